@@ -17,6 +17,7 @@ import uuid
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -134,6 +135,7 @@ class RayPool:
     def __init__(self, most: int | None = None, *, environment: Mapping[str, str] | None = None, talk: _Talk) -> None:
         self._most, self._environment, self._talk = most, dict(environment or {}), talk
         self._left_out: dict[str, str] = {}
+        self._task = self._submittable()
 
     def _at_once(self) -> int:
         """Items that are with the cluster at once: where no number was given, two for each CPU, so that none waits."""
@@ -153,8 +155,7 @@ class RayPool:
         watch, most = _Watch(), self._at_once()
 
         def submit(few: Iterable[_Item]) -> None:
-            task = self._task()
-            busy.update((task.remote(order, item), item) for item in few)
+            busy.update((self._task.remote(order, item), item) for item in few)
 
         submit(islice(waiting, most))
         while busy:
@@ -177,8 +178,14 @@ class RayPool:
         if lost:
             raise ClusterUnavailable(lost)
 
-    def _task(self) -> Any:
-        """What is submitted; nodes that were left out do not get it."""
+    def kept_here(self, open_file: Callable[[Path], Any], /) -> Callable[[Path], FarFile]:
+        """See `atc.side_by_side.Pool`: an actor on this node holds the files."""
+        here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
+        keeper = ray.remote(num_cpus=0, scheduling_strategy=here)(_Keeper).remote(cloudpickle.dumps(open_file))
+        return partial(FarFile, keeper)
+
+    def _submittable(self) -> Any:
+        """`_work` as Ray takes it; nodes that were left out do not get it."""
         options: dict[str, Any] = {"num_cpus": 1, "max_retries": RETRIES}
         if self._left_out:
             options["label_selector"] = {"ray.io/node-id": f"!in({','.join(self._left_out)})"}
@@ -188,10 +195,66 @@ class RayPool:
         """Give that node nothing more, and say so once. Raises SandboxUnavailable where no other is left."""
         if told.node not in self._left_out:
             self._talk(f"The node {told.host} takes none of this work: {told.why}")
-        self._left_out[told.node] = told.why
+            self._left_out[told.node] = told.why
+            self._task = self._submittable()
         alive = {node["NodeID"] for node in ray.nodes() if node["Alive"] and node["Resources"].get("CPU")}
         if not alive - set(self._left_out):
             raise SandboxUnavailable(f"no node of the cluster takes this work: {told.why}")
+
+
+class FarFile:
+    """For a worker: a file on the node of the command that gave the work, by `keeper`.
+
+    `content` is what stood in it. When a piece of work is begun again elsewhere, whoever had the file before can add
+    nothing more.
+    """
+
+    def __init__(self, keeper: Any, path: Path) -> None:
+        self._keeper, self._path = keeper, path
+        self._turn, self.content = _kept(keeper.open.remote(path))
+
+    def append(self, line: bytes) -> None:
+        """Add a line; it is on disk when this returns."""
+        _kept(self._keeper.append.remote(self._path, self._turn, line))
+
+    def close(self) -> None:
+        """Let go of it."""
+        _kept(self._keeper.close.remote(self._path, self._turn))
+
+
+def _kept(reference: Any) -> Any:
+    try:
+        return _result(reference)
+    except _Lost as error:
+        raise ClusterUnavailable(
+            f"the files of the command that gave this work are out of reach; {_GOES_ON}."
+        ) from error
+
+
+class _Keeper:
+    """In a process beside the command: files that workers append to, each for the last who opened it."""
+
+    def __init__(self, open_file: bytes) -> None:
+        self._open_file = cloudpickle.loads(open_file)
+        self._files: dict[Path, tuple[int, Any]] = {}
+        self._turns = 0
+
+    def open(self, path: Path) -> tuple[int, bytes]:
+        if path in self._files:
+            self._files.pop(path)[1].close()
+        file = self._open_file(path)
+        self._turns += 1
+        self._files[path] = self._turns, file
+        return self._turns, file.content
+
+    def append(self, path: Path, turn: int, line: bytes) -> None:
+        if self._files.get(path, (0, None))[0] != turn:
+            raise ClusterUnavailable(f"the work on {str(path)!r} was begun again elsewhere; it goes on there.")
+        self._files[path][1].append(line)
+
+    def close(self, path: Path, turn: int) -> None:
+        if self._files.get(path, (0, None))[0] == turn:
+            self._files.pop(path)[1].close()
 
 
 class _Order(NamedTuple):

@@ -9,6 +9,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from concurrent.futures import Executor, Future, as_completed, wait
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Protocol, TypeAlias, TypeVar, runtime_checkable
 
@@ -100,6 +101,9 @@ class Pool(Protocol):
         Raises whatever opening a worker, or a worker, raises.
         """
 
+    def kept_here(self, open_file: Callable[[Path], Any], /) -> Callable[[Path], Any]:
+        """For workers: opens what `open_file` opens in this process, with its `content`, `append` and `close`."""
+
 
 @dataclass(frozen=True, slots=True)
 class Threads:
@@ -125,6 +129,10 @@ class Threads:
             for _ in range(min(self.most, len(todo))):
                 idle.put(stack.enter_context(open_worker()))
             yield from as_done(work, todo, most=self.most)
+
+    def kept_here(self, open_file: Callable[[Path], Any], /) -> Callable[[Path], Any]:
+        """See `Pool`."""
+        return open_file
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any, Literal, Self
+from typing import IO, Any, Literal, Protocol, Self
 
 from protocols.errors import AtcError, Outcome
 from protocols.files import cannot_write, keep_private, private_folder, write_whole
@@ -190,6 +190,59 @@ class LogUnreadable(AtcError):
     """The log of an earlier probing cannot be used; the message says what to do."""
 
 
+class Lines(Protocol):
+    """Where the lines of a log are: a `LogFile`, or one of another machine."""
+
+    content: bytes
+    """The whole lines that were there when it was opened."""
+
+    def append(self, line: bytes) -> None:
+        """Add a line; it is on disk when this returns."""
+
+    def close(self) -> None:
+        """Let go of it."""
+
+
+class LogFile:
+    """The `Lines` in a folder below `folder`, that of the protocols, on this machine.
+
+    Raises:
+        LogUnreadable: another process writes it now.
+        CannotWrite: it cannot be opened for writing.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        path = _path(folder)
+        try:
+            private_folder(path.parent)
+            write_whole(path.parent / ".gitignore", "*\n")
+            keep_private(path)
+            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o600)
+        except OSError as error:
+            raise cannot_write(path, error) from error
+        self._file: IO[bytes] = os.fdopen(descriptor, "a+b")
+        try:
+            _lock(self._file, path)
+            self._file.seek(0)
+            content = self._file.read()
+            self.content = content[: content.rfind(b"\n") + 1]
+            if self.content != content:  # a kill cut the last line: what it was to say is not known
+                self._file.truncate(len(self.content))
+        except BaseException:
+            self._file.close()
+            raise
+
+    def append(self, line: bytes) -> None:
+        """See `Lines`."""
+        self._file.write(line + b"\n")
+        self._file.flush()
+        os.fsync(self._file.fileno())
+
+    def close(self) -> None:
+        """See `Lines`."""
+        self._file.close()
+
+
 class Log:
     """The samples so far, in the order in which they were sent, and the model's replies.
 
@@ -197,7 +250,7 @@ class Log:
     again, and stand in the report. `notes` are JSON values by name, a model's replies among them.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, open_lines: Callable[[Path], Lines] = LogFile) -> None:
         """`folder` is that of the protocols; the log lies in a folder below it.
 
         Raises:
@@ -211,25 +264,16 @@ class Log:
         self._of: dict[str, list[Sample]] = {}
         self._void: dict[str, int] = {}
         self._last = 0
-        path = folder / FOLDER / "samples.jsonl"
+        self._lines = open_lines(folder)
         try:
-            private_folder(path.parent)
-            write_whole(path.parent / ".gitignore", "*\n")
-            keep_private(path)
-            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o600)
-        except OSError as error:
-            raise cannot_write(path, error) from error
-        self._file: IO[bytes] = os.fdopen(descriptor, "a+b")
-        try:
-            _lock(self._file, path)
-            self._read(path)
+            self._read(_path(folder))
         except BaseException:
-            self._file.close()
+            self.close()
             raise
 
     def close(self) -> None:
         """Close the file; the samples can still be read."""
-        self._file.close()
+        self._lines.close()
 
     def __enter__(self) -> Self:
         return self
@@ -317,16 +361,10 @@ class Log:
         self._write_line(json.dumps(record, ensure_ascii=False, separators=(",", ":")))
 
     def _write_line(self, line: str) -> None:
-        self._file.write(line.encode("utf-8", "replace") + b"\n")
-        self._file.flush()
-        os.fsync(self._file.fileno())
+        self._lines.append(line.encode("utf-8", "replace"))
 
     def _read(self, path: Path) -> None:
-        self._file.seek(0)
-        content = self._file.read()
-        lines = content.split(b"\n")
-        if lines.pop():  # a kill cut the last line: what it was to say is not known, its intent stands before it
-            self._file.truncate(content.rfind(b"\n") + 1)
+        lines = self._lines.content.split(b"\n")[:-1]
         for number, line in enumerate(lines, start=1):
             try:
                 record = json.loads(text := line.decode())
@@ -339,6 +377,10 @@ class Log:
                     f"{str(path)!r}, line {number}, cannot be read ({error}); "
                     f"remove {str(path.parent)!r} to probe anew."
                 ) from None
+
+
+def _path(folder: Path) -> Path:
+    return folder / FOLDER / "samples.jsonl"
 
 
 def _lock(file: IO[bytes], path: Path) -> None:

@@ -172,7 +172,7 @@ def test_wrong_usage(atc_, tmp_path):
         (("probe", "bare"), "say where to write the protocols: -o DIR"),
         (("probe", "bare", "-o", "bare"), "'bare' is the source itself"),
         (("probe", "--check", "bare", "-o", "x"), "--check writes nothing"),
-        (("probe",), "Missing argument 'SRC'"),
+        (("probe",), "Missing argument 'SRC...'"),
         (("probe", "bare", "-o", "out", "--rate", "0"), "0.0 is not in the range"),
     ]:
         code, out, err = atc_(*arguments)

@@ -33,8 +33,8 @@ class Dying(Log):
         self.written = getattr(self, "written", 0) + 1
         if self.written == at:
             if moment != "before":
-                self._file.write((line + "\\n" if moment == "after" else line[: len(line) // 2]).encode())
-                self._file.flush()
+                self._lines._file.write((line + "\\n" if moment == "after" else line[: len(line) // 2]).encode())
+                self._lines._file.flush()
             os.kill(os.getpid(), signal.SIGKILL)
         super()._write_line(line)
 

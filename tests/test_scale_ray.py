@@ -9,8 +9,9 @@ import socket
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -29,6 +30,7 @@ from atc.retrieve.index import ToolIndex  # noqa: E402
 from atc.side_by_side import Threads  # noqa: E402
 from protocols.ask import Completion  # noqa: E402
 from sandbox.errors import SandboxUnavailable  # noqa: E402
+from tests.loopback import Reply, closed_port, serving  # noqa: E402
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::ResourceWarning"),  # Ray's own
@@ -159,6 +161,44 @@ def test_an_index_and_its_questions_are_those_of_one_process(pool: scale.RayPool
     assert used[0] == used[1]
     assert [here.store.texts(tool) for tool in tools[:9]] == [there.store.texts(tool) for tool in tools[:9]]
     assert there.store.expanded == 8
+
+
+def kill_workers() -> None:
+    for title in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):
+            if title.read_bytes().startswith(b"ray::_work"):
+                os.kill(int(title.parent.name), signal.SIGKILL)
+
+
+@pytest.mark.usefixtures("own_folders")
+def test_probing_goes_on_after_a_kill_and_keeps_a_hosts_rate_over_its_sources(atc_, nodes: Cluster) -> None:
+    arrived: dict[str, list[float]] = {"one": [], "two": []}
+
+    def answer(seen, name):
+        arrived[name].append(time.monotonic())
+        if len(arrived["one"]) == 3:
+            kill_workers()
+        user = seen.path.rpartition("/")[2]
+        users = [{"id": f"u{n}", "age": 30 + n} for n in range(4)]
+        return Reply(body=users if user == "users" else {"id": user, "age": 31})
+
+    with serving(partial(answer, name="one")) as one, serving(partial(answer, name="two")) as two:
+        for folder, server, path in (("a", one, "users"), ("b", two, "users"), ("c", one, "users/{user_id}")):
+            Path(folder).mkdir()
+            tools = {f"{folder}_list": f"GET {server.url}/users", f"{folder}_get": f"GET {server.url}/{path}"}
+            Path(folder, "tools.json").write_text(json.dumps(tools))
+        Path("d").mkdir()
+        Path("d", "tools.json").write_text(json.dumps({"d_list": f"GET http://127.0.0.1:{closed_port()}/users"}))
+        probe = ("probe", "a", "b", "c", "d", "-o", "out", "--rate", "20", "--per-tool", "4", "--model", "none")
+        code, out, err = atc_(*probe, "--json", "--workers", f"ray:{nodes.address}")
+    found = {Path(one["folder"]).name: one for one in json.loads(out)}
+    assert [one["error"] for one in found.values()] == [""] * 4, err
+    assert (code, [found[name]["totals"]["answered"] > 0 for name in "abcd"]) == (1, [True, True, True, False]), err
+    targets = [seen.target for seen in one.seen]
+    assert len(arrived["one"]) == sum(found[name]["sent"] for name in "ac"), (targets, err)
+    for times in arrived.values():
+        assert min(later - earlier for earlier, later in pairwise(times)) > 0.04
+    assert sorted(path.name for path in Path("out/b").glob("*.json"))
 
 
 @pytest.mark.usefixtures("own_folders")

@@ -4,48 +4,52 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager, redirect_stdout, suppress
+from collections.abc import Sequence
+from contextlib import ExitStack, redirect_stdout, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import click
 
-from atc.cli.options import AT_LEAST_ONE, POSITIVE, json_option, servers_options
+from atc.cli.options import AT_LEAST_ONE, POSITIVE, jobs_option, json_option, servers_options, workers_option
 from atc.cli.output import has_person, say
+from atc.cli.pool import open_pool
 from atc.cli.probe_check import check_again
 from atc.cli.probe_report import conclude, probing_bar, show_plan, tool_lines
-from atc.cli.progress import told_in_tenths
+from atc.cli.probe_sources import Many, conclude_many, open_model, own, probe_many, recall
 from atc.cli.settings import load_config
-from atc.cli.wiring import choose_model, invoke_settings
+from atc.cli.wiring import invoke_settings
 from atc.config import Config
-from atc.models import openai
 from atc.terminal import count
 from probing.gate import plan, send_again
 from probing.output import write
 from probing.probe import Probed, known, probe, take_away
-from probing.samples import FOLDER, Log, Origin, ProbeSettings, Sample, Value
-from protocols.ask import Ask
+from probing.samples import FOLDER, Log, ProbeSettings
 from protocols.invoke import Invoker
-from protocols.sources import Loaded, load_source
+from protocols.sources import load_source
 from protocols.toolbox import Toolbox
 
 _EPILOG = """\b
 Examples:
   atc probe https://example.org/openapi.json --dry-run
   atc probe bare/ -o documented/ --budget 300
+  atc probe first.json second.json -o documented/ --workers ray:10.0.0.5:6379
   atc probe --check documented/
 """
-_SETTINGS = ("model", "start_servers", "trust_annotations")
+_SETTINGS = ("model", "start_servers", "trust_annotations", "workers")
 """Flags that are settings of the configuration too."""
-_SOURCE = "source"
-"""Note of a log: what is probed."""
 
 
 @click.command(epilog=_EPILOG, name="probe")
-@click.argument("source", metavar="SRC")
-@click.option("-o", "--output", type=click.Path(path_type=Path, file_okay=False), metavar="DIR", help="Where to write.")
+@click.argument("sources", metavar="SRC...", nargs=-1, required=True)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="DIR",
+    help="Where to write; of several SRC, each has a folder there.",
+)
 @click.option("--dry-run", is_flag=True, help="Show what would be called, how often and how fast; call nothing.")
 @click.option("--check", is_flag=True, help="SRC is a folder that was written so: say what has changed since.")
 @click.option("--budget", type=AT_LEAST_ONE, metavar="N", help="Calls in all, over all times DIR is probed.")
@@ -65,25 +69,35 @@ _SOURCE = "source"
 @click.option("--keep-values", is_flag=True, help="For public data: show values in examples as they are.")
 @click.option("--model", metavar="NAME", help="What proposes values and words; 'none' for no model.")
 @click.option("--module", "modules", multiple=True, metavar="MODULE", help="Python module whose functions SRC names.")
+@jobs_option
+@workers_option
 @servers_options
 @json_option
 @click.help_option("-h", "--help")
 def probe_command(
-    source: str, *, output: Path | None, dry_run: bool, check: bool, keep_values: bool, as_json: bool, **flags: Any
+    sources: tuple[str, ...],
+    *,
+    output: Path | None,
+    dry_run: bool,
+    check: bool,
+    keep_values: bool,
+    as_json: bool,
+    **flags: Any,
 ) -> None:
     """Write protocols of the tools of SRC into DIR, by calling them.
 
     SRC is a folder of bare descriptions, an OpenAPI document, a Python module, a HAR recording or an MCP server. Only
     tools that read are called, unless you allow more, and only the hosts that SRC names. The same command goes on where
-    an earlier one stopped, and makes no call twice. Exit status: 0 done, 1 no tool could be documented or, with
-    --check, something breaks, 2 wrong usage, 3 something is missing or down, 130 interrupted.
+    an earlier one stopped, and makes no call twice. Several SRC are probed at once (--jobs, --workers), those of one
+    host one after another; nothing is asked then. Exit status: 0 done, 1 no tool could be documented or, with --check,
+    something breaks, 2 wrong usage, 3 something is missing or down, 130 interrupted.
     """
     if check and (output is not None or dry_run):
         raise click.UsageError("--check writes nothing; give it without -o and --dry-run")
     if output is None and not (dry_run or check):
         raise click.UsageError("say where to write the protocols: -o DIR")
     modules: Sequence[str] = flags["modules"]
-    config = load_config({key: flags[key] for key in _SETTINGS} | {"tools": (source, *modules)})[0]
+    config = load_config({key: flags[key] for key in _SETTINGS} | {"tools": (*sources, *modules)})[0]
     writes = flags["allow_writes"]
     settings = ProbeSettings(
         budget=flags["budget"],
@@ -93,6 +107,14 @@ def probe_command(
         requests_per_second=flags["rate"],
         timeout_seconds=flags["timeout"],
     )
+    if len(sources) > 1 or config.workers is not None:
+        if output is None or dry_run:
+            raise click.UsageError("--check and --dry-run take one SRC, and no --workers")
+        many = Many(config, settings, tuple(modules), resend=flags["resend"], keep_values=keep_values)
+        with open_pool(config, flags["jobs"]) as pool, redirect_stdout(sys.stderr):
+            ended = probe_many(sources, output, many, pool)
+        sys.exit(conclude_many(ended, as_json=as_json))
+    [source] = sources
     with ExitStack() as stack:
         # Each call is one request: the gate of probing waits and repeats, nobody else.
         invoke = replace(invoke_settings(config, say), retries=0, timeout_seconds=settings.timeout_seconds)
@@ -107,11 +129,11 @@ def probe_command(
             if given.is_dir() and output.is_dir() and given.samefile(output):
                 raise click.UsageError(f"{str(output)!r} is the source itself; give another folder to write to")
             log = stack.enter_context(Log(output))
-            _own(log, source, output, dry_run=dry_run)
+            own(log, source, output, dry_run=dry_run)
         if output is None or log is None or dry_run:
             show_plan(plan(loaded.tools, settings, log), as_json=as_json)
             return
-        _recall(loaded, log)
+        recall(loaded.recorded, log)
         if flags["resend"] and (number := send_again(loaded.tools, log)):
             say(f"{count(number, 'read')} without an answer may be sent again.")
         if log.intents:
@@ -123,29 +145,6 @@ def probe_command(
         written = write(output, probed, keep_values=keep_values)
         code = conclude(written, probed, log, interrupted=interrupted, as_json=as_json)
     sys.exit(code)
-
-
-def _own(log: Log, source: str, folder: Path, *, dry_run: bool) -> None:
-    """Note in the log what is probed. Raises click.UsageError where it is another source's."""
-    identity = str(Path(source).resolve()) if Path(source).exists() else source
-    if (before := log.notes.get(_SOURCE, identity)) != identity:
-        remove = f"or remove {str(folder / FOLDER)!r}"
-        raise click.UsageError(f"{str(folder)!r} holds a probing of {before!r}; give another folder, {remove}")
-    if not dry_run and _SOURCE not in log.notes:
-        log.note(_SOURCE, identity)
-
-
-def _recall(loaded: Loaded, log: Log) -> None:
-    """Take the calls that a recording holds for samples: what somebody's own use showed need not be asked again."""
-    for call in loaded.recorded:
-        if log.find(call.tool, call.arguments) is None:
-            arguments = {name: Value(value, Origin(kind="given")) for name, value in call.arguments.items()}
-            log.add(
-                Sample(
-                    number=log.next_number, tool=call.tool, arguments=arguments, purpose="recorded",
-                    outcome="done", response=call.response, seconds=call.seconds,
-                )
-            )  # fmt: skip
 
 
 def allowed(tools: Toolbox, settings: ProbeSettings, log: Log) -> ProbeSettings:
@@ -186,22 +185,3 @@ def _probed(tools: Toolbox, log: Log, settings: ProbeSettings, config: Config) -
             with suppress(KeyboardInterrupt):  # a second one leaves what was made, and the report names it
                 take_away(tools, log, settings=settings)
             return True, known(tools, log, settings=settings)
-
-
-@contextmanager
-def open_model(config: Config) -> Iterator[Ask | None]:
-    """The model of `--model`, of the configuration, or of the endpoint; None for none.
-
-    The embedded model is used when it is named: it takes a minute a tool, which nobody expects who did not ask for it.
-    """
-    if config.model == "none" or (config.model is None and not openai.configured()):
-        if config.model is None:
-            say("No model: --model local adds words and values (about a minute a tool).")
-        yield None
-        return
-    ask = choose_model(config, progress=told_in_tenths(), talk=say)
-    say(f"Model: {ask.name} (--model none probes without).")
-    try:
-        yield ask
-    finally:
-        getattr(ask, "close", lambda: None)()

@@ -59,7 +59,7 @@ def choose(
 
 
 @contextmanager
-def embedding(name: str, folder: Path) -> Iterator[Callable[[list[str]], tuple[list[str], Floats]]]:
+def embedding(name: str, folder: Path | None) -> Iterator[Callable[[list[str]], tuple[list[str], Floats]]]:
     """A worker that embeds lists of texts with the embedder of this name, and gives each back with its vectors."""
     embedder = choose(name, folder=folder)
     yield lambda texts: (texts, embedder.embed(texts))

@@ -1,0 +1,246 @@
+"""What working on a Ray cluster costs and keeps: benchmarks, kills, indexes and probing.
+
+    python -m benchmarks.scale gold | kills | index | probe [--seed 0] [--out FILE.json]
+
+`gold` runs ToolFlow's 507 gold programs with `atc bench run`: here, on a cluster of one node and on one of two, which
+must all give the same rows; and it passes items that do nothing through the pool, for Ray's own time. `kills` kills a
+worker, a node or the command in the middle of such a run, by seed; each row must be there once. `index` embeds
+perturbed descriptions of tools here and on two nodes; searches must find the same. `probe` documents 20 services at
+once, 2 slow and 1 dead; each service's own log says how often it was called. Both nodes are processes of this machine,
+with one CPU each. Exit status 1 where something is not as it must be.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import click
+import numpy as np
+from ray.cluster_utils import Cluster
+
+from atc.cluster import RayPool, connected
+from atc.retrieve.document import ToolDocument, vector_text
+from atc.retrieve.embed import choose, embedding
+from atc.retrieve.embedders import DEFAULT
+from atc.retrieve.index import ToolIndex
+from toolflow_bench.rows import read_rows
+from toolflow_bench.settings import CATALOGUE, draw_distractors
+from toolflow_bench.task import Task, load_tasks, to_document
+
+CORES = 2
+"""Of the machine that the figures are of; each arm has so many workers."""
+_LEFT_OUT = ("hard", "impossible")
+"""Tasks that came later than the 507."""
+_SAME = ("id", "repeat", "correct", "status", "calls", "path", "precision", "state", "programs")
+"""Of a row: what must not depend on where it was made."""
+
+
+@contextmanager
+def cluster(nodes: int) -> Iterator[Cluster]:
+    """So many nodes on this machine, which share its cores."""
+    head = {"num_cpus": CORES // nodes, "include_dashboard": False}
+    made = Cluster(initialize_head=True, head_node_args=head)
+    for _ in range(nodes - 1):
+        made.add_node(num_cpus=CORES // nodes)
+    try:
+        yield made
+    finally:
+        made.shutdown()
+
+
+def tasks(count: int | None = None, *, seed: int = 0) -> list[Task]:
+    """The 507 tasks, or some of them."""
+    every = [task for task in load_tasks() if task.id.split("/")[0] not in _LEFT_OUT]
+    return every if count is None else random.Random(seed).sample(every, count)
+
+
+@contextmanager
+def folder_of(some: list[Task]) -> Iterator[Path]:
+    """A folder with a file of tasks, for rows too."""
+    with tempfile.TemporaryDirectory(prefix="atc-scale-") as name:
+        (Path(name) / "tasks").mkdir()
+        lines = [json.dumps(to_document(task)) for task in some]
+        (Path(name) / "tasks" / "some.jsonl").write_text("\n".join(lines) + "\n")
+        yield Path(name)
+
+
+def command(folder: Path, out: Path, *more: str) -> subprocess.Popen[str]:
+    """`atc bench run` of the gold programs in `folder`."""
+    words = ["bench", "run", "toolflow", "--data", str(folder / "tasks"), "--strategy", "gold", "--out", str(out)]
+    code = "from atc.cli.main import main; main()"
+    return subprocess.Popen([sys.executable, "-c", code, *words, *more], stderr=subprocess.PIPE, text=True,
+                            stdout=subprocess.DEVNULL)  # fmt: skip
+
+
+def ran(folder: Path, name: str, *more: str) -> tuple[list[dict[str, Any]], dict[str, float]]:
+    """The rows of a whole run, without what times do, and its seconds: in all, and from the first row on."""
+    out, begun, first = folder / f"{name}.jsonl", time.monotonic(), 0.0
+    process = command(folder, out, *more)
+    for line in process.stderr or ():
+        if not first and " calls  " in line:
+            first = time.monotonic()
+    ended = time.monotonic()
+    assert process.wait() == 0, f"{name} ended with {process.returncode}"
+    rows = sorted(({key: getattr(row, key) for key in _SAME} for row in read_rows(out)[1]), key=lambda row: row["id"])
+    return rows, {"seconds": round(ended - begun, 1), "from_first_row": round(ended - first, 1)}
+
+
+def nothing(count: int) -> float:
+    """Milliseconds that an item takes which does nothing, with the pool that is connected."""
+
+    @contextmanager
+    def idle() -> Iterator[Any]:
+        yield lambda item: item
+
+    pool = RayPool(talk=print)
+    list(pool(idle, range(20)))
+    begun = time.monotonic()
+    assert sorted(pool(idle, range(count))) == list(range(count))
+    return (time.monotonic() - begun) / count * 1000
+
+
+@click.group(help=__doc__)
+def main() -> None:
+    """See the module."""
+
+
+_seed = click.option("--seed", default=0, show_default=True)
+_out = click.option("--out", type=click.Path(path_type=Path), help="File of the figures, as JSON.")
+
+
+def finish(report: dict[str, Any], wrong: list[str], out: Path | None) -> None:
+    """Print the figures, and end with 1 where something is wrong."""
+    text = json.dumps({**report, "load": os.getloadavg()[0], "wrong": wrong}, indent=1)
+    if out is not None:
+        out.write_text(text + "\n")
+    click.echo(text)
+    sys.exit(bool(wrong))
+
+
+@main.command()
+@_out
+@click.option("--tasks", "count", type=int, help="Not all 507.")
+def gold(count: int | None, out: Path | None) -> None:
+    """The gold programs here, on one node and on two."""
+    report: dict[str, Any] = {}
+    wrong: list[str] = []
+    with folder_of(tasks(count)) as folder:
+        expected, report["here"] = ran(folder, "here", "--jobs", str(CORES))
+        report["tasks"], report["solved"] = len(expected), sum(row["correct"] for row in expected)
+        for nodes in (1, 2):
+            with cluster(nodes) as made:
+                name = f"ray, {nodes} nodes"
+                rows, report[name] = ran(folder, f"ray{nodes}", "--workers", f"ray:{made.address}")
+                differing = [row["id"] for row, other in zip(rows, expected, strict=True) if row != other]
+                wrong += [f"{name}: another row of {task}" for task in differing]
+                with connected(made.address):
+                    report[name]["own_ms_an_item"] = round(median(nothing(500) for _ in range(5)), 2)
+    finish(report, wrong, out)
+
+
+def kill(what: str, made: Cluster, driver: subprocess.Popen[str], draw: random.Random) -> None:
+    """Kill one of the worker processes, the second node with all of its processes, or the command."""
+    if what == "driver":
+        driver.kill()
+    elif what == "node":
+        made.remove_node(next(iter(made.worker_nodes)), allow_graceful=False)
+    else:
+        titles = {path.parent.name: path.read_bytes() for path in Path("/proc").glob("[0-9]*/cmdline")}
+        workers = sorted(int(pid) for pid, title in titles.items() if title.startswith(b"ray::_work"))
+        if workers:  # else both wait for their next item
+            os.kill(draw.choice(workers), signal.SIGKILL)
+
+
+@main.command()
+@_seed
+@_out
+@click.option("--times", default=20, show_default=True)
+@click.option("--tasks", "count", default=40, show_default=True)
+def kills(seed: int, out: Path | None, times: int, count: int) -> None:
+    """A worker, the second node or the command, killed in the middle."""
+    done, wrong, again = Counter[str](), list[str](), 0
+    with cluster(2) as made:
+        for number in range(times):
+            draw = random.Random(f"{seed} {number}")
+            what, after = ("worker", "node", "driver")[number % 3], draw.randrange(1, count - 5)
+            with folder_of(tasks(count, seed=number)) as folder:
+                rows = folder / "rows.jsonl"
+                driver = command(folder, rows, "--workers", f"ray:{made.address}")
+                seen = 0
+                for line in driver.stderr or ():
+                    seen += " calls  " in line
+                    if seen == after:
+                        kill(what, made, driver, draw)
+                        seen += count
+                if driver.wait() != 0:
+                    again += 1
+                    assert command(folder, rows, "--workers", f"ray:{made.address}").communicate() is not None
+                lines = [json.loads(line)["row"] for line in rows.read_text().splitlines()[1:]]
+                found = Counter(row["id"] for row in lines if row["status"] not in ("outage", "crash"))
+                done[what] += seen > count
+                if len(lines) != count or set(found.values()) != {1} or len(found) != count:
+                    wrong.append(f"{what} killed after {after} rows: {len(lines)} rows of {len(found)} tasks")
+            if what == "node":
+                made.add_node(num_cpus=CORES // 2)
+    finish({"killed": dict(done), "tasks_each": count, "same_command_again": again}, wrong, out)
+
+
+def perturbed(count: int, seed: int) -> Iterator[ToolDocument]:
+    """Descriptions of a real catalogue, each with two words of others."""
+    draw = random.Random(seed)
+    base = draw_distractors(CATALOGUE, seed=seed)
+    words = sorted({word for protocol in base for word in protocol.description.split()})
+    for number in range(count):
+        text = base[number % len(base)].description.split() or ["tool"]
+        for _ in range(2):
+            text[draw.randrange(len(text))] = draw.choice(words)
+        yield ToolDocument(name=f"{base[number % len(base)].name}_{number}", description=" ".join(text))
+
+
+@main.command()
+@_seed
+@_out
+@click.option("--tools", "count", default=200_000, show_default=True)
+@click.option("--embedder", default=DEFAULT, show_default=True)
+def index(seed: int, out: Path | None, count: int, embedder: str) -> None:
+    """The same index made here, and on two nodes."""
+    report: dict[str, Any] = {"tools": count, "embedder": embedder, "cores": CORES}
+    made, models = [], choose(embedder)
+    embed = partial(embedding, embedder, None)
+    with tempfile.TemporaryDirectory(prefix="atc-scale-") as name, cluster(2) as nodes, connected(nodes.address):
+        pool = RayPool(talk=print)
+        list(pool(embed, [["warm"], ["up"]]))
+        models.embed(["warm up"])
+        for way, how in (("here", None), ("two nodes", partial(pool, embed))):
+            begun = time.monotonic()
+            made.append(
+                ToolIndex.build(perturbed(count, seed), folder=Path(name) / way, embedder=models, embed_all=how)
+            )
+            report[way] = round(time.monotonic() - begun, 1)
+        one, two = (index.dense for index in made)
+        queries = [vector_text(document)[:60] for document in perturbed(200, seed + 1)]
+        found = [[hits.positions.tolist() for hits in dense.top(queries, n=10)] for dense in (one, two)]
+        report["largest_difference"] = float(np.abs(np.asarray(one.vectors) - np.asarray(two.vectors)).max())
+        report["speed_up"] = round(report["here"] / report["two nodes"], 2)
+        differing = sum(left != right for left, right in zip(*found, strict=True))
+        for index in made:
+            index.close()
+    finish(report, [f"{differing} of {len(queries)} searches find others"] if differing else [], out)
+
+
+if __name__ == "__main__":
+    main()
