@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import platform
+import shutil
 import sys
 import tempfile
+import textwrap
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -57,7 +59,10 @@ def doctor(*, workers: str | None, as_json: bool) -> None:
     if as_json:
         print_json([asdict(check) for check in checks])
     else:
-        print_text("\n".join(f"{check.name:<15}  {check.state:<7}  {check.detail}" for check in checks))
+        room = shutil.get_terminal_size().columns if sys.stdout.isatty() else 100_000
+        for check in checks:
+            line = f"{check.name:<15}  {check.state:<7}  {check.detail}"
+            print_text(textwrap.fill(line, room, subsequent_indent=" " * 26))
     sys.exit(3 if any(check.state == "failed" for check in checks) else 0)
 
 
