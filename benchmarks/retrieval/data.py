@@ -25,7 +25,6 @@ EXPECTED = (
     'a JSON file {"tools": [{"id": …, "description": …}, …], "queries": [{"id": …, "query": …, "gold": [id, …]}, …]}, '
     "StableToolBench's or RestBench's folder"
 )
-_APIS = "apis.json"
 _DEPTH = 3
 """Of response fields: how many objects deep."""
 
@@ -77,18 +76,19 @@ def draw(queries: Sequence[RetrievalQuery], count: int, *, seed: int) -> tuple[R
 
 
 def load_data(source: Path | str) -> RetrievalData:
-    """The tools and queries at a path, or ToolFlow's own.
+    """The tools and queries at a path, or ToolFlow's own, whose gold is what each gold program calls.
 
     Raises:
         InvalidData: it is none of the known kinds; says what is expected.
     """
     path = Path(source)
     if str(source) == TOOLFLOW:
-        return _toolflow()
-    if (path / _APIS).is_file():
+        toolbox = service_tools()
+        queries = [{"id": t.id, "query": t.question, "gold": t.operations, "group": t.split} for t in load_tasks()]
+        return replace(labelled(TOOLFLOW, documents(toolbox.values()), queries), toolbox=toolbox)
+    if (path / "apis.json").is_file():
         return _stabletoolbench(path)
-    apis = sorted(file.name.removesuffix("_tasks.json") for file in path.glob("*_tasks.json"))
-    if apis:
+    if apis := sorted(file.name.removesuffix("_tasks.json") for file in path.glob("*_tasks.json")):
         return _restbench(path, apis)
     content = read_json(path, EXPECTED)
     if not isinstance(content, dict) or not isinstance(content.get("tools"), list):
@@ -96,14 +96,7 @@ def load_data(source: Path | str) -> RetrievalData:
     return labelled(path.stem, [read_tool(one) for one in content["tools"]], content.get("queries", []))
 
 
-def labelled(
-    name: str,
-    tools: Iterable[ToolDocument],
-    queries: Iterable[Mapping[str, Any]],
-    *,
-    notes: Sequence[str] = (),
-    toolbox: Toolbox | None = None,
-) -> RetrievalData:
+def labelled(name: str, tools: Iterable[ToolDocument], queries: Iterable[Mapping[str, Any]]) -> RetrievalData:
     """The data set, its odd places noted: gold tools that do not exist (left out), queries that contradict each other.
 
     Raises:
@@ -112,37 +105,35 @@ def labelled(
     found = tuple(tools)
     known = {document.name for document in found}
     try:
-        asked = [
-            RetrievalQuery(
-                id=str(row.get("id") or number),
-                text=row["query"].strip(),
-                gold=tuple(dict.fromkeys([row["gold"]] if isinstance(row["gold"], str) else row["gold"])),
-                group=row.get("group", ""),
-                plan=row.get("plan") or row.get("instruction") or "",
-            )
-            for number, row in enumerate(queries)
-        ]
+        asked = [_query(number, row) for number, row in enumerate(queries)]
     except (KeyError, TypeError) as error:
         raise InvalidData(f"{name}: a query lacks {error}; give {EXPECTED}.") from error
     for what, names in (("tools", [one.name for one in found]), ("queries", [one.id for one in asked])):
         twice = [one for one, number in Counter(names).items() if number > 1 or not one]
         if twice or (what == "tools" and not names):
             raise InvalidData(f"{name}: {what} need names of their own, got {twice[:1] or 'none'}.")
-    missing = {tool for query in asked for tool in query.gold} - known
     kept = [
-        replace(query, gold=tuple(tool for tool in query.gold if tool in known))
-        for query in asked
-        if known & set(query.gold)
+        replace(query, gold=gold) for query in asked if (gold := tuple(tool for tool in query.gold if tool in known))
     ]
-    told = list(notes)
-    if missing:
-        told.append(f"{len(missing)} gold tools are not among the tools ({min(missing)!r} …) and were left out.")
+    notes = []
+    if missing := {tool for query in asked for tool in query.gold} - known:
+        notes.append(f"{len(missing)} gold tools are not among the tools ({min(missing)!r} …) and were left out.")
     labels: dict[str, set[frozenset[str]]] = {}
     for query in kept:
         labels.setdefault(" ".join(query.text.casefold().split()), set()).add(frozenset(query.gold))
     if odd := sum(len(golds) > 1 for golds in labels.values()):
-        told.append(f"{odd} texts are asked with different gold tools: no ranking is right for all of them.")
-    return RetrievalData(name=name, documents=found, queries=tuple(kept), notes=tuple(told), toolbox=toolbox)
+        notes.append(f"{odd} texts are asked with different gold tools: no ranking is right for all of them.")
+    return RetrievalData(name=name, documents=found, queries=tuple(kept), notes=tuple(notes))
+
+
+def _query(number: int, row: Mapping[str, Any]) -> RetrievalQuery:
+    return RetrievalQuery(
+        id=str(row.get("id") or number),
+        text=row["query"].strip(),
+        gold=tuple(dict.fromkeys([row["gold"]] if isinstance(row["gold"], str) else row["gold"])),
+        group=row.get("group", ""),
+        plan=row.get("plan") or row.get("instruction") or "",
+    )
 
 
 def read_tool(record: Mapping[str, Any], *, name: str = "", collection: str = "") -> ToolDocument:
@@ -164,19 +155,15 @@ def read_tool(record: Mapping[str, Any], *, name: str = "", collection: str = ""
 
 def _arguments(record: Mapping[str, Any]) -> Iterator[tuple[str, str, bool]]:
     """Name, description, and whether it must be given, of each argument; of one named twice the last counts."""
-    for key, needed in (("parameters", False), ("required_parameters", True), ("optional_parameters", False)):
-        listed = record.get(key) or ()
-        if isinstance(listed, Mapping):
-            yield from ((str(name), str(about or "").strip(), False) for name, about in listed.items())
-            continue
-        for one in listed:
+    for key in ("parameters", "required_parameters", "optional_parameters"):
+        for one in record.get(key) or ():
             about = one.get("description") or (one.get("schema") or {}).get("description") or ""
-            yield one["name"], str(about).strip(), needed or str(one.get("required", "")).casefold() == "true"
-    body = record.get("request_body") or {}
-    for schema in (media.get("schema") for media in body.get("content", {}).values()):
-        for name, one in (schema or {}).get("properties", {}).items():
-            about = one.get("description", "") if isinstance(one, dict) else ""
-            yield name, str(about).strip(), name in (schema or {}).get("required", ())
+            needed = key == "required_parameters" or str(one.get("required", "")).casefold() == "true"
+            yield one["name"], str(about).strip(), needed
+    for media in (record.get("request_body") or {}).get("content", {}).values():
+        schema = media.get("schema") or {}
+        for name, one in schema.get("properties", {}).items():
+            yield name, str(one.get("description", "")).strip(), name in schema.get("required", ())
 
 
 def _returns(record: Mapping[str, Any]) -> Iterator[str]:
@@ -200,7 +187,7 @@ def _keys(template: Any, *, depth: int) -> Iterator[str]:
 
 def _stabletoolbench(folder: Path) -> RetrievalData:
     """The APIs of RapidAPI, named `tool/API` (an API's own name says little), and ToolBench's queries over them."""
-    records = read_json(folder / _APIS, EXPECTED)
+    records = read_json(folder / "apis.json", EXPECTED)
     names: dict[str, str] = {}
     for record in records:
         name = f"{record['tool_name'].strip()}/{record['api_name'].strip()}"
@@ -230,12 +217,3 @@ def _restbench(folder: Path, apis: Sequence[str]) -> RetrievalData:
 
 def _pattern(operation: str) -> str:
     return re.sub(r"{[^}]*}", "{}", operation.strip().rstrip("/"))
-
-
-def _toolflow() -> RetrievalData:
-    """ToolFlow's tasks over the operations of its four services; gold is what each gold program calls."""
-    toolbox = service_tools()
-    queries = [
-        {"id": task.id, "query": task.question, "gold": task.operations, "group": task.split} for task in load_tasks()
-    ]
-    return labelled(TOOLFLOW, documents(toolbox.values()), queries, toolbox=toolbox)
