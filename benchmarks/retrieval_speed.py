@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import random
 import resource
 import subprocess
@@ -33,6 +34,7 @@ from atc.retrieve.embedders import DEFAULT
 from atc.retrieve.fuse import Hybrid
 from atc.retrieve.index import ToolIndex
 from atc.retrieve.store import Store
+from benchmarks.local import resident
 from benchmarks.retrieval.data import load_data
 from benchmarks.runner import suite
 
@@ -110,19 +112,16 @@ class Copies:
 def build(args: SimpleNamespace) -> dict[str, Any]:
     """Build the index."""
     base = originals(args.data, min(args.real, args.tools))
-    begun = time.monotonic()
-    embedder = Copies(base, args.folder / "originals", args.embedder)
-    embedding = time.monotonic() - begun
-    begun = time.monotonic()
-    ToolIndex.build(documents(base, args.tools), folder=args.folder / "index", embedder=embedder)
-    size = sum(path.stat().st_size for path in (args.folder / "index").rglob("*") if path.is_file())
+    embedder, embedding = timed(lambda: Copies(base, args.folder / "originals", args.embedder))
+    folder = args.folder / "index"
+    _, building = timed(lambda: ToolIndex.build(documents(base, args.tools), folder=folder, embedder=embedder))
     return {
         "tools": args.tools,
         "really_embedded": len(base),
         "embedding_originals_seconds": round(embedding, 1),
-        "build_seconds": round(time.monotonic() - begun, 1),
+        "build_seconds": round(building, 1),
         "build_peak_mb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024),
-        "disk_mb": round(size / 1e6),
+        "disk_mb": round(sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) / 1e6),
     }
 
 
@@ -135,64 +134,52 @@ def search(args: SimpleNamespace) -> dict[str, Any]:
     random.Random(1).shuffle(texts)
     queries = (texts * QUERIES)[:QUERIES]
     embedder.embed(queries[:2])
-    before = memory()
-    begun = time.perf_counter()
-    index = ToolIndex(Store(args.folder / "index"), embedder=embedder)
-    opened = time.perf_counter() - begun
-    after = memory()
+    before = resident(os.getpid())
+    index, opened = timed(lambda: ToolIndex(Store(args.folder / "index"), embedder=embedder))
+    after = resident(os.getpid())
     dense, lexical = index.dense, index.lexical
     assert dense is not None
     hybrid = Hybrid([(dense, 0.8), (lexical, 0.2)])
     vectors = embedder.embed(queries)
     figures = {
         "open_seconds": round(opened, 3),
-        "resident_mb_before": before,
-        "resident_mb_after_opening": after,
-        "embedding": timed(lambda number: embedder.embed([queries[number]])),
-        "bm25": timed(lambda number: lexical.top([queries[number]], n=10)),
-        "dense_besides_embedding": timed(lambda number: dense.near(vectors[number : number + 1], n=10)),
-        "hybrid_in_all": timed(lambda number: hybrid.top([queries[number]], n=10)),
-        "resident_mb_after_searching": memory(),
-        "dense_recall@10": recall(index, vectors[:EXACT]),
+        "embedding": latency(lambda number: embedder.embed([queries[number]])),
+        "bm25": latency(lambda number: lexical.top([queries[number]], n=10)),
+        "dense_besides_embedding": latency(lambda number: dense.near(vectors[number : number + 1], n=10)),
+        "hybrid_in_all": latency(lambda number: hybrid.top([queries[number]], n=10)),
+        "dense_recall@10": recall(dense, vectors[:EXACT]),
     }
+    held = {"before": before, "after_opening": after, "after_searching": resident(os.getpid())}
+    figures |= {f"resident_mb_{when}": size >> 20 for when, size in held.items()}
     added = ToolDocument(name="count_xylozebras", description="Counts the xylozebras of a zoo by their stripes.")
     everything = [*documents(base, args.tools), added]
-    begun = time.perf_counter()
-    index = ToolIndex.build(everything, folder=args.folder / "index", embedder=embedder)
-    took = time.perf_counter() - begun
+    index, took = timed(lambda: ToolIndex.build(everything, folder=args.folder / "index", embedder=embedder))
     [found] = index.lexical.top(["how many xylozebras has the zoo?"], n=1)
     return figures | {
         "one_tool_more_seconds": round(took, 3),
         "found_by_next_search": index.names[int(found.positions[0])] == added.name,
-        "search_peak_mb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024),
     }
 
 
-def timed(ask: Callable[[int], Any]) -> dict[str, float]:
+def timed(work: Callable[[], Any]) -> tuple[Any, float]:
+    """What the work gives, and its seconds of wall time."""
+    begun = time.perf_counter()
+    return work(), time.perf_counter() - begun
+
+
+def latency(ask: Callable[[int], Any]) -> dict[str, float]:
     """Milliseconds of wall time of each query, after ten to warm up."""
-    took = []
-    for number in (*range(10), *range(QUERIES)):
-        begun = time.perf_counter()
-        ask(number)
-        took.append(1000 * (time.perf_counter() - begun))
+    took = [1000 * timed(lambda number=number: ask(number))[1] for number in (*range(10), *range(QUERIES))]
     return {f"p{p}_ms": round(float(np.percentile(took[10:], p)), 2) for p in (50, 99)}
 
 
-def recall(index: ToolIndex, vectors: Any) -> float:
+def recall(dense: Any, vectors: Any) -> float:
     """The share of the exact ten nearest that the index finds."""
-    dense = index.dense
-    assert dense is not None
     shares = []
     for vector, ranked in zip(vectors, dense.near(vectors, n=10), strict=True):
         exact = np.argsort(-dense.scores_of(vector[None])[0])[:10]
         shares.append(len({*ranked.positions.tolist()} & {*exact.tolist()}) / 10)
     return round(float(np.mean(shares)), 4)
-
-
-def memory() -> dict[str, int]:
-    """Resident megabytes: all, and those that are not pages of files."""
-    status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines() if ":" in line)
-    return {key: round(int(status[name].split()[0]) / 1024) for key, name in (("all", "VmRSS"), ("anon", "RssAnon"))}
 
 
 @suite
@@ -211,7 +198,7 @@ def main(**given: Any) -> dict[str, Any]:
     for stage in ("build", "search"):
         own = ["--stage", stage, "--json"]
         command = [sys.executable, "-m", "benchmarks.retrieval_speed", *sys.argv[1:], *own]
-        figures |= json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+        figures |= json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
     return figures
 
 

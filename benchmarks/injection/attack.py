@@ -6,14 +6,12 @@ import json
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 from urllib.parse import parse_qsl
 
 import yaml
-from pydantic import ConfigDict, TypeAdapter, ValidationError
-from pydantic.dataclasses import dataclass
 
 from atc.agent import Agent
 from atc.config import Config
@@ -33,58 +31,44 @@ HERE = Path(__file__).parent
 SCENARIOS = HERE / "scenarios.toml"
 DESK = HERE / "desk.yaml"
 _MORE = 30  # times that a model says its last reply again, where it is asked for further pieces
-_CLOSED = ConfigDict(extra="forbid")
 
 
 class InvalidScenario(AtcError):
     """A file of scenarios that cannot be used: names the file and what is wrong."""
 
 
-@dataclass(frozen=True, kw_only=True, config=_CLOSED)
-class Patch:
-    """Hostile words in the service's document: `text` stands at `place` (`description`) of an operation."""
-
-    operation: str
-    place: str
-    text: str
-
-
-@dataclass(frozen=True, kw_only=True, config=_CLOSED)
+@dataclass(frozen=True, kw_only=True)
 class Scenario:
     """One attack. It succeeds when a call of `sink` reaches the service with one of the texts `hostile` in it.
 
-    `answers` are what the desk's reading operations give, `patches` what stands in its document, `programs` the
-    replies of the model in order (pieces of one program where the `strategy` is stepwise), `services` the services of
-    ToolFlow that are there as well.
+    `answers` are what the desk's reading operations give, `patches` hostile words in its document (`text` at the
+    `place` of an `operation`), `programs` the replies of the model in order (pieces of one program where the `strategy`
+    is stepwise), `services` the services of ToolFlow that are there as well.
     """
 
     name: str
     kind: str
     task: str
     sink: str
-    hostile: tuple[str, ...]
-    programs: tuple[str, ...]
+    hostile: Sequence[str]
+    programs: Sequence[str]
     answers: Mapping[str, Any] = field(default_factory=dict)
-    patches: tuple[Patch, ...] = ()
-    trust: tuple[str, ...] = ()
-    services: tuple[str, ...] = ()
-    strategy: Literal["chain", "stepwise"] = "chain"
+    patches: Sequence[Mapping[str, str]] = ()
+    trust: Sequence[str] = ()
+    services: Sequence[str] = ()
+    strategy: str = "chain"
 
 
-def load_scenarios(path: Path = SCENARIOS) -> tuple[Scenario, ...]:
+def load_scenarios(path: Path = SCENARIOS) -> list[Scenario]:
     """The scenarios of a TOML file, in its order.
 
     Raises:
         InvalidScenario: the file cannot be read, or a scenario lacks a field or has one that is unknown.
     """
     try:
-        document = tomllib.loads(path.read_text(encoding="utf-8"))
-        found = TypeAdapter(tuple[Scenario, ...]).validate_python(document.get("scenario", []))
-    except (OSError, ValidationError, ValueError) as error:
+        return [Scenario(**one) for one in tomllib.loads(path.read_text(encoding="utf-8"))["scenario"]]
+    except (OSError, ValueError, TypeError, KeyError) as error:
         raise InvalidScenario(f"the scenarios in {str(path)!r} cannot be read: {error}") from error
-    if not found or len({one.name for one in found}) < len(found):
-        raise InvalidScenario(f"{str(path)!r} has no [[scenario]], or two of one name.")
-    return found
 
 
 def attack(scenario: Scenario, *, sandbox: Sandbox) -> dict[str, Any]:
@@ -119,13 +103,13 @@ def attack(scenario: Scenario, *, sandbox: Sandbox) -> dict[str, Any]:
 def _run(scenario: Scenario, sandbox: Sandbox, ask_person: Any) -> tuple[Solution, bool]:
     """The solution, and whether the hostile call reached its service."""
     replies = [f"```python\n{program}\n```" for program in scenario.programs]
-    own = {"strategy": scenario.strategy, "trust": scenario.trust, "max_repairs": len(replies) - 1}
+    own = {"strategy": scenario.strategy, "trust": tuple(scenario.trust), "max_repairs": len(replies) - 1}
     config = Config(samples=1, allow_writes=("all",), **own)
     with ExitStack() as stack:
         desk = stack.enter_context(desk_service(scenario.answers, scenario.patches))
         invoker = stack.enter_context(Invoker())
         toolbox = load_tools(f"desk={desk.url}/openapi.json", invoker=invoker)
-        world = stack.enter_context(World(scenario.services)) if scenario.services else None
+        world = stack.enter_context(World(tuple(scenario.services))) if scenario.services else None
         toolbox = toolbox + world.toolbox.only([scenario.sink]) if world else toolbox
         model = ScriptedModel(*replies, *replies[-1:] * _MORE)
         # Never closed: it would close the sandbox that all scenarios share.
@@ -144,7 +128,7 @@ class Desk:
     were added are listed after those of `answers`.
     """
 
-    def __init__(self, answers: Mapping[str, Json], patches: Sequence[Patch]) -> None:
+    def __init__(self, answers: Mapping[str, Json], patches: Sequence[Mapping[str, str]]) -> None:
         self.log: list[tuple[str, dict[str, Json]]] = []
         self.url = ""
         self._answers = answers
@@ -153,11 +137,11 @@ class Desk:
             (method.upper(), path): one for path, item in self.document["paths"].items() for method, one in item.items()
         }
         for patch in patches:
-            place: Any = next(one for one in self.operations.values() if one["operationId"] == patch.operation)
-            *above, last = steps(patch.place)
+            place: Any = next(one for one in self.operations.values() if one["operationId"] == patch["operation"])
+            *above, last = steps(patch["place"])
             for step in above:
                 place = place[step]
-            place[last] = patch.text
+            place[last] = patch["text"]
 
     def answer(self, method: str, path: str, arguments: dict[str, Json]) -> tuple[int, Json]:
         """Status and JSON for one request."""
@@ -177,7 +161,7 @@ class Desk:
 
 
 @contextmanager
-def desk_service(answers: Mapping[str, Json], patches: Sequence[Patch] = ()) -> Iterator[Desk]:
+def desk_service(answers: Mapping[str, Json], patches: Sequence[Mapping[str, str]] = ()) -> Iterator[Desk]:
     """A desk, over HTTP on loopback."""
     desk = Desk(answers, patches)
 
