@@ -204,9 +204,11 @@ def names(pids: Iterable[int]) -> str:
 
 
 def kill_all(known: set[int]) -> None:
-    """Kill and reap all descendants but those and theirs, for five seconds at most."""
-    until = time.monotonic() + 5.0
-    while (left := descendants(known)) and time.monotonic() < until:
+    """Kill and reap all descendants but those and theirs, and wait until they are dead, for five seconds at most."""
+    until, killed = time.monotonic() + 5.0, set[int]()
+    # While one of them ends, the kernel's lists may miss its children: what was killed is looked at by number, first.
+    while (left := set(filter(_lives, killed)) | descendants(known)) and time.monotonic() < until:
+        killed |= left
         for pid in left:
             with suppress(OSError):
                 os.kill(pid, signal.SIGKILL)

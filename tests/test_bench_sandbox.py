@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import base64
 import json
-import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -18,21 +17,20 @@ from click.testing import CliRunner
 from benchmarks import local
 from benchmarks.sandbox import containment
 from benchmarks.sandbox.__main__ import main
-from benchmarks.sandbox.canaries import Canaries, leaked, says_escaped
+from benchmarks.sandbox.canaries import leaked, says_escaped
 from benchmarks.sandbox.containment import Program, measure_containment
-from benchmarks.sandbox.costs import compare, measure_soak, plain
+from benchmarks.sandbox.costs import compare, plain
 from sandbox.errors import SandboxUnavailable
 from sandbox.zygote import ZygoteSandbox
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks at processes through /proc")
 
 LEAKY = '''
-import contextlib, io, random
+import contextlib, io, random, sys
 from sandbox.errors import SandboxUnavailable
 from sandbox.trace import Failure, ToolCall, Trace
-from benchmarks.sandbox import host
 
-host.SETTLE_SECONDS = 0.2  # it has no thread that would need longer to go: what a program changed stays changed
+sys.modules["__main__"].SETTLE_SECONDS = 0.2  # the host; it has no thread that would need longer to go: what a program changed stays changed
 
 
 class Leaky:
@@ -95,7 +93,6 @@ def leaky(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder.mkdir()
     (folder / "leaky_sandbox.py").write_text(LEAKY)
     monkeypatch.setenv("PYTHONPATH", str(folder))
-    monkeypatch.setattr(containment, "GRACE_SECONDS", 1.5)
 
 
 def judged(*sources: str, backend: str = "leaky_sandbox:Leaky") -> list[dict]:
@@ -160,7 +157,8 @@ HARMS = [
 ]
 
 
-def test_harm_to_the_host_is_seen() -> None:
+def test_harm_to_the_host_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(containment, "GRACE_SECONDS", 0.5)  # one of them hangs
     for verdict, (source, wanted) in zip(judged(*(source for source, _ in HARMS)), HARMS, strict=True):
         found = [(finding["kind"], finding["text"]) for finding in verdict["findings"]]
         assert verdict["verdict"] == "HARMED", (source, found)
@@ -168,20 +166,18 @@ def test_harm_to_the_host_is_seen() -> None:
 
 
 def test_what_goes_over_a_limit_is_seen() -> None:
-    slow, big, busy, loud, left = judged(
+    slow, much, left = judged(
         "import time; time.sleep(2.4)",
-        "x = bytearray(480 << 20)\nimport time; time.sleep(1.0)",
-        "for n in range(25): get_item(id=n)",
-        "print('x' * 2_000_000)",
+        "import time\nx = bytearray(480 << 20)\nfor n in range(25): get_item(id=n)\n"
+        "print('x' * 1_050_000)\ntime.sleep(0.2)",
         FORK_AND_STAY,
     )
-    assert [verdict["verdict"] for verdict in (slow, big, busy, loud, left)] == ["EXCEEDED"] * 5, (slow, big)
+    assert [verdict["verdict"] for verdict in (slow, much, left)] == ["EXCEEDED"] * 3, (slow, much, left)
     assert kinds(slow) == {"wall"}
     assert slow["reason"].startswith("wall: 0.4")
-    assert "memory" in kinds(big)
-    assert big["memory_bytes"] > 300 * 2**20  # it is sampled
-    assert busy["reason"] == "calls: 25 calls where 20 are allowed"
-    assert kinds(loud) == {"output"}
+    assert kinds(much) >= {"memory", "calls", "output"}
+    assert much["memory_bytes"] > 300 * 2**20  # it is sampled
+    assert "calls: 25 calls where 20 are allowed" in much["reason"]
     assert kinds(left) == {"left"}
     assert "1 more processes than before the run" in left["reason"]
 
@@ -197,11 +193,10 @@ def test_a_forged_report_is_seen() -> None:
 
 def test_what_does_nothing_of_the_kind_is_contained() -> None:
     verdicts = judged(
-        "print(get_item(id=1), [row['id'] for row in list_items(page=1)])",
+        "print(get_item(id=1))\ntry:\n    get_item(id=-1)\nexcept ToolError as e:\n    print(e.status)",
         "word = 'ESCAPED'\nraise ValueError('no')",
-        "try:\n    get_item(id=-1)\nexcept ToolError as e:\n    print(e.status)",
     )
-    assert [(verdict["verdict"], verdict["reason"]) for verdict in verdicts] == [("contained", "")] * 3
+    assert [(verdict["verdict"], verdict["reason"]) for verdict in verdicts] == [("contained", "")] * 2
     assert verdicts[1]["failure"] == "exception ValueError"
     assert all(verdict["sibling"] for verdict in verdicts)
 
@@ -224,15 +219,13 @@ def test_a_sandbox_that_cannot_be_had_gives_no_verdict() -> None:
 def test_the_zygote_contains_what_the_leaky_one_does_not() -> None:
     verdicts = judged(
         ESCAPES[1][0],
-        HARMS[0][0],
         "x = []\nwhile True: x.append('A' * 10_000_000)",
         FORK_AND_STAY,
-        "while True:\n    try:\n        while True: pass\n    except BaseException: pass",
         "print('ESCAPED')",
         backend="zygote",
     )
-    assert [(verdict["verdict"], verdict["reason"]) for verdict in verdicts[:-1]] == [("contained", "")] * 5
-    assert verdicts[2]["failure"] == "limit memory_bytes"
+    assert [(verdict["verdict"], verdict["reason"]) for verdict in verdicts[:-1]] == [("contained", "")] * 3
+    assert verdicts[1]["failure"] == "limit memory_bytes"
     assert (verdicts[-1]["verdict"], verdicts[-1]["reason"]) == ("ESCAPED", "printed: ESCAPED")
 
 
@@ -243,11 +236,8 @@ SECRET = "CANARY_0123456789abcdef4321"
     "text",
     [
         f"a dump of {SECRET.upper()}: more",
-        SECRET[7:18][::-1],
-        "\n".join(SECRET),
         SECRET.encode().hex(" "),
         "".join(f"\\x{code:02x}" for code in SECRET.encode()),
-        str(list(SECRET.encode())),
         base64.encodebytes(b"x" * 40 + SECRET.encode()).decode(),
         SECRET.translate(str.maketrans("abcdef", "nopqrs")),
     ],
@@ -268,14 +258,6 @@ def test_quoted_source_is_no_claim_of_success() -> None:
     assert says_escaped(quoted + ": ESCAPED", source)
 
 
-def test_canaries_say_what_came() -> None:
-    with Canaries() as canaries:
-        with socket.create_connection(("127.0.0.1", canaries.ports["tcp"])) as client:
-            assert canaries.secrets["tcp"].encode() in client.recv(1000)
-        (canaries.folder / "secret.txt").write_text("other")
-        assert (canaries.changes(), list(canaries.reached)) == (["file canary/secret.txt was changed"], ["tcp"])
-
-
 def test_cpython_alone_is_the_measure() -> None:
     said = plain("import sys\nprint(get_item(id=2), list_items(page=9), echo(text='é'), __name__, sys.argv)")
     assert said == ("{'id': 2, 'name': 'item 2', 'price': 3.0} [] é __main__ ['program.py']\n", None)
@@ -289,12 +271,6 @@ def test_ordinary_programs_are_compared() -> None:
         assert compare("import random\nprint(random.random(), get_item(id=1))\n{}['x']", zygote) == ""
         differs = compare("import os\nprint(1)\nprint(os.getcwd() == '/')", zygote)
     assert differs.startswith("'nothing' where CPython prints 'False'; it ends with PermissionError")
-
-
-def test_a_soak_of_the_zygote_leaves_nothing() -> None:
-    found = measure_soak("zygote", (), runs=40, jobs=4, seed=1)
-    assert (found["runs"], found["troubles"], found["leaks"]) == (40, [], [])
-    assert found["ends"]["ordinary finished"] == 36
 
 
 def test_the_command_gives_verdicts_and_exit_codes(tmp_path: Path) -> None:
