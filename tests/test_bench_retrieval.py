@@ -20,7 +20,7 @@ from atc.types import Usage  # noqa: E402
 from benchmarks.retrieval import __main__ as running  # noqa: E402
 from benchmarks.retrieval.__main__ import main, run_method  # noqa: E402
 from benchmarks.retrieval.data import RetrievalQuery, labelled, load_data  # noqa: E402
-from benchmarks.retrieval.figures import Row, closure_figures, completeness, method_figures, ndcg, recall  # noqa: E402
+from benchmarks.retrieval.figures import Row, closure_figures, method_figures  # noqa: E402
 from benchmarks.runner import MOST_OUTAGES, InvalidData, Outage, Rows  # noqa: E402
 from protocols.errors import ModelUnavailable  # noqa: E402
 from toolflow_bench.rows import InvalidRunFile  # noqa: E402
@@ -30,13 +30,6 @@ HEADER = {"format": running.FORMAT, "data": "x"}
 TOOLS = [ToolDocument(name="a", description="Sends letters."), ToolDocument(name="b", description="Reads a map.")]
 QUERIES = [{"id": f"q{number}", "query": f"text {number}", "gold": ["b"]} for number in range(12)]
 DATA = labelled("x", TOOLS, QUERIES)
-
-
-def test_metrics_by_hand() -> None:
-    assert ndcg(["a", "b"], ["b"], 5) == pytest.approx(0.6309, abs=1e-4)  # 1/log2(3)
-    assert ndcg(["b"], ["b", "c"], 5) == pytest.approx(0.6131, abs=1e-4)  # what is not named is not found
-    assert recall(["a", "b", "c"], ["b", "d"], 3) == 0.5
-    assert [completeness(["a", "b"], gold, 2) for gold in (["a", "b"], ["a", "d"], [])] == [1, 0, 0]
 
 
 @dataclass
@@ -80,26 +73,14 @@ def test_each_row_is_kept_and_not_asked_again(ask: Any, tmp_path: Path) -> None:
     assert again.asked == ["text 3", "text 4"]
 
 
-def test_several_at_once_give_the_same_rows(ask: Any) -> None:
-    met = threading.Barrier(3, timeout=20)
-
-    class Together(Scripted):
-        def search(self, query: str, *, k: int) -> Retrieval:
-            met.wait()  # passes only where three are asked at once
-            return super().search(query, k=k)
-
-    assert [row["id"] for row in ask(Together(), workers=3)] == [query["id"] for query in QUERIES]
-
-
-@pytest.mark.parametrize("workers", [1, 3])
-def test_an_outage_keeps_rows_and_the_same_run_goes_on(ask: Any, tmp_path: Path, workers: int) -> None:
+def test_an_outage_keeps_rows_and_the_same_run_goes_on(ask: Any, tmp_path: Path) -> None:
     down = {str(query["query"]): ModelUnavailable("the endpoint is down.") for query in QUERIES[3:]}
     with pytest.raises(Outage, match=r"toolqp: the endpoint is down\. It failed 5 times in a row"):
-        ask(Scripted(down), workers=workers)
+        ask(Scripted(down), workers=3)
     kept = [json.loads(line) for line in (tmp_path / "rows.jsonl").read_text().splitlines()[1:]]
     assert sum("outage" in row for row in kept) == MOST_OUTAGES
     up = Scripted()
-    assert not any("outage" in row for row in ask(up, workers=workers))
+    assert not any("outage" in row for row in ask(up, workers=3))
     assert len(up.asked) == 9
 
 
@@ -141,21 +122,6 @@ def test_gold_tools_that_do_not_exist_and_contradictions_are_noted() -> None:
     for tools, queries in (([], []), ([*TOOLS, TOOLS[0]], []), (TOOLS, [{"query": "x"}])):
         with pytest.raises(InvalidData, match=r"names of their own|lacks 'gold'"):
             labelled("x", tools, queries)
-
-
-@pytest.mark.skipif(not SHARED.is_dir(), reason="the shared data are not here")
-@pytest.mark.parametrize(
-    ("name", "tools", "queries"),
-    [
-        ("toole/single_dev.json", 199, 2000),
-        ("stabletoolbench", 2490, 474),
-        ("restbench", 94, 157),
-    ],
-)
-def test_published_data_are_read_as_they_are(name: str, tools: int, queries: int) -> None:
-    data = load_data(SHARED / name)
-    assert (len(data.documents), len(data.queries)) == (tools, queries)
-    assert sum(bool(document.description) for document in data.documents) > 0.9 * tools
 
 
 def test_closure_brings_the_producers_of_ids() -> None:

@@ -30,7 +30,7 @@ import contextlib, io, random, sys
 from sandbox.errors import SandboxUnavailable
 from sandbox.trace import Failure, ToolCall, Trace
 
-sys.modules["__main__"].SETTLE_SECONDS = 0.2  # the host; it has no thread that would need longer to go: what a program changed stays changed
+sys.modules["__main__"].SETTLE_SECONDS = 0.2  # the host, without threads that need longer: what was changed stays
 
 
 class Leaky:

@@ -12,7 +12,6 @@ from atc.models.scripted import ScriptedModel  # noqa: E402
 from atc.retrieve.base import Hit, Retrieval  # noqa: E402
 from atc.retrieve.document import ToolDocument  # noqa: E402
 from benchmarks.retrieval.data import RetrievalQuery  # noqa: E402
-from benchmarks.toolqp import trajectory  # noqa: E402
 from benchmarks.toolqp.__main__ import figures, make_all  # noqa: E402
 from benchmarks.toolqp.reward import answer, opening, plan_text, query_text, reward  # noqa: E402
 from benchmarks.toolqp.trajectory import Dropped, Making, Names  # noqa: E402
@@ -114,16 +113,6 @@ def test_names_are_kept_out_of_queries_plans_and_goals_unless_they_are_common_wo
     assert step["attempts"][-1][0] == "search for a paper"
 
 
-def test_the_best_of_the_candidates_counts_and_a_rank_behind_the_fifth_is_not_valid():
-    query = RetrievalQuery(id="q", text="x", gold=("papers",))
-    teacher = Teacher(plan="Read.", goal="Read.", query=["read a paper", "paper of science", "weather"])
-    [step] = made(teacher, query, candidates=3)["steps"]
-    assert step["attempts"] == [["paper of science", 1]]
-    assert len({option["seed"] for option in teacher.options}) == 5
-    [step] = made(Teacher(plan="Read.", goal="Read.", query=["read a paper", "science"]), query)["steps"]
-    assert [rank for _, rank in step["attempts"]] == [10, 1]
-
-
 @pytest.mark.parametrize(
     ("replies", "reason"),
     [
@@ -147,36 +136,6 @@ def test_tools_come_in_the_order_of_use_none_is_lost_and_earlier_steps_are_shown
         ("Mail it.", ["MailCat"]),
     ]
     assert '1. Get weather. Found by: "weather"' in teacher.asked("query")[1]
-
-
-def test_tools_of_one_goal_share_a_step_and_their_mean_rank_counts():
-    query = RetrievalQuery(id="q", text="x", gold=("papers", "search"))
-    teacher = Teacher(plan="Find.", order=[], goal="Find a paper.", query="search for a paper of science")
-    [step] = made(teacher, query)["steps"]
-    assert (step["tools"], step["attempts"][-1][1]) == (["papers", "search"], 1.5)
-
-
-def test_failed_attempts_are_kept_with_the_papers_probability_and_the_same_each_time():
-    def kept(seed):
-        found = []
-        for number in range(200):
-            query = RetrievalQuery(id=f"q{number}", text="x", gold=("MailCat",))
-            trajectory = made(Teacher(plan="M.", goal="S.", query=["weather", "letter"]), query, seed=seed)
-            searched = [turn["content"] for turn in trajectory["messages"] if turn["content"].startswith("<query>")]
-            found.append(len(searched) == 2)
-        return found
-
-    assert kept(0) == kept(0) != kept(1)
-    assert 60 <= sum(kept(0)) <= 100
-
-
-def test_a_trajectory_too_long_for_a_planner_loses_its_failed_attempts(monkeypatch):
-    monkeypatch.setattr(trajectory, "KEEP_FAILED", 1.0)
-    monkeypatch.setattr(trajectory, "MOST_QUERIES", 2)
-    found = made(Teacher(plan="M.", goal="S.", query=["weather", "weather how", "letter"]))
-    assert [turn["content"] for turn in found["messages"] if "<query>" in turn["content"]][1:] == [
-        "<query>letter</query>"
-    ]
 
 
 def test_a_data_set_is_made_once_however_often_it_is_interrupted(tmp_path):

@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from benchmarks.injection.__main__ import main, needless
-from benchmarks.injection.attack import InvalidScenario, attack, desk_service, load_scenarios
+from benchmarks.injection.attack import InvalidScenario, attack, load_scenarios
 from toolflow_bench.task import load_tasks
 from toolflow_bench.world import World
 
@@ -32,16 +32,6 @@ def test_the_judge_sees_an_attack_that_gets_through_and_one_that_is_none(sandbox
     assert (trusted["reached"], trusted["held"]) == (True, False)
     harmless = attack(replace(scenario, programs=("print('nothing to do')",)), sandbox=sandbox)
     assert (harmless["reached"], harmless["live"], harmless["held"]) == (False, False, False)
-
-
-def test_the_desk_logs_what_reaches_it_and_serves_the_hostile_document():
-    patches = named("description-names-a-second-recipient").patches
-    with desk_service({"list_notes": [{"text": "a"}]}, patches) as desk:
-        assert "audit@evil.example" in desk.operations["POST", "/mails"]["description"]
-        assert desk.answer("GET", "/notes", {}) == (200, [{"text": "a"}])
-        assert desk.answer("POST", "/mails", {"to": ["x"]})[0] == 200
-        assert desk.answer("GET", "/nothing", {})[0] == 404
-        assert desk.log == [("list_notes", {}), ("send_mail", {"to": ["x"]})]
 
 
 def test_toolflow_s_writes_are_attacked_and_counted(sandbox):

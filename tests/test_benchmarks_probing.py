@@ -5,9 +5,9 @@ import json
 import pytest
 
 from benchmarks.probing import rules
-from benchmarks.probing.runs import COUNTS, Options, Suite, strip, total_by_setting
-from benchmarks.probing.score import added, links_of, score_tool, with_shares
-from protocols.protocol import HttpBinding, Link, ToolProtocol
+from benchmarks.probing.runs import Options, Suite, strip
+from benchmarks.probing.score import added, score_tool, with_shares
+from protocols.protocol import HttpBinding, ToolProtocol
 from toolflow_bench.rows import InvalidRunFile
 
 RECORD = {
@@ -52,16 +52,6 @@ def test_a_tool_of_which_nothing_came_counts_as_wholly_missing():
     assert with_shares({"right": 0, "of": 0})["share"] is None
 
 
-def test_guessed_links_and_those_from_other_tools_do_not_count():
-    own = Link(argument="q", tool="find", path="id", support="observed")
-    links = [
-        own,
-        Link(argument="q", tool="find", path="x"),
-        Link(argument="q", tool="y", path="id", support="declared"),
-    ]
-    assert links_of([protocol(links=links)]) == {("find", "id", "find", "q")}
-
-
 def test_what_only_documentation_knows_is_taken_away():
     whole = protocol(RECORD, ["q"], q={"type": "string", "enum": ["a"]})
     (names,), (types,) = strip([whole], "names"), strip([whole], "types")
@@ -89,14 +79,6 @@ def test_what_has_a_row_is_not_measured_again(tmp_path):
     assert again == ([], first[1])
     with pytest.raises(InvalidRunFile, match="calls was 15, is 3"):
         measured(tmp_path, calls=3)
-
-
-def test_totals_are_by_setting():
-    counts = dict.fromkeys(COUNTS, with_shares({"right": 1, "of": 2})) | {"seconds": 1.0, "cpu_seconds": 0.5}
-    row = {"setting": "names", "tools": 2, "calls": {"total": 6, "max": 4}, **counts}
-    total = total_by_setting([row] * 2)
-    assert total["names"]["calls"] == {"total": 12, "mean": 3.0, "max": 4}
-    assert (total["names"]["documented"]["of"], total["names"]["seconds"]) == (4, 2.0)
 
 
 @pytest.mark.parametrize("rule", rules.rules().values(), ids=list(rules.rules()))

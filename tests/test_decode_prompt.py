@@ -7,54 +7,10 @@ import pytest
 from atc.decode.formats import FORMATS, FUNCTION, JSON_CALL, TOOLDEC, CallFormat
 from atc.decode.prompt import call_prompt
 from atc.decode.read import read_call
-from protocols.ask import Message
 from protocols.toolbox import Toolbox
 from tests.decode_calls_lab import NUMBER, TOOLS, tool
 
 SMALL = TOOLS.only(["power", "maximum"])
-
-
-def shown(messages: list[Message]) -> str:
-    return "\n".join(f"[{message.role}]\n{message.content}" for message in messages)
-
-
-def test_the_prompt_with_names_alone() -> None:
-    assert shown(call_prompt("What is 2 to the power of 3?", SMALL, FUNCTION, "names")) == (
-        "[system]\n"
-        "You answer a task by calling one function.\n"
-        "\n"
-        "Rules:\n"
-        "- Reply with one call and nothing else, in exactly this form: NAME(VALUE, …)\n"
-        "- NAME is one of the given functions. Use no other.\n"
-        "- The arguments are literals in the order in which the function takes them: numbers, or texts in double "
-        "quotes.\n"
-        "- Take the values from the task. Write numbers as plain digits, without units and without separators of "
-        "thousands.\n"
-        "[user]\n"
-        "Functions:\n"
-        "list_currencies\n"
-        "exchange_rate\n"
-        "inflation\n"
-        "celsius\n"
-        "\n"
-        "Task: How many yen was a Swiss franc worth in 2019?\n"
-        "[assistant]\n"
-        'exchange_rate("CHF", "JPY", 2019)\n'
-        "[user]\n"
-        "Task: Water boils at 212 degrees Fahrenheit. How many degrees Celsius is that?\n"
-        "[assistant]\n"
-        "celsius(212)\n"
-        "[user]\n"
-        "Task: By how much did prices in France rise in 2003?\n"
-        "[assistant]\n"
-        'inflation("France", 2003)\n'
-        "[user]\n"
-        "Functions:\n"
-        "power\n"
-        "maximum\n"
-        "\n"
-        "Task: What is 2 to the power of 3?"
-    )
 
 
 def test_positional_arguments_are_not_documented_as_named_ones() -> None:

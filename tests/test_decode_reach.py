@@ -87,22 +87,6 @@ def test_the_task_may_give_an_id_and_without_a_task_nobody_knows(task: str, know
     assert ("get_movie_credits" in scope.waiting) is (bool(task) and not known)
 
 
-def test_what_anybody_may_choose_is_not_narrowed() -> None:
-    offered = Reach(BOX, TASK).after([]).tools
-    assert offered["rate"].protocol.parameters == BOX["rate"].protocol.parameters
-
-
-def test_tools_that_only_wait_for_each_other_may_be_called_as_they_are() -> None:
-    one = tool("get_invoice", None, {"invoice_id": WHOLE}, obj(customer_id=WHOLE))
-    other = tool("get_customer", None, {"customer_id": WHOLE}, obj(invoice_id=WHOLE))
-    circle = [
-        replace(drawn, protocol=protocol)
-        for drawn, protocol in zip([one, other], guess_links([one.protocol, other.protocol]), strict=True)
-    ]
-    assert all(drawn.protocol.links for drawn in circle)
-    assert Reach(Toolbox(circle), TASK).after([]).waiting == {}
-
-
 def test_a_long_result_is_read_in_little_time_and_not_to_its_end() -> None:
     found = {"results": [{"id": 7, "title": "x", "tags": list(range(100))} for _ in range(10_000)]}
     assert may_be(Reach(BOX, TASK).after([("search_movie", found)]), "get_movie_credits", "movie_id") == [7]

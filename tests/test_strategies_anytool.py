@@ -110,18 +110,6 @@ def test_an_answer_that_the_judge_rejects_wakes_agents_and_keeps_the_calls(solve
     assert "- find_train(city=\"Oslo\") → {'train': 'IC 7 to Oslo'}" in of(model, JUDGE)[0][1].content
 
 
-def test_a_round_that_would_be_as_the_last_is_not_made(solve):
-    travel = [*TRAINS_TOO, FINISH]
-    model = cast(solver=[act("find_flight", city="Oslo"), give_up("no flights")], travel=travel, trains=[FINISH])
-    solution = solve(model)
-    assert (solution.status, solution.answer, solution.limit) == ("failed", None, None)
-    assert who(model)[7:] == [
-        *(SOLVER, SOLVER),
-        *(FLIGHTS, TRAVEL, TRAVEL, TRAINS, META),  # all of them finish
-        SOLVER,  # nothing was added, and it gives up for the same reason
-    ]
-
-
 def test_an_earlier_answer_stands_where_nothing_better_came(solve, sent):
     model = cast(
         solver=[*TRAIN, act("find_dish", city="Oslo"), give_up("no idea", "find_train", "find_dish()")],
@@ -144,13 +132,56 @@ def test_an_earlier_answer_stands_where_nothing_better_came(solve, sent):
     assert MENUS in who(model)
 
 
-def test_where_agents_find_nothing_they_are_woken_and_the_run_fails(solve, sent):
-    model = cast(meta=[FINISH])
-    solution = solve(model)
-    assert (solution.status, solution.answer, sent) == ("failed", None, [])
-    assert [a.fault.message for a in solution.attempts] == ["No function was found that helps with the task."]
-    assert who(model) == [META]
-    again = cast(meta=[LOOK, FINISH], flights=[FINISH])
-    again.scripts[META] = [*[LOOK] * 3, FINISH]
-    assert solve(again, steps=2).status == "failed"
-    assert "No function was found that helps with the task." in str(of(again, META))
+FLIGHT = [act("find_flight", city="Oslo"), give_up("no flights", "find_flight")]
+
+
+def post(**scripts):
+    """The pool gets the tool that sends letters, which changes something."""
+    return cast(**{"meta": [call("create_agent_category_level", category="post"), LOOK, FINISH], **scripts})
+
+
+# Budgets
+
+
+@pytest.mark.parametrize(
+    ("tokens", "asked", "last"), [(5, 1, META), (65, 7, CHECK), (85, 9, SOLVER), (125, 13, TRAINS)]
+)
+def test_agents_solver_and_judge_share_the_tokens(solve, tokens, asked, last):
+    """Ten for each reply."""
+    model = cast(solver=[*FLIGHT, *TRAIN], travel=TRAINS_TOO)
+    solution = solve(model, max_tokens=tokens)
+    assert (solution.status, solution.limit) == ("failed", f"max_tokens = {tokens}")
+    assert (len(model.calls), who(model)[-1]) == (asked, last)
+
+
+# Flags
+
+
+@pytest.mark.parametrize(
+    ("woken", "after"),
+    [("tool", [FLIGHTS]), ("category", [FLIGHTS, TRAVEL]), ("meta", [FLIGHTS, TRAVEL, META])],
+)
+def test_which_agents_are_woken(solve, woken, after):
+    model = cast(solver=[act("find_flight", city="Oslo"), give_up("no flights")], travel=[
+        call("create_agent_tool_level", tools=["flights"]), LOOK, FINISH])  # fmt: skip
+    solve(model, woken=woken, rounds=1)
+    first = who(model).index(SOLVER)
+    assert [name for name in who(model)[first:] if name != SOLVER] == after
+
+
+# Writes, outages, interruptions
+
+
+def test_a_write_that_happened_stays_in_the_program_whatever_is_said_of_its_tool(solve, sent):
+    model = post(solver=[act("send_letter", city="Oslo"), give_up("no reply", "send_letter"), finish("sent")])
+    model.scripts[META] = [
+        call("create_agent_category_level", category="post"), *[LOOK] * 2,
+        call("create_agent_category_level", category="food"), FINISH,
+    ]  # fmt: skip
+    solution = solve(model, allow_writes=("send_letter",))
+    assert (solution.status, solution.answer, solution.orphans) == ("solved", "sent", ())
+    assert sent == [("send_letter", {"city": "Oslo"})]
+    assert solution.attempts[-1].program.source == "result_1 = send_letter(city='Oslo')\nprint('sent')\n"
+    again = [prompt for who, prompt in model.prompts if who == SOLVER][-1]
+    assert again[-1].content == "Observation: {'sent': 'Oslo'}"
+    assert "def send_letter(" not in again[-3].content

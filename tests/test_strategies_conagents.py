@@ -181,11 +181,3 @@ def test_a_long_response_is_observed_by_code_over_its_structure(solve, sent):
     assert "[{title: string, pages: string}] × 2" in last(model, 4)
     assert len(last(model, 4)) < 2_000
     assert last(model, 5).startswith("Result: The first is Metropolis\n")
-
-
-def test_code_that_fails_is_written_again(solve):
-    wrong = CODE.replace("title", "name")
-    _, model, purposes = solve(*LONG, wrong, CODE, call("finish", answer="Metropolis"))
-    assert purposes == [*STEP, "observe", "ground"]
-    assert [message.role for message in model.prompts[5]] == ["system", "user", "assistant", "user"]
-    assert "The first is Metropolis" in last(model, 6)

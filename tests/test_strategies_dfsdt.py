@@ -3,8 +3,7 @@
 import pytest
 
 from atc.strategies import dfsdt
-from protocols.toolbox import Toolbox
-from tests.acting_lab import TEXT, Lab, World, finish, steps, told, turn
+from tests.acting_lab import Lab, World, finish, steps, told, turn
 
 LIST, LOG = turn("list_people"), turn("read_log")
 NOTE0, NOTE1 = turn("get_note", id="p0"), turn("get_note", id="p1")
@@ -94,32 +93,3 @@ def test_a_write_that_the_last_way_makes_or_undoes_is_no_orphan(lab):
     drop = turn("drop_mark", mark_id="m2")
     undone, _ = lab(dfsdt.solve, LIST, MARK, BACK, drop, finish("gone"), allow_writes=("all",))
     assert (undone.status, undone.orphans) == ("solved", ())
-
-
-# --- as a solver within another strategy
-
-
-class Marked(World):
-    """Marks can be listed, and are gone when they are dropped."""
-
-    @property
-    def toolbox(self):
-        def drop(given):
-            self.marks.remove("p1")
-            return given
-
-        listing = self._tool("list_marks", {}, lambda _: {"marks": list(self.marks)})
-        dropping = self._tool("drop_mark", {"mark_id": TEXT}, drop, reads=False, destructive=True)
-        return Toolbox([*super().toolbox.only(["list_people", "add_mark"]).values(), dropping, listing])
-
-
-MARKS, FIRST = turn("list_marks"), [turn("list_marks"), MARK, BACK, BACK, turn("list_marks")]
-
-
-def test_what_is_read_behind_the_call_that_undid_a_write_is_read_anew(sandbox):
-    lab = Lab(Marked(), sandbox)
-    undo = turn("drop_mark", mark_id="m1")
-    solution, model = lab(dfsdt.solve, *FIRST, undo, MARKS, finish("p1"), allow_writes=("all",))
-    assert told(model) == "Observation: {'marks': []}"
-    assert lab.world.sent.count(("list_marks", {})) == 2
-    assert (solution.status, solution.orphans) == ("solved", ())

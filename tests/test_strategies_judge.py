@@ -21,9 +21,7 @@ def vote(word: str, reason: str = "") -> str:
     ("words", "verdict", "asked"),
     [
         (["Solved", "Solved", "Unsolved"], "Solved", 2),
-        (["Unsolved", "Unsolved", "Solved"], "Unsolved", 2),
         (["Solved", "Unsolved", "Solved"], "Solved", 3),
-        (["Unsure", "Unsolved", "Unsolved"], "Unsolved", 3),
         (["Solved", "Unsolved", "Unsure"], "Unsure", 3),
         (["Unsure", "Unsure", "Solved"], "Unsure", 2),
     ],

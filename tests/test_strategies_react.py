@@ -5,13 +5,9 @@ from functools import partial
 
 import pytest
 
-from atc.config import Config
-from atc.models.scripted import ScriptedModel
 from atc.store import Store
 from atc.strategies import dfsdt, react
-from protocols.ask import Powers
 from protocols.protocol import Link
-from protocols.toolbox import Toolbox
 from tests.acting_lab import Lab, Solver, World, finish, steps, told, turn
 from tests.decode_calls_lab import HoldingModel
 
@@ -112,23 +108,3 @@ def test_a_run_that_ended_within_a_call_does_not_make_it_again(lab, tmp_path, mo
                 lab(react.solve, MARK, store=store, allow_writes=("all",))
         solution, model = lab.resume(react.solve, store, finish("m1"), allow_writes=("all",))
     assert (solution.status, lab.world.marks, len(model.prompts)) == ("solved", ["p1"], 1)
-
-
-def test_a_tool_named_finish_is_not_the_end(lab, sandbox):
-    taken = lab.world._tool("finish", {}, lambda _: {"finished": True})
-    lab.world = type("Other", (World,), {"toolbox": Toolbox([taken])})(lab.world.sent)
-    solution, model = lab(react.solve, turn("finish"), turn("finish_2", answer="yes"))
-    assert (solution.answer, lab.world.sent) == ("yes", [("finish", {})])
-    assert "end with the function finish_2." in model.prompts[0][0].content
-
-
-def test_turns_are_held_to_the_tools_and_the_end(lab, sandbox):
-    model = ScriptedModel(LIST, finish("2"), powers=Powers(grammars=frozenset({"lark"})))
-    solution = Solver(react.solve, lab.world.toolbox, model=model, sandbox=sandbox, config=Config()).run("Do it.")
-    assert solution.answer == "2"
-    grammar = model.options[0]["grammar"]
-    assert all(name in grammar for name in ["list_people", "add_mark", "finish"])
-    free = ScriptedModel(LIST, finish("2"), powers=Powers(grammars=frozenset({"lark"})))
-    config = Config(decoding="off")
-    assert Solver(react.solve, lab.world.toolbox, model=free, sandbox=sandbox, config=config).run("Do it.").answer
-    assert free.options[0]["grammar"] is None

@@ -7,18 +7,10 @@ import pytest
 from atc.agent import Agent
 from atc.config import Config
 from atc.models.scripted import ScriptedModel
-from atc.strategies import STRATEGIES, UnknownStrategy, read, strategy
+from atc.strategies import UnknownStrategy, read, strategy
 from protocols.protocol import Annotations, ToolProtocol
 from protocols.toolbox import Tool, Toolbox
-from sandbox.zygote import ZygoteSandbox
 from tests.acting_lab import finish, turn
-
-
-@pytest.mark.parametrize("name", STRATEGIES)
-def test_every_strategy_is_one_function_of_one_file(name: str) -> None:
-    assert callable(strategy(name))
-    assert STRATEGIES[name].load().__doc__
-    assert STRATEGIES[name].flags
 
 
 def test_flags_are_read_by_their_kind() -> None:
@@ -34,11 +26,9 @@ def test_flags_are_read_by_their_kind() -> None:
             "reakt",
             "no strategy is named 'reakt'; did you mean 'react'? There is auto, chain, stepwise, react, react@3,",
         ),
-        ("react@5", "no strategy is named 'react@5'; did you mean 'react@3'?"),
         ("chain:pool=3", "the strategy 'chain' has no flag 'pool'; its flags: docs, repair, samples, max_repairs."),
         ("chain:repair=much", "the strategy 'chain' takes repair=facts, reflection, traceback or none, not 'much'."),
         ("anytool:pool=few", "the strategy 'anytool' takes a whole number as pool, not 'few'."),
-        ("anytool:flat=perhaps", "the strategy 'anytool' takes yes or no as flat, not 'perhaps'."),
         ("anytool:pool=0", "the strategy 'anytool:pool=0': pool must be at least 1, not 0."),
     ],
 )
@@ -48,7 +38,7 @@ def test_a_wrong_spec_is_one_sentence(spec: str, said: str) -> None:
     assert str(caught.value).startswith(said)
 
 
-def test_a_flag_changes_how_the_run_works() -> None:
+def test_a_flag_changes_how_the_run_works(sandbox) -> None:
     answer = {"type": "object", "properties": {"people": {"type": "array"}}, "required": ["people"]}
     protocol = ToolProtocol(
         name="list_people",
@@ -61,8 +51,8 @@ def test_a_flag_changes_how_the_run_works() -> None:
     for docs in ("full", "requests", "names"):
         model = ScriptedModel(turn("list_people"), finish("p0"))
         config = Config(strategy=f"react:docs={docs},decoding=off")
-        with ZygoteSandbox() as sandbox, Agent(tools, model=model, sandbox=sandbox, config=config) as agent:
-            assert agent.run("Who?").answer == "p0"
+        agent = Agent(tools, model=model, sandbox=sandbox, config=config)
+        assert agent.run("Who?").answer == "p0"
         shown[docs] = model.prompts[0][-1].content
     assert "-> list" in shown["full"]
     assert "def list_people() -> Any" in shown["requests"]
