@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import click
 
 from atc import __version__
-from atc.cli.options import StrategyType, jobs_option, json_option, several, workers_option
+from atc.cli.options import StrategyType, jobs_option, json_option, several
 from atc.cli.output import print_json, print_text, say
 from atc.cli.progress import bar
 from atc.config import Config, public
@@ -56,7 +56,6 @@ _SECONDS = click.FloatRange(0, min_open=True)
 run_options = several(
     click.option("--limit", type=click.IntRange(1), metavar="N", help="The first N questions only."),
     jobs_option,
-    workers_option,
     click.option("--seed", type=int, default=0, show_default=True, metavar="N", help="What random choices start from."),
     click.option(
         "--timeout", type=_SECONDS, default=180.0, show_default=True, metavar="S", help="Seconds for one question."

@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from atc.cli.bench_arms import Arm, RunOptions, measure, run_options, strategies_option, wanted
-from atc.cli.options import model_option, strategy_option, tools_option
+from atc.cli.options import model_option, strategy_option, tools_option, workers_option
 from atc.cli.output import say
 from atc.cli.pool import Shared, open_pool
 from atc.cli.settings import load_config
@@ -88,6 +88,7 @@ _FILE = click.Path(path_type=Path)
 )
 @click.option("--max-tokens", type=click.IntRange(1), metavar="N", help="Model tokens for one question.")
 @click.option("--max-model-calls", type=click.IntRange(1), metavar="N", help="Requests to the model for one.")
+@workers_option
 @run_options
 def toolflow(
     *,
@@ -153,6 +154,7 @@ def toolflow(
 @tools_option
 @model_option
 @strategy_option
+@workers_option
 @run_options
 def flights(
     *,

@@ -16,6 +16,7 @@ from atc.cli.output import say
 from atc.cli.settings import load_config
 from atc.cli.state import open_store
 from atc.cli.wiring import choose_model
+from atc.side_by_side import Threads
 from benchmarks.restbench.data import APIS, RestWorld, items, load_restbench
 from benchmarks.restbench.replay import replay_worker
 from benchmarks.runner import suite
@@ -77,7 +78,7 @@ def main(
             model_name = "none" if name == "gold" else ask.name
             arm = Arm(name=about["strategy"], model=model_name, config=config, open_worker=worker, settings=about)
             arms.append(arm)
-        found = ask_arms("restbench", asked, arms, options)
+        found = ask_arms("restbench", asked, arms, options, Threads(options.jobs or 1))
     figures = {one.arm.name: by_api(one.rows, seed=options.seed) for one in found}
     left = sum(of_api["all"]["outages"] + of_api["all"]["crashes"] for of_api in figures.values())
     rows = ", ".join(str(one.path) for one in found)
