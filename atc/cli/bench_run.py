@@ -90,6 +90,7 @@ _FILE = click.Path(path_type=Path)
 @click.option("--max-model-calls", type=click.IntRange(1), metavar="N", help="Requests to the model for one.")
 @workers_option
 @run_options
+@workers_option
 def toolflow(
     *,
     split: str,
@@ -156,6 +157,7 @@ def toolflow(
 @strategy_option
 @workers_option
 @run_options
+@workers_option
 def flights(
     *,
     data: Path | None,
