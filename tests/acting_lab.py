@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 from unittest.mock import patch
 
@@ -13,11 +14,10 @@ from atc.models.scripted import ScriptedModel
 from atc.store import Store
 from atc.strategies.run import Strategy
 from protocols.errors import ToolError
-from protocols.protocol import Annotations, ToolProtocol
-from protocols.toolbox import Tool, Toolbox
+from protocols.toolbox import Toolbox
 from sandbox.base import Sandbox
+from tests.tool_lab import TEXT, tool
 
-TEXT = {"type": "string"}
 NOTES = {"p0": "milk", "p1": "bread"}
 
 
@@ -41,13 +41,15 @@ class World:
     @property
     def toolbox(self) -> Toolbox:
         """People and their notes, marks that can be set and dropped, a long log."""
+        log = {"lines": ["x" * 60 for _ in range(400)], "end": "over"}
+        made = partial(tool, sent=self.sent, description="It does it.")
         return Toolbox(
             [
-                self._tool("list_people", {}, lambda _: {"people": ["p0", "p1"]}),
-                self._tool("get_note", {"id": TEXT}, self._note),
-                self._tool("read_log", {}, lambda _: {"lines": ["x" * 60 for _ in range(400)], "end": "over"}),
-                self._tool("add_mark", {"person": TEXT}, self._mark, reads=False),
-                self._tool("drop_mark", {"mark_id": TEXT}, lambda given: given, reads=False, destructive=True),
+                made("list_people", {"people": ["p0", "p1"]}),
+                made("get_note", self._note, {"id": TEXT}),
+                made("read_log", log),
+                made("add_mark", self._mark, {"person": TEXT}, reads=False),
+                made("drop_mark", lambda given: given, {"mark_id": TEXT}, reads=False, destructive=True),
             ]
         )
 
@@ -61,16 +63,6 @@ class World:
             raise ToolError(None, "timed out", outcome="unknown")
         self.marks.append(given["person"])
         return {"mark_id": f"m{len(self.marks)}"}
-
-    def _tool(self, name: str, parameters: dict[str, Any], call: Any, *, reads=True, destructive=None) -> Tool:
-        def recorded(given):
-            self.sent.append((name, dict(given)))
-            return call(dict(given))
-
-        schema = {"type": "object", "properties": parameters, "required": list(parameters)}
-        marked = Annotations(read_only=reads, destructive=destructive)
-        protocol = ToolProtocol(name=name, description=f"{name} does it.", input_schema=schema, annotations=marked)
-        return Tool(protocol=protocol, call=recorded)
 
 
 class Solver(Agent):

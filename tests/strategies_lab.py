@@ -19,13 +19,12 @@ from atc.retrieve.base import Hit, Retrieval, Retriever
 from atc.store import Store
 from protocols.ask import Ask, Completion, Message, Powers
 from protocols.errors import ModelUnavailable, ToolError
-from protocols.protocol import Annotations, ToolProtocol
 from protocols.toolbox import Tool, Toolbox
 from sandbox.base import Sandbox
+from tests.tool_lab import TEXT, tool
 
 TASK = "What does the note of p0 say?"
 SEARCH = "What is to be searched for"
-TEXT = {"type": "string"}
 
 
 def _object(**properties: Any) -> dict[str, Any]:
@@ -44,15 +43,21 @@ class World:
 
     @property
     def toolbox(self) -> Toolbox:
-        people = _object(people={"type": "array", "items": TEXT})
+        text, person = _object(text=TEXT), {"person": TEXT}
+
+        def made(name: str, answer: Any, parameters: Any, output: Any, *, reads: bool = True) -> Tool:
+            about = {"description": f"{name} does it.", "category": "people", "collection": "notes"}
+            described = output if self.described else None
+            return tool(name, answer, parameters, described, reads=reads, sent=self.sent, **about)
+
         return Toolbox(
             [
-                self._tool("list_people", {}, people, lambda _: {"people": ["p0", "p1"]}),
-                self._tool("get_note", {"person": TEXT}, _object(text=TEXT), lambda _: {"text": "milk"}),
-                self._tool("add_mark", {"person": TEXT}, _object(mark=TEXT), self._mark, reads=False),
-                self._tool("send_mail", {"text": TEXT}, _object(sent=TEXT), self._lost, reads=False),
-                self._tool("get_trouble", {}, _object(text=TEXT), self._down),
-                self._tool("get_odd", {}, _object(text=TEXT), lambda _: {"words": 7}),
+                made("list_people", {"people": ["p0", "p1"]}, {}, _object(people={"type": "array", "items": TEXT})),
+                made("get_note", {"text": "milk"}, person, text),
+                made("add_mark", self._mark, person, _object(mark=TEXT), reads=False),
+                made("send_mail", self._lost, {"text": TEXT}, _object(sent=TEXT), reads=False),
+                made("get_trouble", self._down, {}, text),
+                made("get_odd", {"words": 7}, {}, text),
             ]
         )
 
@@ -65,22 +70,6 @@ class World:
 
     def _down(self, _: Any) -> Any:
         raise ToolError(500, "the server is down")
-
-    def _tool(self, name: str, given: dict[str, Any], output: Any, call: Any, *, reads: bool = True) -> Tool:
-        def recorded(arguments: Mapping[str, Any]) -> Any:
-            self.sent.append((name, dict(arguments)))
-            return call(arguments)
-
-        protocol = ToolProtocol(
-            name=name,
-            description=f"{name} does it.",
-            input_schema=_object(**given),
-            output_schema=output if self.described else None,
-            annotations=Annotations(read_only=reads),
-            category="people",
-            collection="notes",
-        )
-        return Tool(protocol=protocol, call=recorded)
 
 
 @dataclass(frozen=True)
