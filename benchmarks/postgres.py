@@ -30,8 +30,8 @@ def programs() -> Path | None:
 class Server:
     """A running server."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder, self.port = folder, free_port()
+    def __init__(self, folder: Path, *, flushes: bool = True) -> None:
+        self.folder, self.port, self.flushes = folder, free_port(), flushes
         self._numbers = count(1)
 
     def database(self) -> str:
@@ -46,7 +46,10 @@ class Server:
         return f"postgresql://atc@/{database}?host={self.folder}&port={self.port}"
 
     def start(self) -> None:
-        options = f"-k {self.folder} -p {self.port} -c listen_addresses=127.0.0.1 -c max_connections=200"
+        flush = "on" if self.flushes else "off"
+        options = (
+            f"-k {self.folder} -p {self.port} -c listen_addresses=127.0.0.1 -c max_connections=200 -c fsync={flush}"
+        )
         _as_its_user("pg_ctl", "start", "-D", self.folder / "data", "-w", "-l", self.folder / "log", "-o", options)
 
     def stop(self) -> None:
@@ -55,8 +58,11 @@ class Server:
 
 
 @contextmanager
-def server() -> Iterator[Server]:
-    """A server that flushes each commit to the disk as in earnest. It ends, and its folder goes, with the block."""
+def server(*, flushes: bool = True) -> Iterator[Server]:
+    """A server that ends, and whose folder goes, with the block.
+
+    It flushes each commit to the disk as in earnest, unless nobody is going to cut the power (`flushes`).
+    """
     with tempfile.TemporaryDirectory(prefix="atc-pg-") as name:
         folder = Path(name)
         password = folder / "password"
@@ -66,7 +72,7 @@ def server() -> Iterator[Server]:
                 os.chown(path, pwd.getpwnam("postgres").pw_uid, -1)
         ways = ["--auth-local=trust", "--auth-host=scram-sha-256", "--encoding=UTF8", "--no-sync"]
         _as_its_user("initdb", "-D", folder / "data", "-U", "atc", f"--pwfile={password}", *ways)
-        running = Server(folder)
+        running = Server(folder, flushes=flushes)
         running.start()
         try:
             yield running

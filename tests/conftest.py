@@ -105,7 +105,7 @@ def postgres() -> Iterator[postgresql.Server]:
     """A PostgreSQL server for all tests that need one."""
     if postgresql.programs() is None:
         pytest.skip("no PostgreSQL server is installed (apt-get install postgresql)")
-    with postgresql.server() as running:
+    with postgresql.server(flushes=False) as running:
         yield running
 
 
