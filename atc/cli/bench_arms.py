@@ -196,7 +196,7 @@ def measure(suite: str, items: Sequence[Item], arms: Sequence[Arm], options: Run
         ]
         print_json(shown[0] if len(arms) == 1 else {"suite": suite, "strategies": shown})
     else:
-        rows = [_cells(one.arm.name, summary) for one, summary in found]
+        rows = [_cells(one.arm.name, summary, options.repeats) for one, summary in found]
         print_text("\n".join(columns([list(rows[0]), *(list(row.values()) for row in rows)])))
         say(f"All figures on a page: atc bench report {' '.join(str(one.path) for one, _ in found)}")
     left = sum(summary.outages for _, summary in found), sum(summary.crashes for _, summary in found)
@@ -205,7 +205,7 @@ def measure(suite: str, items: Sequence[Item], arms: Sequence[Arm], options: Run
     return 3 if any(left) else 0
 
 
-def _cells(name: str, summary: Summary) -> dict[str, str]:
+def _cells(name: str, summary: Summary, repeats: int) -> dict[str, str]:
     """A row of the table: shares of tasks, then what a task took on average."""
     n = summary.graded
 
@@ -220,6 +220,7 @@ def _cells(name: str, summary: Summary) -> dict[str, str]:
         "n": str(n),
         "solved": share(summary.success),
         "95%": "–" if summary.interval is None else "{:.0%}–{:.0%}".format(*summary.interval),
+        **({f"pass^{repeats}": share(summary.pass_k.get(repeats))} if repeats > 1 else {}),
         "Path": share(summary.path),
         "Precision": share(summary.precision),
         "CP": share(summary.cp),
