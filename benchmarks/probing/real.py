@@ -6,61 +6,25 @@ Each runs as a process on loopback and is probed through a passage that answers 
 from __future__ import annotations
 
 import re
-import sys
-from collections.abc import Collection, Mapping, Sequence
-from functools import cache
+from collections.abc import Collection, Sequence
+from contextlib import ExitStack
 from http.client import HTTPConnection, HTTPException
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import requests
-import yaml
 
-from benchmarks.local import Answer, Request, free_port, running, serving
+from benchmarks.local import Answer, Request, serving
 from benchmarks.probing.runs import Options, Probing, Suite, TruthLeaked, run_probing, strip, total_by_setting
 from benchmarks.probing.score import Row, added, links_of, rate, score_tool, share
+from benchmarks.probing.services import SERVICES, started
 from probing.replies import refusal_in
 from protocols.protocol import HttpBinding, ToolProtocol
 from protocols.sources.openapi import read_openapi
 
-KINTO = """[app:main]
-use = egg:kinto
-kinto.storage_backend = kinto.core.storage.memory
-kinto.cache_backend = kinto.core.cache.memory
-kinto.permission_backend = kinto.core.permission.memory
-kinto.userid_hmac_secret = throw-away
-kinto.bucket_create_principals = system.Everyone
-kinto.bucket_read_principals = system.Everyone
-kinto.bucket_write_principals = system.Everyone
-[server:main]
-use = egg:waitress#main
-host = 127.0.0.1
-port = %(http_port)s
-"""
 _FORBIDDEN = r"being told which|not told which|one record, which it would|ends what others"
 _ONE_HOP = frozenset({"connection", "content-length", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade"})
-
-
-def command(name: str, folder: Path, port: int) -> list[str]:
-    """How a service is started."""
-    python = [sys.executable, "-W", "ignore"]
-    if name == "httpbin":
-        return [*python, "-m", "gunicorn", "--bind", f"127.0.0.1:{port}", "--threads", "8", "httpbin:app"]
-    if name == "glances":
-        quiet = ["--disable-autodiscover", "--disable-check-update"]
-        return [*python, "-m", "glances", "-w", "-p", str(port), "-B", "127.0.0.1", *quiet]
-    (folder / "kinto.ini").write_text(KINTO, encoding="utf-8")
-    begin = "import sys; from kinto.__main__ import main; sys.exit(main())"
-    return [*python, "-c", begin, "start", "--ini", "kinto.ini", "--port", str(port)]
-
-
-@cache
-def services() -> Mapping[str, Any]:
-    """What `real.yaml` says of each service."""
-    found: Mapping[str, Any] = yaml.safe_load(Path(__file__).with_name("real.yaml").read_text(encoding="utf-8"))
-    return found
 
 
 class Passage:
@@ -110,11 +74,11 @@ def measure_real(unit: str, options: Options) -> Row:
         TruthLeaked: it answered where it tells of itself.
     """
     name, _, setting = unit.rpartition("-")
-    service, folder, port = services()[name], options.folder("real", unit), free_port()
-    (folder / "run").mkdir(parents=True, exist_ok=True)
-    passage = Passage(port, service["told"])
-    started = running(command(name, folder / "run", port), port=port, folder=folder / "run")
-    with started, serving(passage.answer) as url:
+    service, folder = SERVICES[name], options.folder("real", unit)
+    with ExitStack() as stack:
+        port = stack.enter_context(started(name, folder / "run"))
+        passage = Passage(port, service["told"])
+        url = stack.enter_context(serving(passage.answer))
         document = requests.get(f"http://127.0.0.1:{port}{service['document']}", timeout=60).json()
         tools = [tool for tool in _tools(name, document, url) if service["writes"] or not tool.writes]
         given = strip(tools, setting)
@@ -146,7 +110,7 @@ def row_of(name: str, setting: str, probing: Probing, declared: Sequence[ToolPro
 
 
 def _tools(name: str, document: Any, url: str) -> list[ToolProtocol]:
-    told = services()[name]["told"]
+    told = SERVICES[name]["told"]
     protocols = read_openapi(document, where=f"the document of {name}", base_url=url)
     return [protocol for protocol in protocols if urlsplit(_http(protocol).url).path.rstrip("/") not in told]
 
@@ -164,7 +128,9 @@ def _http(protocol: ToolProtocol) -> HttpBinding:
 
 SUITE = Suite(
     name="real",
-    units=lambda options: [f"{n}-{setting}" for setting in options.settings for n in services() if find_spec(n)],
+    units=lambda options: [
+        f"{n}-{setting}" for setting in options.settings for n in SERVICES if "told" in SERVICES[n] and find_spec(n)
+    ],
     measure=measure_real,
     total=total_by_setting,
 )

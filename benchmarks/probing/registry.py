@@ -1,7 +1,7 @@
-"""The suite `registry`: services as they come from npm and PyPI (`registry.yaml`), probed by `atc probe` with writes.
+"""The suite `registry`: services as they come from npm and PyPI, probed by `atc probe` with writes.
 
 What is there is read before and after: records that somebody else made must be as they were, and what is new must stand
-in the report. `MOTO_SERVER` names moto's command where it is not on the path.
+in the report.
 """
 
 from __future__ import annotations
@@ -12,26 +12,19 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import requests
-import yaml
 
-from benchmarks.local import ATC, ROOT, free_port, running
-from benchmarks.probing.real import KINTO
+from benchmarks.local import ATC, ROOT
 from benchmarks.probing.runs import Options, Suite
 from benchmarks.probing.score import Row
+from benchmarks.probing.services import SERVICES, started
 
 _VOLATILE = frozenset({"last_activity", "last_modified", "etag"})
 """Fields that change by themselves, and of what holds other things when something is made there."""
-
-
-def services() -> Mapping[str, Any]:
-    """What `registry.yaml` says of each service."""
-    found: Mapping[str, Any] = yaml.safe_load(Path(__file__).with_name("registry.yaml").read_text(encoding="utf-8"))
-    return found
 
 
 def measure(unit: str, options: Options) -> Row:
@@ -40,16 +33,10 @@ def measure(unit: str, options: Options) -> Row:
     Raises:
         SourceUnavailable: it does not start.
     """
-    service, folder, port = services()[unit], options.folder("registry", unit), free_port()
+    service, folder = SERVICES[unit], options.folder("registry", unit)
     shutil.rmtree(folder, ignore_errors=True)
-    for name, text in {**service.get("files", {}), "kinto.ini": KINTO}.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(text, encoding="utf-8")
-    filled = {"port": port, "folder": folder, "root": ROOT, "python": sys.executable,
-              "moto": os.environ.get("MOTO_SERVER", "moto_server")}  # fmt: skip
-    command = [part.format(**filled) if "{" in part else part for part in service["command"]]
-    url = f"http://127.0.0.1:{port}"
-    with running(command, port=port, folder=folder, env={"PYTHONPATH": str(ROOT)}):
+    with started(unit, folder) as port:
+        url = f"http://127.0.0.1:{port}"
         for path, body in service.get("makes", {}).items():
             requests.put(url + path, json=body, timeout=30).raise_for_status()
         before = _shown(url, service["shows"])
@@ -84,16 +71,8 @@ def _bare(call: str, url: str) -> Any:
 
 def _probed(source: str, out: Path, options: Options) -> tuple[Any, Row]:
     """The report of `atc probe`, with its seconds and those of the CPU."""
-    flags = [
-        "--allow-writes",
-        "--json",
-        "--model",
-        options.model,
-        "--rate",
-        "1000",
-        "--per-tool",
-        str(options.per_tool),
-    ]
+    flags = ["--allow-writes", "--json", "--model", options.model, "--rate", "1000"]
+    flags += ["--per-tool", str(options.per_tool)]
     command = [sys.executable, *ATC, "probe", source, "-o", str(out), *flags]
     began = time.perf_counter()
     with (out.parent / "report.json").open("wb") as said, (out.parent / "probe.log").open("wb") as told:
@@ -118,7 +97,7 @@ def _shown(url: str, paths: Sequence[str]) -> dict[str, Any]:
 
 SUITE = Suite(
     name="registry",
-    units=lambda _: list(services()),
+    units=lambda _: [name for name, one in SERVICES.items() if "shows" in one],
     measure=measure,
     total=lambda rows: {"unnamed": sum(r["unnamed"] for r in rows), "foreign": sum(r["foreign"] for r in rows)},
 )
