@@ -272,16 +272,6 @@ def test_llamas_server_goes_on_from_words_by_its_own_paths():
     assert all(seen.headers["authorization"] == "Bearer k" for seen in server.seen)
 
 
-def test_a_llama_whose_own_paths_are_out_of_reach_does_not_continue():
-    def answer(path: str, _: Mapping[str, Any]) -> Reply:
-        return said("x = 1\nadd(1)") if path.startswith("/v1/") else Reply(404, {})
-
-    with endpoint(answer, owner="llamacpp") as (model, server):
-        assert model.powers == Powers(schema=True, parallel=True)
-        assert ask(model, BEGUN) == "add(1)"  # it said the words again
-    assert bodies(server) == [BEGUN_BODY]
-
-
 @pytest.mark.parametrize("status", [404, 500])
 def test_an_endpoint_that_lists_no_models_is_unknown_and_one_that_is_down_is_asked_again(status):
     replies = iter([Reply(status, {}), Reply(body={"data": [{"id": "m", "owned_by": "vllm"}]})])

@@ -34,14 +34,3 @@ def test_only_the_latest_used_are_kept(states: PromptStates) -> None:
         keep(states, f"{number}{LONG}")
     assert len(list(states.folder.glob("*.state"))) == 3
     assert len(list(states.folder.glob("*.json"))) == 3
-
-
-def test_a_broken_note_or_a_missing_state_is_passed_over(states: PromptStates) -> None:
-    name = keep(states, LONG)
-    (states.folder / name).with_suffix(".json").write_text("{")
-    assert states.nearest(LONG) is None
-    name = keep(states, LONG)
-    (states.folder / name).unlink()
-    assert states.nearest(LONG) is None
-    states.drop(name)
-    assert list(states.folder.iterdir()) == []

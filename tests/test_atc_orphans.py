@@ -22,25 +22,13 @@ def sent():
 
 @pytest.fixture
 def toolbox(sent):
+    def writes(name, answer, parameters, **more):
+        return tool(name, answer, parameters, BOOKED, reads=False, sent=sent, **more)
+
     return Toolbox(
         [
-            tool(
-                "book",
-                lambda a: {"id": f"b-{a['seat']}", "seat": a["seat"]},
-                {"seat": "string"},
-                BOOKED,
-                reads=False,
-                sent=sent,
-            ),
-            tool(
-                "cancel",
-                lambda a: {"id": a["id"], "seat": "?"},
-                {"id": "string"},
-                BOOKED,
-                reads=False,
-                destructive=True,
-                sent=sent,
-            ),
+            writes("book", lambda a: {"id": f"b-{a['seat']}", "seat": a["seat"]}, {"seat": "string"}),
+            writes("cancel", lambda a: {"id": a["id"], "seat": "?"}, {"id": "string"}, destructive=True),
         ]
     )
 

@@ -159,13 +159,6 @@ def test_traceback_of_what_has_none():
     assert "no Python program" in correction(EMPTY, TOOLS, mode="traceback")[-1].content
 
 
-def test_a_doubtful_answer_is_told_alike_in_all_ways():
-    doubtful = Attempt(Program("print(1)\n"), (), trace_of("print(1)\n"), None, doubts=("Is it?",))
-    said = {correction(doubtful, TOOLS, mode=mode)[-1].content for mode in WAYS}
-    assert len(said) == 1
-    assert "printed: 1" in said.pop()
-
-
 def test_what_can_be_read_is_nearest_to_the_fault_where_there_is_too_much():
     tool = Tool(protocol=ToolProtocol(name="wide"), call=print)
     result = {"head": {f"h{n}": n for n in range(40)}, "tail": [{"deep": {"key": "here", "none": None}}]}

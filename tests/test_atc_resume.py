@@ -26,6 +26,7 @@ from protocols.invoke import Invoker
 from protocols.sources import load_tools
 from tests.notes_service import OPERATIONS, SCHEMAS, TEXT, Context
 from tests.stores import both_stores
+from tests.tool_lab import record
 from toolflow_bench.services.control import reset, set_faults
 from toolflow_bench.services.faults import Faults
 from toolflow_bench.services.operation import Arguments, Operation, Parameter
@@ -69,70 +70,39 @@ def pin(context: Context, arguments: Arguments) -> dict:
     return dict(context.state.add("pins", {"text": arguments["text"]}, id_field="pin_id", prefix="pi"))
 
 
-PIN = {
-    "type": "object",
-    "properties": {"pin_id": {"type": "string"}, "text": {"type": "string"}},
-    "required": ["pin_id", "text"],
-    "additionalProperties": False,
+ALL_SCHEMAS = {
+    **SCHEMAS,
+    "Sent": record(sent="boolean"),
+    "Pin": record(pin_id="string", text="string"),
+    "Pins": record(pins={"type": "array", "items": {"$ref": "#/components/schemas/Pin"}}),
 }
-PINS = {
-    "type": "object",
-    "properties": {"pins": {"type": "array", "items": {"$ref": "#/components/schemas/Pin"}}},
-    "required": ["pins"],
-    "additionalProperties": False,
-}
-SENT = {"type": "object", "properties": {"sent": {"type": "boolean"}}, "required": ["sent"]}
-ALL_SCHEMAS = {**SCHEMAS, "Sent": {**SENT, "additionalProperties": False}, "Pin": PIN, "Pins": PINS}
+
+
+def operation(name: str, method: str, path: str, returns: str, handler, verified_by: str = "", **schemas) -> Operation:
+    """One with these parameters; one that has a default may be left out."""
+    return Operation(
+        id=name,
+        method=method,
+        path=path,
+        description=f"{name} does it.",
+        returns=returns,
+        handler=handler,
+        missing="There is no note of this id." if "{" in path else "",
+        verified_by=verified_by,
+        parameters=tuple(
+            Parameter(name=parameter, schema=schema, description="It.", required="default" not in schema)
+            for parameter, schema in schemas.items()
+        ),
+    )
+
+
+STARS, LIMIT = {"type": "integer", "minimum": 0}, {"type": "integer", "minimum": 1, "default": 3}
 ALL = (
     *(operation for operation in OPERATIONS if operation.id != "get_trouble"),
-    Operation(
-        id="star_note",
-        path="/notes/{note_id}/stars",
-        method="PUT",
-        description="Give a note stars.",
-        returns="Note",
-        handler=star,
-        parameters=(
-            Parameter(name="note_id", schema=TEXT, description="Its id."),
-            Parameter(name="stars", schema={"type": "integer", "minimum": 0}, description="How many."),
-        ),
-        missing="There is no note of this id.",
-        verified_by="list_notes",
-    ),
-    Operation(
-        id="send_mail",
-        path="/mails",
-        method="POST",
-        description="Send a mail at once. Nothing lists it.",
-        returns="Sent",
-        handler=mail,
-        parameters=(Parameter(name="text", schema=TEXT, description="What it says."),),
-    ),
-    Operation(
-        id="add_pin",
-        path="/pins",
-        method="POST",
-        description="Pin a text. The same text may be pinned several times.",
-        returns="Pin",
-        handler=pin,
-        parameters=(Parameter(name="text", schema=TEXT, description="What to pin."),),
-        verified_by="list_pins",
-    ),
-    Operation(
-        id="list_pins",
-        path="/pins",
-        description="The oldest pins.",
-        returns="Pins",
-        handler=pins,
-        parameters=(
-            Parameter(
-                name="limit",
-                schema={"type": "integer", "minimum": 1, "default": 3},
-                description="Most pins.",
-                required=False,
-            ),
-        ),
-    ),
+    operation("star_note", "PUT", "/notes/{note_id}/stars", "Note", star, "list_notes", note_id=TEXT, stars=STARS),
+    operation("send_mail", "POST", "/mails", "Sent", mail, text=TEXT),  # nothing lists it
+    operation("add_pin", "POST", "/pins", "Pin", pin, "list_pins", text=TEXT),
+    operation("list_pins", "GET", "/pins", "Pins", pins, limit=LIMIT),  # the oldest alone
 )
 
 

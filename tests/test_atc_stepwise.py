@@ -176,16 +176,6 @@ def test_faults_in_a_row_end_the_run(solve):
     assert (solution.status, len(model.prompts)) == ("failed", 1)
 
 
-TELL = "def tell(rows):\n    for row in rows:\n        print('row', row['id'])\n    print('ANSWER:', len(rows))"
-
-
-def test_a_function_of_an_earlier_piece_may_give_the_answer(solve, sent):
-    solution, model, _ = solve(TELL, "people = list_people()['people']\nprint(len(people))", "tell(people)")
-    assert (solution.status, solution.answer, len(model.prompts)) == ("solved", "5", 3)
-    assert sent == [("list_people", {})]
-    assert solution.attempts[-1].program.source.count("def tell") == 1
-
-
 def test_a_function_shows_what_it_is_called_with_in_each_piece(solve, sent):
     """Not what it was called with before: the model has read that."""
     first = "def show(person):\n    note = get_note(id=person)\n    print('read', note['text'])\nshow('p0')"
