@@ -88,7 +88,6 @@ _FILE = click.Path(path_type=Path)
 )
 @click.option("--max-tokens", type=click.IntRange(1), metavar="N", help="Model tokens for one question.")
 @click.option("--max-model-calls", type=click.IntRange(1), metavar="N", help="Requests to the model for one.")
-@workers_option
 @run_options
 @workers_option
 def toolflow(
@@ -155,7 +154,6 @@ def toolflow(
 @tools_option
 @model_option
 @strategy_option
-@workers_option
 @run_options
 @workers_option
 def flights(
