@@ -36,17 +36,17 @@ def a_syntax_error_is_the_programs(sandbox):
 
 
 def a_run_can_be_repeated(sandbox):
-    """Clock, chance, identifiers and the order of sets are pinned, the same in each execution."""
+    """Clock, zone, chance, identifiers and the order of sets are pinned, the same in each execution."""
     source = (
-        "import random, uuid, time, datetime, os, secrets\n"
+        "import random, uuid, time, datetime, secrets\n"
         "print(random.random(), random.Random().random(), uuid.uuid4(), uuid.uuid1(), secrets.token_hex(4))\n"
         "print(time.time(), datetime.datetime.now(), datetime.date.today(), list({'a', 'b', 'c', 'd'}), time.tzname)"
     )
-    journal = Journal(pins=Pins(seed=7, clock=1_357_000_000.0))
+    journal = Journal(pins=Pins(seed=7, clock=1_357_000_000.0, timezone="Asia/Tokyo"))
     first, again = run(sandbox, source, journal=journal), run(sandbox, source, journal=journal)
     assert first.stdout == again.stdout
     assert run(sandbox, source).stdout == run(sandbox, source).stdout, "with the default pins too"
-    assert "2013-01-01" in first.stdout, first
+    assert " 2013-01-01 09:26:40" in first.stdout, first
     assert first.pins == journal.pins
     other = run(sandbox, source, journal=Journal(pins=Pins(seed=8, clock=1_357_000_000.0)))
     assert other.stdout != first.stdout

@@ -8,14 +8,11 @@ import pytest
 
 from benchmarks import local
 from sandbox.conformance import run
-from sandbox.journal import Journal
-from sandbox.trace import Pins
 from sandbox.trusted import WARNING, TrustedSandbox
 from tests import sandbox_checks
 
 FD = Path("/proc/self/fd")
 REFUSED = {  # by the policy, for what the check imports
-    "a_run_can_be_repeated": "os",
     "runs_leave_nothing_to_each_other": "builtins",
     "no_environment_reaches_a_program": "os",
 }
@@ -43,14 +40,6 @@ def test_it_says_once_that_it_is_no_boundary(capsys):
     assert said == f"warning: {WARNING}\n"
     assert "no boundary" in said
     assert "zygote" in said
-
-
-def test_clock_zone_and_chance_are_those_of_the_journal(sandbox):
-    source = "import random, uuid, datetime\nprint(datetime.datetime.now(), random.random(), uuid.uuid4())"
-    pins = Pins(seed=7, clock=1_357_000_000.0, timezone="Asia/Tokyo")
-    first, again = (run(sandbox, source, journal=Journal(pins=pins)).stdout for _ in range(2))
-    assert first == again
-    assert first.startswith("2013-01-01 09:26:40")
 
 
 def test_nothing_is_left_of_programs_that_do_not_end_and_of_those_that_do(sandbox):
