@@ -55,6 +55,13 @@ def test_an_exception_is_a_tool_error(read_only, outcome):
     assert (caught.value.status, caught.value.outcome) == (None, outcome)
 
 
+def test_arguments_that_do_not_fit_run_nothing():
+    ran = []
+    with pytest.raises(ToolError, match="missing a required argument: 'a'") as caught:
+        bound(lambda a: ran.append(a))({"b": 1})
+    assert (caught.value.outcome, ran) == ("not_run", [])
+
+
 def test_a_function_may_fail_as_a_tool_does_or_try_to_leave():
     def gone():
         raise ToolError(404, "gone")
