@@ -116,6 +116,8 @@ def refused(number, status, error, **arguments):
         ([refused(1, 422, "unknown argument 'q'.")], ("breaking", "argument_unknown", "q")),
         ([refused(1, 422, "argument 'sort' must be one of title, year, got 'name'.", q="a", sort="name")],
          ("breaking", "argument_enum", "sort")),
+        ([refused(n, 404, "Not Found") for n in (1, 2)], ("breaking", "gone", "")),
+        ([refused(1, 400, "no")], ("breaking", "refused", "")),
         ([refused(1, 405, "Method Not Allowed")], ("breaking", "gone", "")),
         ([refused(1, 404, "no film 'a'"), sample(2, OLD_ANSWERS[0], q="b")], ("risky", "not_found", "")),
         ([refused(1, 401, "log in")], ("risky", "denied", "")),

@@ -62,6 +62,19 @@ def test_a_chain_is_followed_to_its_end_and_its_links_are_observed(tmp_path: Pat
     }
 
 
+def test_links_get_their_share_of_the_calls_before_the_last_argument_is_explored(tmp_path: Path) -> None:
+    def orders(given: Any) -> Any:
+        if given.get("user_id", "u-117") not in ORDERS:
+            raise refuse(404, "there is no such user.")
+        return {"orders": [{"total": 5}]}
+
+    fakes = Fakes()
+    fakes.add("list_orders", orders, "/orders", *(f"flag_{letter}" for letter in "abcdefgh"), "user_id")
+    fakes.add("list_users", lambda _: {"users": USERS})
+    probed = run(fakes, tmp_path, budget=6)
+    assert [(link.link.tool, link.link.argument) for link in probed.links] == [("list_users", "user_id")]
+
+
 @pytest.mark.parametrize("budget", [0, 5])
 def test_the_budget_is_kept_over_all_times(tmp_path: Path, budget: int) -> None:
     fakes = shop()

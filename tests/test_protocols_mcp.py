@@ -17,9 +17,9 @@ pytest.importorskip("mcp", reason="the MCP SDK (extra 'mcp') is not installed")
 
 from protocols.errors import SourceUnavailable, ToolError
 from protocols.invoke import Credential, Invoker, InvokeSettings
-from protocols.protocol import Annotations, McpBinding
+from protocols.protocol import McpBinding
 from protocols.settings import McpServer
-from protocols.sources import load_source, load_tools
+from protocols.sources import load_tools
 
 ROOT = Path(__file__).resolve().parent.parent
 SCRIPT = str(Path(__file__).with_name("mcp_service.py"))
@@ -32,13 +32,8 @@ def settings(**more):
 
 @pytest.fixture(scope="module")
 def notes():
-    with Invoker(
-        settings(
-            max_body_bytes=1_000_000,
-            credentials={"t": Credential(value="s3cret-t0ken-value", hosts=())},
-            trust_annotations=True,
-        )
-    ) as invoker:
+    secret = {"t": Credential(value="s3cret-t0ken-value", hosts=())}
+    with Invoker(settings(max_body_bytes=1_000_000, credentials=secret, trust_annotations=True)) as invoker:
         yield load_tools(COMMAND, invoker=invoker)
 
 
@@ -70,15 +65,8 @@ def test_the_tools_of_all_pages_are_protocols(notes):
     assert note.output_schema["required"] == ["title"]
     assert notes["list_notes"].protocol.output_schema is None
     assert notes["get_broken"].protocol.parameters == {"a": {}}, "a schema that is none leaves the names"
-
-
-def test_a_trusted_server_is_believed():
-    with Invoker(settings(trust_annotations=True)) as invoker:
-        loaded = load_source(COMMAND, invoker=invoker)
-    assert loaded.kind == "mcp"
-    writing = {name for name, tool in loaded.tools.items() if tool.protocol.writes}
-    assert writing == {"get_broken", "write_anything", "write_file"}
-    assert loaded.tools["weather"].protocol.annotations == Annotations(read_only=True)
+    writing = {name for name, tool in notes.items() if tool.protocol.writes}
+    assert writing == {"get_broken", "write_anything", "write_file"}, "a trusted server is believed"
 
 
 @pytest.mark.parametrize(
