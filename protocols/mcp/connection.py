@@ -73,6 +73,7 @@ class Connection:
         if sign_in is not None and sign_in.open_browser is not None:
             start_seconds += SIGN_IN_SECONDS
         self._told = b""
+        self._listener: threading.Thread | None = None
         self._lock = threading.Lock()
         self._portal: Future[BlockingPortal] = Future()
         self._ready: Future[Client] = Future()
@@ -165,6 +166,8 @@ class Connection:
             if error.code == CONNECTION_CLOSED:
                 # With other words it is one answer over HTTP that broke off.
                 self.closed = self.closed or error.message == "Connection closed"
+                if self._listener is not None:  # what the server said last may still be on its way
+                    await asyncio.to_thread(self._listener.join, 1.0)
                 raise AnswerLost(self._with_told(error.message)) from None
             raise AnswerRefused(error.code, error.message) from None
         except ValidationError as error:
@@ -203,14 +206,15 @@ class Connection:
             command=sys.executable, args=words, env=environment, encoding_error_handler="replace"
         )
         reading, writing = os.pipe()
-        listener = threading.Thread(target=self._listen, args=(reading,), name="mcp-stderr", daemon=True)
-        listener.start()
+        self._listener = threading.Thread(target=self._listen, args=(reading,), name="mcp-stderr", daemon=True)
+        self._listener.start()
         try:
             with os.fdopen(writing, "w") as errors:
                 async with stdio_client(parameters, errlog=errors) as streams:
+                    errors.close()  # the server has its own end, with which the listener comes to its end
                     yield streams
         finally:
-            listener.join(1.0)  # a process that has left the server's group may still hold the other end
+            self._listener.join(1.0)  # a process that has left the server's group may still hold the other end
 
     def _listen(self, descriptor: int) -> None:
         with os.fdopen(descriptor, "rb", buffering=0) as pipe:
