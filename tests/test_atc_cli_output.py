@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from atc.cli.output import escape_controls, json_text, print_columns
+from atc.cli.output import escape_controls, json_text
 
 HOSTILE = "a\x1b[2J\x9b31m\x07\x00\r\x7f\u202eevil\u2066\u2028\ud800\ufeff\U000e0041z"
 
@@ -23,10 +23,3 @@ def test_json_is_safe_to_show_and_still_says_the_same(indent: int | None) -> Non
     shown = json_text(value, indent=indent)
     assert escape_controls(shown, keep_newlines=True) == shown
     assert json.loads(shown) == value
-
-
-def test_columns_are_aligned_and_escaped(capsys: pytest.CaptureFixture[str]) -> None:
-    print_columns([("a", "long name", "x\x1b"), ("bcd", "n", "y" * 200)])
-    assert capsys.readouterr().out == f"a    long name  x\\x1b\nbcd  n          {'y' * 200}\n"
-    print_columns([])
-    assert capsys.readouterr().out == ""

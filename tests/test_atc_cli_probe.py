@@ -149,15 +149,6 @@ def test_calls_that_were_cut_off_are_told_and_sent_again_when_that_is_wanted(atc
         assert "1 read without an answer may be sent again." in err
 
 
-def test_nothing_documented(atc_):
-    with serving(lambda _: Reply(404, {"error": "no"})) as server:
-        describe(server)
-        code, out, err = atc_(*PROBE)
-        assert code == 1
-        assert out.startswith("0 of 3 tools documented")
-        assert "No tool could be documented; out/COVERAGE.md says why." in err
-
-
 def test_a_service_that_is_down(atc_, monkeypatch):
     monkeypatch.setattr("probing.gate.UNREACHED", 0)  # no waiting in a test
     describe(f"http://127.0.0.1:{closed_port()}")
@@ -236,17 +227,6 @@ def test_a_check_says_what_changed_and_which_runs_it_breaks(atc_, tmp_path):
         assert [(one["run"], one["tools"]) for one in told["broken_runs"]] == [(breaking, ["get_user"])]
         assert {change["severity"] for change in told["changes"]} == {"breaking", "harmless"}
         assert files == {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir() if path.is_file()}
-
-
-def test_a_check_of_a_service_that_is_down(atc_, monkeypatch):
-    monkeypatch.setattr("probing.gate.UNREACHED", 0)
-    with serving(users) as server:
-        describe(server, write=False)
-        assert atc_(*PROBE)[0] == 0
-    code, out, err = atc_("probe", "--check", "out")
-    assert code == 3
-    assert "unchecked list_users: cannot connect" in out
-    assert "Nothing could be checked." in err
 
 
 def test_without_a_model_it_says_so_and_a_configured_none_is_none(atc_, monkeypatch):

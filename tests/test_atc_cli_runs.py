@@ -113,28 +113,3 @@ def test_calls_that_were_under_way_are_shown(config: Config, capsys: pytest.Capt
     assert "error    KeyboardInterrupt()" in out
     assert _guarded(["runs", "show", run, "--json"]) == 0
     assert len(json.loads(capsys.readouterr().out)["unfinished_calls"]) == 1
-
-
-def test_of_a_program_that_grows_show_tells_what_is_new(config: Config, capsys: pytest.CaptureFixture[str]) -> None:
-    lines = ["a = find(name='Bo')", "b = find(name='Al')", "print(b)"]
-    made = [CALL, replace(CALL, index=1, arguments={"name": "Al"})]
-    with open_store(config) as store:
-        run = store.create("Who?", model="local")
-        observe = store.observer(run)
-        for number in range(3):
-            calls = [replace(call, reused=call.index < number) for call in made[: number + 1]]
-            program = Program("\n".join(lines[: number + 1]))
-            for call in calls:
-                store.journal_sink(run)(number, call, True)
-            trace = Trace(calls=tuple(calls))
-            observe(events.AttemptEnded(number, Attempt(program, (), trace, None, execution=number)))
-    assert _guarded(["runs", "show", "last"]) == 0
-    _, first, second, third = re.split(r"\nattempt \d\n", capsys.readouterr().out)
-    assert first.count("call ") == 1
-    assert [line.split("│")[1].strip() for line in second.splitlines() if "│" in line] == [
-        "… 1 line as before",
-        lines[1],
-    ]
-    assert second.count("call ") == 1
-    assert [line.split("│")[1].strip() for line in third.splitlines() if "│" in line] == lines
-    assert third.count("from the journal") == 2

@@ -158,13 +158,6 @@ def test_a_write_needs_consent(atc_, monkeypatch: pytest.MonkeyPatch, tmp_path: 
         assert (refused["outcome"], refused["result"]) == ("not_run", None)
 
 
-def test_what_a_tool_says_cannot_act_on_the_terminal(atc_) -> None:
-    code, out, _ = atc_("tools", "call", "hostile")
-    assert code == 0
-    assert "\x1b" not in out
-    assert json.loads(out) == "\x1b]0;title\x07"
-
-
 def test_a_failed_call_and_a_departing_response(atc_) -> None:
     code, out, err = atc_("tools", "call", "broken", "name=x")
     assert (code, out) == (1, "")

@@ -8,7 +8,7 @@ from rich.console import Console
 
 from atc.events import CallEnded, Doubted, ModelAsked, ModelReplied, Noted, ProgramWritten
 from atc.types import Program
-from atc.view import RunView, told_reading
+from atc.view import RunView
 from protocols.ask import Completion
 from sandbox.trace import ToolCall
 
@@ -19,13 +19,6 @@ def shown(*events) -> list[str]:
         for event in events:
             view(event)
     return text.getvalue().splitlines()
-
-
-def test_how_far_a_long_prompt_was_read() -> None:
-    assert [told_reading(done, 4_096, done / 32) for done in (0, 1_024)] == [
-        "reading the tools ╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌ 0 of 4,096 tokens",
-        "reading the tools ━━━━━━╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌ 1,024 of 4,096 tokens, about 96 s left",
-    ]
 
 
 def test_a_reply_is_a_line() -> None:

@@ -78,15 +78,6 @@ def test_what_is_taken_can_be_given_back(one_grammar: int) -> None:
         matcher.rollback(1000)
 
 
-def test_a_token_that_is_not_allowed_changes_nothing() -> None:
-    matcher = wrote(ToolMatcher(TOOLS, BYTES, FUNCTION), "max")
-    with pytest.raises(ValueError, match="may not come next"):
-        matcher.advance(ord("x"))
-    with pytest.raises(ValueError, match="may not come next"):
-        matcher.advance(BYTES.eos_token)
-    assert wrote(matcher, 'imum("x")').is_complete
-
-
 def test_scores_are_masked_row_by_row_and_the_best_of_the_rest_is_taken() -> None:
     processor = ToolLogits(ToolMatcher(TOOLS, BYTES, FUNCTION), prompt_tokens=1)
     scores = np.zeros((2, BYTES.vocab_size), dtype=np.float32)

@@ -47,14 +47,6 @@ def test_the_nearest_come_first_with_their_cosines():
     ]
 
 
-def test_a_view_of_several_texts_is_their_mean_of_length_one():
-    dense = compass("n", "e", "ne", "s")
-    assert dense.embed([("n", "e"), "ne"]).tolist() == [pytest.approx([0.5**0.5] * 2)] * 2
-    assert found(dense, ("n", "e"), n=1) == ["ne"]
-    assert dense.embed([("n", "s"), (), ""]).any() == np.False_
-    assert dense.embed([]).shape == (0, 2)
-
-
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.sampled_from([-1.0, 0.0, 0.5, 2.0, -np.inf]), max_size=30), st.integers(-1, 40))
 def test_the_best_are_a_sorted_prefix_ties_by_name(scores, n):

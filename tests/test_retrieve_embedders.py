@@ -120,12 +120,6 @@ def test_a_name_gives_back_the_embedder_that_has_it(monkeypatch, tmp_path):
     assert choose().name == "minilm+paraphrase" == embedders.DEFAULT
 
 
-def test_a_name_that_nobody_has_is_said_with_those_that_there_are():
-    for name in ["minilmm", ""]:
-        with pytest.raises(RetrievalUnavailable, match=r"no embedder .*minilm.*'openai:MODEL'"):
-            choose(name)
-
-
 def test_missing_packages_are_named_with_the_command(monkeypatch):
     monkeypatch.setattr(base, "find_spec", lambda name: None if name == "onnxruntime" else object())
     with pytest.raises(RetrievalUnavailable, match=r"'minilm' needs 'onnxruntime'; install it with pip install"):

@@ -33,11 +33,6 @@ class Fixed:
         return [Ranked(positions, self._scores[positions]) for _ in views]
 
 
-def test_peak_rank_goes_by_rank_then_similarity_then_name():
-    lists = [ranked(("bee", 0.5), ("dog", 0.4)), ranked(("ant", 0.9), ("eel", 0.4)), ranked(("cat", 0.9))]
-    assert order(peak_rank(lists)) == ["ant", "cat", "bee", "dog", "eel"]
-
-
 def test_peak_rank_breaks_ties_by_the_highest_similarity_anywhere_and_multi_view_by_that_of_the_best_rank():
     lists = [ranked(("ant", 0.3), ("bee", 0.2)), ranked(("cat", 0.9), ("ant", 0.8)), ranked(("bee", 0.4))]
     assert order(peak_rank(lists)) == ["cat", "ant", "bee"]

@@ -81,20 +81,6 @@ def test_the_model_sees_the_best_five_with_their_descriptions_and_may_name_one_o
     assert model.options[2]["schema"]["properties"]["serves"]["enum"] == ["weather_today", "weather_week", "none"]
 
 
-def test_a_sub_goal_that_nothing_serves_is_tried_thrice_then_the_next_has_its_turn():
-    model = ScriptedModel(
-        plan("Fly.", "Send a mail."),
-        asks("book a flight"),
-        asks("flight booking", serves="none"),
-        asks("airline ticket", serves="none"),
-        asks("send mail to address"),
-        asks("", serves="send_mail"),
-    )
-    found = searched(model, "Fly and tell them")
-    assert "Leave sub-goal 1" in model.prompts[4][-1].content
-    assert tools(found)[0] == "send_mail"
-
-
 def test_a_query_that_is_repeated_is_not_searched_again_and_ends_the_search():
     calls = []
 

@@ -22,11 +22,9 @@ from toolflow_bench.checks.flow import Edge, flow_of
 from toolflow_bench.checks.gold import GoldRun, run_program
 from toolflow_bench.checks.needed import idle_calls, unneeded
 from toolflow_bench.checks.suite import check_tasks
-from toolflow_bench.checks.wording import alike, near_duplicates
 from toolflow_bench.derive import Data, NoDerivation
-from toolflow_bench.recipes.make import candidates
 from toolflow_bench.recipes.recipe import FOLDERS, Case, InvalidRecipe, Recipe, load_recipe, recipes_of
-from toolflow_bench.task import CANDIDATES, Question, Task, load_tasks
+from toolflow_bench.task import Task, load_tasks
 
 
 def call(tool: str, result: Any, index: int = 0, **arguments: Any) -> ToolCall:
@@ -51,15 +49,6 @@ def test_a_value_comes_from_the_first_response_that_held_it() -> None:
     }
     assert flow.computed == {("year", "hour")}
     assert (flow.depth, flow.carried) == (3, {"it_bbbbb", "us_qqqqq"})
-
-
-def test_a_pattern_ignores_constants_and_how_often() -> None:
-    def flow(word: str, ids: list[str]) -> str:
-        found = call("search", [{"id": one} for one in ids], query=word)
-        return flow_of(f"search(query={word!r})", [found, *(call("get", {}, item=one) for one in ids)]).pattern
-
-    assert flow("a word", ["it_1", "it_2"]) == flow("another", ["it_7", "it_8", "it_9"])
-    assert flow("a word", ["it_1"]) != flow_of("", [call("search", [], query="a word")]).pattern
 
 
 # --- calls for show
@@ -128,20 +117,6 @@ def test_a_write_s_arguments_count_as_the_answer(sandbox: Sandbox) -> None:
 # --- wording
 
 
-def test_near_duplicates_are_paired() -> None:
-    texts = (
-        "How many flights left Newark for Boston on the fourth of July?",
-        "How many flights left Newark for Denver on the fourth of July?",
-        "Which storm was the strongest of 1998?",
-    )
-    questions = [Question(id=str(n), question=text, answer=1, type="number") for n, text in enumerate(texts)]
-    ((one, other, share),) = near_duplicates(questions)
-    assert (one.id, other.id) == ("0", "1")
-    assert share == pytest.approx(7 / 13)
-    assert alike(texts[0], texts[0].upper()) == 1
-    assert alike(texts[0], texts[2]) == 0
-
-
 # --- recipes
 
 
@@ -184,18 +159,6 @@ def test_a_file_that_is_no_recipe_is_named(tmp_path: Path) -> None:
         load_recipe(path)
 
 
-def test_candidates_are_drawn_by_the_name_and_hold_what_is_needed() -> None:
-    owners = {f"{service}_{n}": service for service in ("one", "two") for n in range(30)}
-    drawn = candidates("a", ["one_3", "one_5", "one_3"], owners)
-    assert drawn == candidates("a", ["one_3", "one_5"], owners)
-    assert len(set(drawn)) == CANDIDATES
-    assert {"one_3", "one_5"} <= set(drawn)
-    assert {owners[name] for name in drawn} == {"one", "two"}
-    assert drawn != candidates("b", ["one_3", "one_5"], owners)
-    with pytest.raises(InvalidRecipe, match="needs 21 tools"):
-        candidates("a", list(owners)[:21], owners)
-
-
 # --- derivations
 
 
@@ -218,11 +181,8 @@ def test_rows_become_an_answer_of_the_type(data: Data) -> None:
 @pytest.mark.parametrize(
     ("query", "type_"),
     [
-        ("SELECT 1, 2", "number"),
         ("SELECT NULL", "number"),
-        ("SELECT 1 WHERE FALSE", "text"),
         ("SELECT 1 WHERE FALSE", "set"),
-        ("SELECT 1", "none"),
         ("SELECT * FROM nowhere", "number"),
         ("DELETE FROM flights.airlines", "number"),
     ],

