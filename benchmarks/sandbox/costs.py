@@ -22,7 +22,7 @@ from benchmarks.local import ROOT
 from benchmarks.runner import percentile
 from benchmarks.sandbox.canaries import Canaries, leaked, says_escaped, strings
 from benchmarks.sandbox.containment import Program
-from benchmarks.sandbox.host import changes, held, look, open_backend
+from benchmarks.sandbox.host import PROGRAMS, changes, held, look, open_backend
 from protocols.errors import AtcError
 from protocols.toolbox import Toolbox
 from sandbox.base import Sandbox
@@ -32,51 +32,10 @@ from sandbox.limits import Limits
 from sandbox.trace import Trace
 from sandbox.zygote import ZygoteSandbox
 
-ENDLESS = {
-    "loop": "while True: pass",
-    "sleep": "import time\ntime.sleep(60)",
-    "tool": "hang()",
-    "sum": "print(sum(range(10 ** 12)))",
-    "power": "print((3 ** (10 ** 9)) % 7)",
-}
-"""What goes on for longer than the limit: Python code, a wait, a tool, and two calls that are all C."""
 OVERRUNS, OVERRUN_WALL_SECONDS, CALLS = 100, 0.1, 1000
-_PLAIN = """
-import builtins, json, os, random, sys, types
-from protocols.errors import ToolError
-from sandbox.conformance import shop
-path, descriptor = sys.argv[1:]
-sys.argv = ["program.py"]
-builtins.ToolError = ToolError
-program = types.ModuleType("__main__")
-for alias, tool in shop().items():
-    setattr(program, alias, lambda tool=tool, **given: tool.unwrap(tool.call(given)))
-sys.modules["__main__"] = program
-random.seed(0)  # as every sandboxed run does
-ended = None
-try:
-    exec(compile(open(path, encoding="utf-8").read(), "program.py", "exec"), vars(program))
-except BaseException as error:
-    ended = None if isinstance(error, SystemExit) and not error.code else type(error).__name__
-sys.stdout.flush()
-os.write(int(descriptor), json.dumps({"failure": ended}).encode())
-os._exit(0)
-"""
-"""What CPython alone makes of a program; how it ended goes to the descriptor as JSON."""
-
 FLAT_BYTES = 6 * 2**20
 """By how much the host may grow from the first quarter of a soak's runs to the last."""
 SHORT = Limits(wall_seconds=0.3, cpu_seconds=1.0, memory_bytes=128 * 2**20, output_bytes=2**16, tool_calls=20)
-HOSTILE = {
-    "fork": "import os\nwhile True:\n    try: os.fork()\n    except OSError: pass",
-    "memory": "x = []\nwhile True: x.append('A' * 10_000_000)",
-    "flood": "while True: print('x' * 1000)",
-    "wall": "while True:\n    try:\n        while True: pass\n    except BaseException: pass",
-    "calls": "while True:\n    try: echo(text='a')\n    except BaseException: pass",
-    "frames": "import os\nfor fd in range(64):\n    try: os.write(fd, b'{[' * 9999 + b'\\n')\n    except OSError: pass",
-    "exit": "import os\nos._exit(7)",
-}
-"""A soak's hostile programs where no folder of them is given."""
 
 
 def measure_ordinary(programs: Sequence[Program], sandbox: Sandbox) -> dict[str, Any]:
@@ -110,7 +69,7 @@ def plain(source: str) -> tuple[str, str | None]:
     with tempfile.TemporaryDirectory(prefix="atc-bench-") as folder, os.fdopen(reading, "rb") as ended:
         path = Path(folder) / "program.py"
         path.write_text(source, encoding="utf-8", newline="\n")
-        command = [sys.executable, "-s", "-P", "-B", "-c", _PLAIN, str(path), str(writing)]
+        command = [sys.executable, "-s", "-P", "-B", "-c", PROGRAMS["plain"], str(path), str(writing)]
         variables = {"PYTHONPATH": str(ROOT), "LANG": "C.UTF-8", "PYTHONHASHSEED": "0", "PYTHONUTF8": "1"}
         variables |= {"TZ": "UTC", "PATH": os.defpath}
         pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL, "stdin": subprocess.DEVNULL}
@@ -171,11 +130,12 @@ def _await_spare(sandbox: Sandbox) -> bool:
 
 def _overrun_ms(sandbox: Sandbox, number: int) -> float:
     """How far a run without end, of the kinds in turn, lasted beyond its wall limit."""
-    kind = list(ENDLESS)[number % len(ENDLESS)]
+    endless = PROGRAMS["endless"]
+    kind = list(endless)[number % len(endless)]
     answered = threading.Event()
     tools = Toolbox([make_tool("hang", {}, lambda: answered.wait(60.0))])
     began = time.perf_counter()
-    trace = _run(sandbox, ENDLESS[kind], tools, wall_seconds=OVERRUN_WALL_SECONDS, cpu_seconds=60.0)
+    trace = _run(sandbox, endless[kind], tools, wall_seconds=OVERRUN_WALL_SECONDS, cpu_seconds=60.0)
     seconds = time.perf_counter() - began
     answered.set()
     assert trace.failure is not None and trace.failure.type == "wall_seconds", (kind, trace.failure)  # noqa: PT018
@@ -192,7 +152,7 @@ def measure_soak(
     resident: list[int] = []
     known = local.existing()
     with local.adopting(), Canaries() as canaries, ThreadPoolExecutor(jobs) as pool:
-        attacks = [(one.name, canaries.fill(one.source)) for one in hostile] or list(HOSTILE.items())
+        attacks = [(one.name, canaries.fill(one.source)) for one in hostile] or list(PROGRAMS["hostile"].items())
         sandbox = open_backend(backend, without)
 
         def work(job: tuple[str, str, str | None]) -> None:

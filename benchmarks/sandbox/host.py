@@ -20,6 +20,8 @@ from json import dumps, loads  # by name: a program that gets here may replace w
 from pathlib import Path
 from typing import Any, NoReturn
 
+import yaml
+
 from protocols.errors import AtcError
 from protocols.toolbox import Tool, Toolbox
 from sandbox.base import Sandbox
@@ -38,35 +40,9 @@ HOST_MEMORY_BYTES = 4 * 2**30
 API_KEY = ""
 """A secret in memory, under the name that a program would look for."""
 
-# Whatever a run could leave changed for the next one; each line must be the same before and after. Where a sandbox lets
-# a program into the machine's own folders, what stands there is no sign: every process of the machine may change it.
+PROGRAMS: dict[str, Any] = yaml.safe_load(Path(__file__).with_name("programs.yaml").read_text(encoding="utf-8"))
 _SHARED = [(place.st_dev, place.st_ino) for place in map(os.stat, filter(os.path.exists, ("/tmp", "/dev/shm")))]
-PROBE = (
-    f"shared = {_SHARED}"
-    """
-import builtins, json, math, os, random, re, sys, time
-print(json.dumps({"a": [1, None]}), json.loads("[1, 2]"), round(math.pi, 9), random.random(), re.findall("a+", "caat"))
-print(len(dir(builtins)), sorted(name for name in globals() if not name.startswith("_")), time.gmtime(0)[:6])
-print(sorted({"a", "b", "c"}), callable(print), sorted(os.environ), sys.argv, sys.path, len(sys.modules))
-for folder in ("/tmp", "/dev/shm", "."):
-    try:
-        place = os.stat(folder)
-        print(folder, (place.st_dev, place.st_ino) in shared or sorted(os.listdir(folder)))
-    except OSError as error:
-        print(folder, error.errno)
-print(get_item(id=3), [row["id"] for row in list_items(page=1)], echo(text="e"))
-try:
-    get_item(id=-1)
-except ToolError as error:
-    print(error.status, error.body)
-"""
-)
-SIMPLE_PROBE = """
-import json, math
-print(json.loads("[1, 2]"), round(math.pi, 9), [x for x in range(3)], get_item(id=3), echo(text="e"))
-"""
-"""For sandboxes that run a part of Python."""
-FAILING = "def f():\n    return get_item(id=-1)\nprint('before')\nf()"
+PROBE = f"shared = {_SHARED}\n{PROGRAMS['probe']}"
 
 
 def open_backend(name: str, without: Sequence[str] = ()) -> Sandbox:
@@ -166,7 +142,7 @@ class Host:
     def start_sibling(self) -> Sibling | None:
         """A program that goes on beside others; None where this sandbox runs one at a time."""
         sibling = Sibling(self)
-        beside = threading.Thread(target=self.probe, args=(FAILING,), daemon=True)
+        beside = threading.Thread(target=self.probe, args=(PROGRAMS["failing"],), daemon=True)
         beside.start()
         beside.join(5.0)
         if not beside.is_alive() and sibling.holding.is_set() and sibling.said is None:
@@ -228,7 +204,8 @@ def main(descriptor: int) -> NoReturn:
         host = Host(order)
         source, before = PROBE, host.probe(PROBE)
         if before.get("failure"):
-            source, before = SIMPLE_PROBE, host.probe(SIMPLE_PROBE)
+            source = PROGRAMS["simple_probe"]
+            before = host.probe(source)
         host.run("while True:\n    pass", Toolbox(), wall_seconds=0.1)
     except (AtcError, OSError) as error:
         tell(unavailable=f"{order['backend']}: {error}")
