@@ -9,7 +9,7 @@ from typing import Any
 
 from atc.pages.document import document as page
 from atc.pages.formats import dollars
-from atc.pages.markup import Html, join, tag
+from atc.pages.markup import Html
 from protocols.files import write_whole
 from toolflow_bench.compare import Comparison, compare
 from toolflow_bench.report.failures import failures
@@ -37,7 +37,7 @@ def render(runs: Sequence[Run], against_first: Sequence[Comparison]) -> str:
     cost = scatter(runs, lambda run: run.cost, title="Success against cost", axis="US dollars a task", spell=dollars)
     axis = "Tokens a task, read and written"
     tokens = scatter(runs, lambda run: run.tokens, title="Success against tokens", axis=axis)
-    plots = join([legend(runs), tag("div", cost, tokens, by_depth(runs), class_="plots")])
+    plots = Html(FIGURES.plots(legend(runs), [cost, tokens, by_depth(runs)]))
     sections = [("figures", "Figures", "Figures", figures(runs))]
     if against_first:
         told = differences(runs, against_first)
@@ -47,7 +47,7 @@ def render(runs: Sequence[Run], against_first: Sequence[Comparison]) -> str:
         sections.append(("failures", "Failures", "How the answers ended", failures(runs)))
     sections.append(("groups", "Groups", "Success by group", breakdown(runs)))
     if not is_leaderboard(runs):
-        each = drilldown(runs, found) if found else Html("<p>There are no rows yet.</p>")
+        each = drilldown(runs, found) if found else FIGURES.nothing()
         sections.append(("tasks", "Tasks", "Tasks", each))
     body = header(runs, len(found)) + FIGURES.sections(sections)
     return page(Html(body), title=title(runs), made_by=GENERATOR, package="toolflow_bench.report", skip="tasks")

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from atc.pages.formats import interval, percent, short
-from atc.pages.markup import Html, join, tag
+from atc.pages.markup import Html
+from toolflow_bench.report.parts import ENVIRONMENT
 from toolflow_bench.report.runs import Run
 
-WIDTH, HEIGHT = 560.0, 360.0
 LEFT, RIGHT, TOP, BOTTOM = 48.0, 544.0, 16.0, 312.0
 RADIUS = 9.0
 DEPTHS = ((1, 2), (3, 4), (5, 6), (7, 8), (9, None))
@@ -83,6 +83,11 @@ class Point(NamedTuple):
     high: float
     said: str
 
+    @property
+    def moved(self) -> bool:
+        """Whether it stands beside its value."""
+        return abs(self.x - self.value_x) > 1
+
 
 def scatter(
     runs: Sequence[Run],
@@ -99,9 +104,9 @@ def scatter(
         if (success := run.summary.success) is not None and (found := value(run)) is not None
     ]
     if not known:
-        return _empty(title, f"Nothing to draw: no run has both a graded answer and {axis.lower()}.")
+        return Html(_PLOTS.empty(title, f"Nothing to draw: no run has both a graded answer and {axis.lower()}."))
     if all(found == 0 for *_, found in known):
-        return _empty(title, f"Nothing to draw: {spell(0)} for every run.")
+        return Html(_PLOTS.empty(title, f"Nothing to draw: {spell(0)} for every run."))
     across = Scale.fit([found for *_, found in known], LEFT + RADIUS + 4, RIGHT - RADIUS - 4)
     upward = _upward(max(success.high for _, success, _ in known))
     points = []
@@ -112,23 +117,18 @@ def scatter(
         points.append(Point(run, x, upward(success.mean), x, low, high, said))
     points = _apart(points)
     absent = [run.letter for run in runs if run.letter not in {one.letter for one, *_ in known}]
-    notes = [
-        *(["Logarithmic axis."] if across.logarithmic else []),
-        *(
-            ["Points that would cover each other stand side by side; a thin line leads to the value."]
-            if any(abs(point.x - point.value_x) > 1 for point in points)
-            else []
-        ),
-        *([f"Not shown, for want of a figure: {', '.join(absent)}."] if absent else []),
-    ]
+    notes = ["Logarithmic axis."] if across.logarithmic else []
+    if any(point.moved for point in points):
+        notes.append("Points that would cover each other stand side by side; a thin line leads to the value.")
+    if absent:
+        notes.append(f"Not shown, for want of a figure: {', '.join(absent)}.")
     ticks = [(across(tick), spell(tick)) for tick in across.ticks()]
-    shapes = [*map(_whisker, points), *(_mark(one.run, one.x, one.y, one.said) for one in points)]
-    return _figure(f"{title}, with 95% intervals", title, [_grid(ticks, upward, axis), *shapes], notes)
+    return Html(_PLOTS.scatter(title, points, ticks, upward, axis, notes))
 
 
 def legend(runs: Sequence[Run]) -> Html:
     """The runs by their letters, as the drawings mark them."""
-    return tag("ul", *(tag("li", run.mark, " ", abbreviated(run.name)) for run in runs), class_="legend")
+    return Html(_PLOTS.legend(runs))
 
 
 def by_depth(runs: Sequence[Run]) -> Html:
@@ -143,37 +143,30 @@ def by_depth(runs: Sequence[Run]) -> Html:
         for run in runs
     }
     if not any(shares.values()):
-        return _empty(title, "Nothing to draw: no graded answer is of a task whose depth is known.")
+        return Html(_PLOTS.empty(title, "Nothing to draw: no graded answer is of a task whose depth is known."))
     step = (RIGHT - LEFT - 4 * RADIUS) / (len(DEPTHS) - 1)
     upward = _upward(max(share for of_run in shares.values() for _, share, _ in of_run))
     names = [f"{low} and more" if high is None else f"{low}–{high}" for low, high in DEPTHS]
-    shapes, marks, ends = [], [], list[Point]()
-    for run in (run for run in runs if shares[run.letter]):
-        spots = [(LEFT + 2 * RADIUS + band * step, upward(share)) for band, share, _ in shares[run.letter]]
-        shapes.append(
-            tag("path", d="M" + "L".join(f"{x:g} {y:g}" for x, y in spots), class_=f"whisker run-{run.colour}")
-        )
-        told = [f"{run.label}: {percent(share)} of {n} at {names[band]}" for band, share, n in shares[run.letter]]
-        for (x, y), said in zip(spots[:-1], told, strict=False):
-            dot = tag("circle", cx=x, cy=y, r=3.5, class_=f"solid run-{run.colour}")
-            marks.append(tag("g", tag("title", said), dot))
-        x, y = spots[-1]
-        ends.append(Point(run, x, y, x, y, y, told[-1]))
-    ends = _apart(ends)
-    marks += [_mark(end.run, end.x, end.y, end.said) for end in ends]
-    grid = _grid([(LEFT + 2 * RADIUS + n * step, name) for n, name in enumerate(names)], upward, axis)
-    return _figure(title, title, [grid, *shapes, *marks], [])
+    places = [LEFT + 2 * RADIUS + band * step for band in range(len(DEPTHS))]
+
+    def point(run: Run, band: int, share: float, count: int) -> Point:
+        x, y = places[band], upward(share)
+        return Point(run, x, y, x, y, y, f"{run.label}: {percent(share)} of {count} at {names[band]}")
+
+    drawn = [[point(run, *share) for share in shares[run.letter]] for run in runs if shares[run.letter]]
+    ends = _apart([points[-1] for points in drawn])
+    ticks = list(zip(places, names, strict=True))
+    return Html(_PLOTS.lines(title, drawn, ends, ticks, upward, axis))
 
 
-def _empty(title: str, note: str) -> Html:
-    return tag("figure", tag("figcaption", title), tag("p", note, class_="note"))
+def abbreviated(name: str) -> str:
+    """A run's name, short enough for a drawing."""
+    return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"
 
 
-def _figure(said: str, title: str, shapes: Sequence[Html], notes: Sequence[str]) -> Html:
-    box = f"0 0 {WIDTH:g} {HEIGHT:g}"
-    drawing = tag("svg", tag("title", said), *shapes, viewBox=box, role="img", class_="plot")
-    note = tag("p", " ".join(notes), class_="note") if notes else Html()
-    return tag("figure", tag("figcaption", title), tag("div", drawing, class_="wide"), note)
+def number(value: float) -> str:
+    """A place in a drawing, to six digits."""
+    return f"{value:.6g}"
 
 
 def _upward(highest: float) -> Scale:
@@ -194,34 +187,5 @@ def _apart(points: Sequence[Point]) -> list[Point]:
     return moved
 
 
-def _grid(ticks: Sequence[tuple[float, str]], upward: Scale, axis: str) -> Html:
-    lines = []
-    for share in upward.ticks():
-        y = upward(share)
-        lines.append(tag("line", x1=LEFT, x2=RIGHT, y1=y, y2=y, class_="axis" if share == 0 else "grid"))
-        lines.append(tag("text", f"{100 * share:.0f}%", x=LEFT - 8, y=y + 4, text_anchor="end", class_="tick"))
-    for x, name in ticks:
-        lines.append(tag("line", x1=x, x2=x, y1=BOTTOM, y2=BOTTOM + 5, class_="axis"))
-        lines.append(tag("text", name, x=x, y=BOTTOM + 19, text_anchor="middle", class_="tick"))
-    lines.append(tag("text", axis, x=(LEFT + RIGHT) / 2, y=HEIGHT - 8, text_anchor="middle", class_="title"))
-    return join(lines)
-
-
-def _whisker(point: Point) -> Html:
-    strokes = f"M{point.x:g} {point.low:g}V{point.high:g}m-4 0h8M{point.x - 4:g} {point.low:g}h8"
-    parts = [tag("path", d=strokes, class_=f"whisker run-{point.run.colour}")]
-    if abs(point.x - point.value_x) > 1:
-        parts.append(tag("path", d=f"M{point.x:g} {point.y:g}H{point.value_x:g}", class_="leader"))
-        parts.append(tag("circle", cx=point.value_x, cy=point.y, r=2, class_=f"solid run-{point.run.colour}"))
-    return join(parts)
-
-
-def abbreviated(name: str) -> str:
-    """A run's name, short enough for a drawing."""
-    return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"
-
-
-def _mark(run: Run, x: float, y: float, said: str) -> Html:
-    circle = tag("circle", cx=x, cy=y, r=RADIUS, class_=f"marker run-{run.colour}")
-    letter = tag("text", run.letter, x=x, y=y + 4, text_anchor="middle", class_="letter")
-    return tag("g", tag("title", said), circle, letter)
+ENVIRONMENT.filters |= {"abbreviated": abbreviated, "number": number}
+_PLOTS: Any = ENVIRONMENT.get_template("plots.html").module
