@@ -27,7 +27,6 @@ from protocols.sources import load_tools
 from tests.notes_service import OPERATIONS, SCHEMAS, TEXT, Context
 from tests.stores import both_stores
 from tests.tool_lab import record
-from toolflow_bench.services.control import reset, set_faults
 from toolflow_bench.services.faults import Faults
 from toolflow_bench.services.operation import Arguments, Operation, Parameter
 from toolflow_bench.services.rest import Routes, build_app
@@ -143,8 +142,8 @@ def running():
 
 @pytest.fixture
 def notes(running):
-    reset(running.served.app, log=True)
-    set_faults(running.served.app, None)
+    running.served.app.state.control.reset(log=True)
+    running.served.app.state.control.set_faults(None)
     return running
 
 
@@ -202,7 +201,7 @@ def test_a_write_that_shows_late_is_waited_for(host, notes) -> None:
 @pytest.mark.parametrize("seed", [0, 2])
 def test_an_answer_that_is_lost_on_the_way_is_no_reason_to_write_again(host, notes, seed) -> None:
     """Nobody is killed; answers are lost after the work was done."""
-    set_faults(notes.served.app, Faults(rate_drop_after=0.3, seed=seed))
+    notes.served.app.state.control.set_faults(Faults(rate_drop_after=0.3, seed=seed))
     status = host()["status"]
     lost = [record.operation for record in notes.served.app.state.control.requests if record.fault and record.wrote]
     assert lost

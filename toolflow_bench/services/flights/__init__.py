@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from toolflow_bench.services.flights import handlers
 from toolflow_bench.services.flights.data import DATABASE
-from toolflow_bench.services.openapi import schemas_of
 from toolflow_bench.services.service import Service
 
 if TYPE_CHECKING:
@@ -29,4 +28,4 @@ def create_app(database: Path | None = None) -> Starlette:
     Raises:
         SourceUnavailable: a package or the data is missing, or the cache folder cannot be written.
     """
-    return replace(SERVICE, operations=BUILT_IN, schemas=schemas_of(BUILT_IN, SERVICE.schemas)).app(database)
+    return replace(SERVICE, operations=BUILT_IN).app(database)

@@ -9,22 +9,14 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from toolflow_bench.services.database import Database, frame, frame_rows, insert, not_installed
 from toolflow_bench.services.places.names import fold, place_id, telling_words
 
 Thing = Mapping[str, Any]
 """One record of a wheel."""
 Rows = list[tuple[Any, ...]]
-
-# The alerts that somebody set before a task begins: GeoNames number of the city, radius in km, least wind in knots.
-_STANDING_ALERTS = (
-    (3489854, 250, 64),  # Kingston, Jamaica
-    (4174757, 150, 50),  # Tampa, Florida
-    (3523349, 300, 34),  # Mérida, Mexico
-    (4315588, 200, 50),  # Baton Rouge, Louisiana
-    (3571824, 100, 64),  # Nassau, Bahamas
-    (6324729, 350, 34),  # Halifax, Canada
-)
 
 # Zeta of 2005 lived on into 2006; names come back after six years at the earliest.
 _SAME_STORM = timedelta(days=10)
@@ -99,6 +91,7 @@ def _geography() -> dict[str, Rows]:
         code: (place_id("cn", one["geonameId"]), one["name"], code)
         for code, one in sorted(cache.get_continents().items())
     }
+    standing = yaml.safe_load(Path(__file__).with_name("standing_alerts.yaml").read_text(encoding="utf-8"))
     currencies = _currencies(countries)
     capitals = _capitals(countries, cities)
     return {
@@ -147,8 +140,7 @@ def _geography() -> dict[str, Rows]:
             {(name, place_id("ci", city["geonameid"])) for city in cities for name in _known_as(city)}
         ),
         "standing_alerts": [
-            (place_id("al", number), place_id("ci", city), *limits)
-            for number, (city, *limits) in enumerate(_STANDING_ALERTS)
+            (place_id("al", number), place_id("ci", city), *limits) for number, (city, *limits) in enumerate(standing)
         ],
         "airfields": [
             (
