@@ -175,7 +175,7 @@ def test_tools_report_each_fault_as_what_is_known_of_the_write(service: Served) 
     [
         ({"rate_429": -0.1}, "'rate_429' must be a number from 0 to 1, got -0.1."),
         ({"latency_ms": "soon"}, "'latency_ms' must be a number from 0 to 60000, got 'soon'."),
-        ({"retry_after_seconds": -1}, "'retry_after_seconds' must be from 0 to 3600, got -1."),
+        ({"retry_after_seconds": -1}, "'retry_after_seconds' must be a whole number from 0 to 3600, got -1."),
         ({"rate_500": 0.6, "rate_drop": 0.6}, "the rates add up to more than 1: "),
         ({"rate_dropafter": 1}, "no fault named 'rate_dropafter'; did you mean 'rate_drop_after'?"),
     ],

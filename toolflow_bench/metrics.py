@@ -1,25 +1,6 @@
-"""What a file of rows comes to. `docs/reference/metrics.md` says the same for readers of reports.
+"""What a file of rows comes to. `docs/reference/metrics.md` says how each figure is counted.
 
 Outages and crashes are our side's failures: they are counted apart, and no figure but their own number holds them.
-
-- *success*: graded right by program. *solved* and *graded* count rows; *share* and its interval are of success.
-- *path*: share of the distinct gold tools that the run called (how often does not matter). *precision*: share of the
-  calls sent, each counted, whose tool is a gold tool; 0 where none was sent. *cp*: the gold path occurs, in order,
-  among the calls of all attempts, consecutive calls of one tool taken as one. `toolflow_bench.paths` computes these.
-- *calls*: tool calls really sent, over all attempts. *repairs*: times that the model was told of a fault and
-  wrote anew.
-- *repeated writes*: sent again with the same arguments after one that took effect, or of which nobody knows. *orphaned
-  writes*: those of earlier attempts that the last attempt's program did not issue.
-- *seconds*: wall time of a question; *model_seconds*: the part of it spent waiting for the model (with several jobs and
-  the embedded model, for its turn too); *tool_seconds*: in tool calls, each counted, also where they overlap.
-- *tokens*: of prompts (in) and replies (out), as the model counts them. *cost*: tokens by a table of prices
-  (`atc.models.prices`); rows of a model without a price are counted as unpriced, and then there is no total.
-- *failures*: rows graded wrong, by class (`failure_class`).
-
-- *pass^k*: share of tasks that are solved in every one of k repeats, estimated from all repeats that there are.
-- *difficulty*: depth of a task's data flow times the number of its distinct tools: easy (up to 9), medium (up to 16),
-  hard (up to 25) and very hard.
-
 Means are over tasks: with several repeats a task's value is its mean over them. Intervals are 95% percentile bootstrap
 over recipes (2,000 resamples, seeded): tasks that were made from one recipe are drawn together.
 """
@@ -30,8 +11,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from math import comb
-from statistics import fmean, median
-from typing import Any, Literal
+from statistics import fmean
+from typing import Any, Literal, get_args
 
 from protocols.jsontypes import Json, JsonObject
 from toolflow_bench.resampling import Estimate, estimate, recipe_of
@@ -39,15 +20,7 @@ from toolflow_bench.resampling import Estimate, estimate, recipe_of
 FailureClass = Literal["", "retrieval", "program", "misread", "tool", "limit", "wrong_answer", "no_answer"]
 """Why a question was not solved, see `failure_class`. Empty: solved, or not graded."""
 
-CLASSES: tuple[FailureClass, ...] = (
-    "retrieval",
-    "program",
-    "misread",
-    "tool",
-    "limit",
-    "wrong_answer",
-    "no_answer",
-)
+CLASSES: tuple[FailureClass, ...] = get_args(FailureClass)[1:]
 """In the order of the pipeline, for tables."""
 
 _CALLS = (("1", 1, 1), ("2-3", 2, 3), ("4+", 4, None))
@@ -152,7 +125,7 @@ class Share:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
-    """The figures of a run; the module's docstring says how each is counted."""
+    """The figures of a run; `docs/reference/metrics.md` says how each is counted."""
 
     questions: int
     """Different ones; with repeats each has several rows."""
@@ -185,8 +158,6 @@ class Summary:
     input_tokens: int = 0
     cached_tokens: int = 0
     output_tokens: int = 0
-    seconds_median: float | None = None
-    seconds_max: float | None = None
     seconds_total: float = 0.0
     model_seconds_total: float = 0.0
     own_seconds_total: float = 0.0
@@ -212,7 +183,6 @@ class Summary:
 def summarize(rows: Sequence[Row], *, seed: int = 0) -> Summary:
     """The figures of `rows`."""
     graded = [row for row in rows if row.graded]
-    seconds = [row.seconds for row in graded]
     success = mean_of_tasks(graded, lambda row: row.correct, seed=seed)
     classes = _CALLS_OF_SPLITS if any(row.split for row in rows) else _CALLS
     failures = Counter(row.failure for row in graded if row.failure)
@@ -245,8 +215,6 @@ def summarize(rows: Sequence[Row], *, seed: int = 0) -> Summary:
         **{metric: mean(metric) for metric in ("path", "precision", "cp")},
         failures={name: failures[name] for name in CLASSES if name in failures},
         **{metric: total(metric) for metric in _TOTALS},
-        seconds_median=median(seconds) if seconds else None,
-        seconds_max=max(seconds, default=None),
         **{f"{metric}_total": total(metric) for metric in _TIMES},
         cost=None if any(row.cost is None for row in graded) else float(total("cost")),
         unpriced=sum(row.cost is None for row in graded),

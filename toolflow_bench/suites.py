@@ -78,24 +78,18 @@ def draw(tasks: Sequence[Task], count: int, *, seed: int) -> tuple[Task, ...]:
 
 
 def services_of(tasks: Sequence[Task]) -> tuple[str, ...]:
-    """The services whose operations the tasks' candidates are, in the usual order; no other is looked at.
+    """The services whose operations the tasks' candidates are, in the usual order.
 
     Raises:
         InvalidTask: no service has an operation that a task names.
     """
-    unknown = {candidate: task.id for task in tasks for candidate in task.candidates}
-    named = {name for task in tasks for name in task.services}
-    found, known = set(), set()
-    for name in sorted(NAMES, key=lambda name: (name not in named, NAMES.index(name))):
-        offered = {operation.id for operation in find_service(name).operations} if unknown else set()
-        if unknown.keys() & offered:
-            found.add(name)
-        known |= offered
-        unknown = {candidate: task for candidate, task in unknown.items() if candidate not in offered}
-    for candidate, task in unknown.items():
-        near = get_close_matches(candidate, known, n=1)
+    owners = {operation.id: name for name in NAMES for operation in find_service(name).operations}
+    named = {candidate: task.id for task in tasks for candidate in task.candidates}
+    for candidate in sorted(named.keys() - owners.keys()):
+        near = get_close_matches(candidate, owners, n=1)
         hint = f"did the file mean {near[0]!r}?" if near else "make the files of tasks anew."
-        raise InvalidTask(f"task {task!r} names the tool {candidate!r}, which no service has; {hint}")
+        raise InvalidTask(f"task {named[candidate]!r} names the tool {candidate!r}, which no service has; {hint}")
+    found = {owners[candidate] for candidate in named}
     return tuple(name for name in NAMES if name in found)
 
 

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -45,18 +45,8 @@ class Checked:
 
     def as_json(self) -> dict[str, Any]:
         """As plain JSON."""
-        return {
-            "passed": not self.problems,
-            "tasks": self.tasks,
-            "operations": self.operations,
-            "calls": self.calls,
-            "patterns": self.patterns,
-            "success": self.success,
-            "path": self.path,
-            "precision": self.precision,
-            "gold_seconds": round(self.seconds, 3),
-            "problems": list(self.problems),
-        }
+        document = asdict(self)
+        return {"passed": not self.problems, "gold_seconds": round(document.pop("seconds"), 3), **document}
 
 
 def check_tasks(

@@ -37,23 +37,6 @@ _DIFFERENCES: Mapping[str, tuple[str, Callable[[float], str]]] = {
     "seconds": ("Time", lambda value: _signed(value, lambda size: f"{mean(size)} s")),
     "cost": ("Cost", lambda value: _signed(value, lambda size: dollars(size, digits=2))),
 }
-_MEANINGS = {
-    "Success": "graded right by program: typed values with their tolerance, order where asked, the state that writes "
-    "left",
-    "Path": "share of the distinct tools of the gold sequence that the run called",
-    "Precision": "share of the calls sent whose tool stands in the gold sequence",
-    "CP": "correct path: the gold sequence occurs, in order, among the calls; repeated calls of one tool count as one",
-    "Calls": "tool calls really sent, over all attempts of a task",
-    "Repairs": "how often the model was told of a fault and wrote anew",
-    "Tokens in": "tokens of prompts, as the model counts them",
-    "Tokens out": "tokens of replies, as the model counts them",
-    "Own time": "the part of the time that was not spent waiting for the model",
-    "Cost": "US dollars by a table of prices; without a figure where a task has no price",
-    "Repeated writes": "sent again with the same arguments after one that took effect, or of which nobody knows",
-    "Orphaned writes": "writes of earlier attempts that the last program did not issue",
-    "Outages": "answers that our side failed at: a model or service down, a bug of the bench. No other figure holds "
-    "them",
-}
 _GROUPS = {
     "By service": "by_service",
     "By calls needed": "by_calls",
@@ -66,7 +49,7 @@ def figures(runs: Sequence[Run]) -> Html:
     """The figures of every run, a row each; the best share of a column is in bold type where runs differ."""
     best = {head: _best([getattr(run.summary, key) for run in runs]) for head, key in _SHARES.items()}
     unpriced = [run.letter for run in runs if 0 < run.summary.unpriced < run.summary.graded]
-    return Html(FIGURES.figures(runs, _SHARES, _MEANS, _TOTALS, best, _MEANINGS, unpriced))
+    return Html(FIGURES.figures(runs, _SHARES, _MEANS, _TOTALS, best, unpriced))
 
 
 def differences(runs: Sequence[Run], compared: Sequence[Comparison]) -> Html:

@@ -66,9 +66,9 @@ class Control:
         self._done: dict[str, _Done] = {}
 
     def reset(self, *, log: bool = False) -> None:
-        """Forget every write and key, start the faults anew, and forget the log where asked. Faults that are on stay on.
+        """Forget every write and key, start the faults anew, and forget the log where asked.
 
-        A request that is still being answered closes its connection and writes nothing.
+        Faults that are on stay on. A request that is still being answered closes its connection and writes nothing.
         """
         self.generation += 1
         self._drawn, self._done = 0, {}

@@ -61,23 +61,13 @@ class Faults:
     """Of operations: their answers have one field renamed, always the same, whatever else goes wrong."""
 
     def __post_init__(self) -> None:
-        for name in ("seed", "retry_after_seconds"):
-            value = getattr(self, name)
-            if not isinstance(value, int) or isinstance(value, bool):
-                raise ValueError(  # noqa: TRY004 - whatever is wrong with a value
-                    f"{name!r} must be a whole number, got {value!r}."
-                )
-        if not 0 <= self.retry_after_seconds <= 3600:
-            raise ValueError(f"'retry_after_seconds' must be from 0 to 3600, got {self.retry_after_seconds}.")
-        for name, most in {
-            "latency_ms": 60_000,
-            "slow_seconds": 600,
-            "renamed_share": 1,
-            **dict.fromkeys(_RATES, 1),
-        }.items():
-            value = getattr(self, name)
-            if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value <= most:
-                raise ValueError(f"{name!r} must be a number from 0 to {most}, got {value!r}.")
+        for name in (field.name for field in fields(self)):
+            value, most = getattr(self, name), _MOST.get(name, 1)
+            whole = name in ("seed", "retry_after_seconds")
+            number = isinstance(value, int if whole else int | float) and not isinstance(value, bool)
+            if not number or not (0 <= value <= most or name == "seed"):
+                wanted = f"a {'whole ' if whole else ''}number" + ("" if name == "seed" else f" from 0 to {most}")
+                raise ValueError(f"{name!r} must be {wanted}, got {value!r}.")
         if sum(getattr(self, name) for name in _RATES) > 1 + 1e-9:
             raise ValueError(f"the rates add up to more than 1: {', '.join(_RATES)}; a request has one fault at most.")
 
@@ -101,6 +91,7 @@ class Faults:
         return random.Random(f"renamed {operation}").random() < self.renamed_share  # noqa: S311 - must repeat
 
 
+_MOST = {"latency_ms": 60_000, "slow_seconds": 600, "retry_after_seconds": 3600}
 _RATES: dict[str, FaultKind] = {f"rate_{kind}": kind for kind in get_args(FaultKind)}
 
 
@@ -111,13 +102,12 @@ def parse_faults(values: Mapping[str, Json]) -> Faults | None:
         ValueError: an unknown name, or a value out of its range; the message says what is allowed.
     """
     known = [field.name for field in fields(Faults)]
-    given: dict[str, Any] = {}
-    for name, value in values.items():
+    for name in values:
         if name not in known:
             near = get_close_matches(name, known, n=1)
             hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(known)}."
             raise ValueError(f"no fault named {name!r}; {hint}")
-        given[name] = value
+    given: dict[str, Any] = dict(values)
     return Faults(**given) if given else None
 
 

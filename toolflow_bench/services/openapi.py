@@ -7,31 +7,21 @@ where `toolflow_bench.services.document` writes the document that is served, wit
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import yaml
 
-from protocols.jsontypes import JsonObject
 from toolflow_bench.services.answers import Record, handler_of
 from toolflow_bench.services.operation import Operation, Parameter
 
 
-@dataclass(frozen=True, slots=True)
-class Described:
-    """What an `openapi.yaml` says."""
+def described(path: Path, handlers: ModuleType) -> dict[str, Any]:
+    """What the file says of a service: its `info`, `operations`, `schemas` and `records`.
 
-    info: JsonObject
-    operations: tuple[Operation, ...]
-    schemas: Mapping[str, JsonObject]
-    records: Mapping[str, Record]
-
-
-def described(path: Path, handlers: ModuleType) -> Described:
-    """The service that the file describes. What it gives no SQL for, the function of `handlers` answers that has the
-    operation's id as its name; one without is an `AttributeError`.
+    What it gives no SQL for, the function of `handlers` answers that has the operation's id as its name; one without
+    is an `AttributeError`.
     """
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     content = yaml.load(path.read_text(encoding="utf-8"), loader)  # noqa: S506 - a safe loader, the C one if there is one
@@ -43,7 +33,7 @@ def described(path: Path, handlers: ModuleType) -> Described:
     )
     schemas = {name: {"title": name, **schema} for name, schema in content["components"]["schemas"].items()}
     records = {name: Record(**record) for name, record in content.get("x-records", {}).items()}
-    return Described(content["info"], operations, schemas, records)
+    return {"info": content["info"], "operations": operations, "schemas": schemas, "records": records}
 
 
 def _operation(

@@ -60,16 +60,8 @@ class Service:
         cls, name: str, handlers: ModuleType, *, database: Callable[..., Path], functions: Functions | None = None
     ) -> Service:
         """The service of the `openapi.yaml` beside the module `handlers`, which answers what the file does not."""
-        it = described(Path(str(handlers.__file__)).with_name("openapi.yaml"), handlers)
-        return cls(
-            name=name,
-            info=it.info,
-            operations=it.operations,
-            schemas=it.schemas,
-            records=it.records,
-            database=database,
-            functions=functions or {},
-        )
+        said = described(Path(str(handlers.__file__)).with_name("openapi.yaml"), handlers)
+        return cls(name=name, database=database, functions=functions or {}, **said)
 
     def context(self, database: Path) -> Context:
         """What the handlers work on, with a state of its own; its `connection` is to be closed."""
