@@ -77,7 +77,7 @@ def test_what_does_not_exist_is_refused(shop: RestWorld) -> None:
 @with_data
 def test_a_third_of_the_gold_paths_run_but_those_that_need_an_id_which_nothing_gives(world: RestWorld) -> None:
     bench = load_restbench(DATA)
-    assert bench.lacking == ()
+    assert bench.lacking == []
     failed = set()
     for item in items(bench, world.toolbox, seed=0)[::3]:
         assert len(item.candidates) == 20
@@ -125,5 +125,5 @@ def test_data_that_is_not_there_or_broken_is_one_sentence(tmp_path: Path) -> Non
         load_restbench(tmp_path)
     (tmp_path / "shop_oas.json").write_text(json.dumps(BOOKSHOP))
     (tmp_path / "shop_tasks.json").write_text('[{"id": "t-0"}]')
-    with pytest.raises(InvalidData, match="task 0: a task must have"):
+    with pytest.raises(InvalidData, match="a task must have"):
         load_restbench(tmp_path, ("shop",))

@@ -7,11 +7,11 @@ import random
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, NamedTuple
 
 from benchmarks.restbench.kinds import Operation
 from benchmarks.restbench.mock import Mock
@@ -36,8 +36,7 @@ _FILES = "the folder of RestBench's files"
 _NUMBERS = ("minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RestTask:
+class RestTask(NamedTuple):
     """One task. `gold` names operations as the file does: `GET /search/person`."""
 
     id: str
@@ -46,13 +45,12 @@ class RestTask:
     api: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RestBench:
+class RestBench(NamedTuple):
     """The data of some APIs. `lacking` are gold steps (task id, step) that no operation of the specification is."""
 
-    tasks: tuple[RestTask, ...]
+    tasks: list[RestTask]
     tools: Mapping[str, Toolbox]
-    lacking: tuple[tuple[str, str], ...]
+    lacking: list[tuple[str, str]]
 
 
 def load_restbench(folder: Path, apis: Sequence[str] = APIS) -> RestBench:
@@ -62,10 +60,10 @@ def load_restbench(folder: Path, apis: Sequence[str] = APIS) -> RestBench:
         InvalidData: the folder or a file is missing, or a file is not what it should be.
     """
     tools = {api: _tools(api, read_json(folder / f"{api}_oas.json", _FILES)) for api in apis}
-    tasks = tuple(task for api in apis for task in _tasks(folder / f"{api}_tasks.json", api))
+    tasks = [task for api in apis for task in _tasks(folder / f"{api}_tasks.json", api)]
     known = {api: {pattern(Operation.of(tool).name) for tool in box.values()} for api, box in tools.items()}
     lacking = [(task.id, step) for task in tasks for step in task.gold if pattern(step) not in known[task.api]]
-    return RestBench(tasks=tasks, tools=tools, lacking=tuple(lacking))
+    return RestBench(tasks, tools, lacking)
 
 
 class RestWorld(AbstractContextManager["RestWorld"]):
@@ -119,15 +117,9 @@ def _item(task: RestTask, aliases: Mapping[str, str], seed: int) -> Item:
     others = sorted(set(aliases.values()) - set(needed))
     chosen = [*needed, *draw.sample(others, min(max(CANDIDATES - len(needed), 0), len(others)))]
     draw.shuffle(chosen)
+    about = {"id": task.id, "question": task.query, "answer": None, "type": "none"}
     return Item(
-        question=Question(
-            id=task.id,
-            question=task.query,
-            answer=None,
-            type="none",
-            calls=max(len(task.gold), 1),
-            extra={"gold_path": list(task.gold)},
-        ),
+        question=Question(**about, calls=max(len(task.gold), 1), extra={"gold_path": list(task.gold)}),
         gold=gold,
         candidates=tuple(chosen),
         services=(task.api,),
@@ -143,18 +135,14 @@ def _answered(answer: str | None, _state: Snapshot | None) -> Verdict:
 
 
 def _tasks(path: Path, api: str) -> list[RestTask]:
-    rows, found = read_json(path, _FILES), []
-    for number, row in enumerate(rows if isinstance(rows, list) else [None]):
-        gold = row.get("gold_path") if isinstance(row, dict) else None
-        texts = [row.get("id"), row.get("query")] if isinstance(row, dict) else [None]
-        steps = isinstance(gold, list) and gold and all(isinstance(step, str) and " " in step.strip() for step in gold)
-        if not steps or not all(isinstance(text, str) and text.strip() for text in texts):
-            raise InvalidData(
-                f"{path}, task {number}: a task must have the texts 'id' and 'query' and a list 'gold_path' such as "
-                f"['GET /search/movie'], got {str(row)[:100]}; fetch the file again."
-            )
-        found.append(RestTask(id=row["id"], query=row["query"].strip(), gold=tuple(map(str.strip, gold)), api=api))
-    return found
+    rows = read_json(path, _FILES)
+    try:
+        return [RestTask(row["id"], row["query"].strip(), tuple(map(str.strip, row["gold_path"])), api) for row in rows]
+    except (KeyError, TypeError, AttributeError) as error:
+        raise InvalidData(
+            f"{path}: a task must have the texts 'id' and 'query' and a list 'gold_path' such as ['GET /search/movie'] "
+            f"({error!r}); fetch the file again."
+        ) from error
 
 
 def _tools(api: str, document: Any) -> Toolbox:

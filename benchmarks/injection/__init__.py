@@ -1,1 +1,0 @@
-"""Injection: text of tools that would have a program send, pay, open or execute something that nobody asked for."""
