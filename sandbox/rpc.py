@@ -252,9 +252,13 @@ class _Run:
             if self._over:
                 return
             self._over, self._how = True, how
-        if how is not None and not isinstance(how, _Told):
-            self._calls.hold_back()
-        self._ended.set()
+        try:
+            if how is not None and not isinstance(how, _Told):
+                self._calls.hold_back()
+        except BaseException as error:  # noqa: BLE001 - the journal takes nothing: the caller's thread raises it
+            self._how = error
+        finally:
+            self._ended.set()
 
     def _located(self, ended: RunEnded) -> Failure:
         """The failure, with the line where the program stands where that can be had in time."""
