@@ -1,6 +1,10 @@
 """Kill hosts in the middle of writing runs, resume the runs, and judge by the services' own logs.
 
-    python -m benchmarks.kills [--runs N] [--seed N] [--jobs N] [--sandbox NAME] [--json]
+    python -m benchmarks.kills [--runs N] [--seed N] [--jobs N] [--sandbox NAME] [--store NAME] [--json]
+
+With `--store postgresql` the hosts are gateways, two of them in turn, over a PostgreSQL store, and most of their clocks
+are an hour off. A third of the runs meets a host that is not killed but cut off: it stands still for longer than its
+lease, and comes back when the other one has taken the run.
 
 Exit status 1 if a write was repeated or lost, a run guessed or paused without need, or did not end as its program does
 undisturbed.
@@ -10,11 +14,12 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import random
 import signal
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
 from pathlib import Path
@@ -26,6 +31,7 @@ import click
 from benchmarks.kills.cases import BETWEEN, Case, Kill, Left, Struck, draw_cases, judge, kind_of
 from benchmarks.kills.gate import LATE_SECONDS, Gate, Trap
 from benchmarks.kills.host import nursery
+from benchmarks.postgres import Server, server
 from benchmarks.runner import suite
 from sandbox.base import Sandbox
 from sandbox.choose import open_sandbox
@@ -40,6 +46,8 @@ RATES = {"rate_429": 0.02, "rate_500": 0.01, "rate_drop": 0.01, "rate_drop_after
 """Of requests, reads included, on top of the kills."""
 MOST_HOSTS = 6
 """Processes of one run. Two are killed at most; more are only needed where something is wrong."""
+CUT = 1 / 3
+"""Share of the runs over PostgreSQL whose first host is cut off instead of killed."""
 SILENCE_SECONDS = 120.0
 """How long a host may say nothing before it counts as hung."""
 
@@ -63,26 +71,45 @@ class Nursery:
         self._process.start()
         theirs.close()
 
-    def host(self, order: Mapping[str, Any], kill: Kill | None, trap: Trap) -> dict[str, Any]:
-        """Let a host carry out `order`, and give what it says before it ends or is killed.
+    def host(
+        self, order: Mapping[str, Any], kill: Kill | None, trap: Trap, *, taken: Callable[[], object] = lambda: None
+    ) -> dict[str, Any]:
+        """Let a host carry out `order`, and give what it says before it ends, is killed or stands still.
+
+        `taken` is called when it has taken the run from another host.
 
         Raises:
             HostLost: it hangs.
         """
         self._nursery.send((order, kill))
-        pid = self._hear()["pid"]
+        self._pid = pid = self._hear()["pid"]
 
         def end() -> None:
-            os.kill(pid, signal.SIGKILL)
-            while Path(f"/proc/{pid}").exists():
+            os.kill(pid, signal.SIGSTOP if order.get("cut") else signal.SIGKILL)
+            while _state(pid) not in ("T", ""):
                 time.sleep(0.002)
 
         trap.arm(kill, end)
         self._nursery.send("go")
         said: dict[str, Any] = {}
+        while "over" not in said and _state(pid) != "T":
+            if order.get("cut") and not self._nursery.poll(0.02):
+                continue
+            said |= self._hear()
+            if said.pop("taken", False):
+                taken()
+        trap.disarm()
+        return said
+
+    def wake(self) -> None:
+        """Let the host that stands still go on."""
+        os.kill(self._pid, signal.SIGCONT)
+
+    def rest(self) -> dict[str, Any]:
+        """What the host that was woken says before it ends."""
+        said: dict[str, Any] = {}
         while "over" not in said:
             said |= self._hear()
-        trap.disarm()
         return said
 
     def _hear(self) -> dict[str, Any]:
@@ -99,9 +126,18 @@ class Nursery:
         self._process.join()
 
 
+def _state(pid: int) -> str:
+    """The kernel's letter for what a process does; T: it stands still. Empty where there is none."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return ""
+
+
 class Stage:
     """One worker's place: services with gates before them, which outlive their hosts. A context manager.
 
+    Hosts are gateways over a new database of `server`, or without one agents over a file.
     `settle_seconds` is how long a host gives a write to show up: with less than a service takes, writes are repeated.
     """
 
@@ -112,13 +148,15 @@ class Stage:
         *,
         settle_seconds: float = 2 * LATE_SECONDS,
         late_seconds: float = LATE_SECONDS,
+        server: Server | None = None,
     ) -> None:
         self._sandbox, self._trap, self._gold = sandbox, Trap(), dict[str, Left]()
         self._stack = ExitStack()
         self._world = self._stack.enter_context(World())
         sources = [f"{name}={served.document_url}" for name, served in self._world.services.items()]
-        self._nursery = self._stack.enter_context(Nursery(sources))
-        self._order = {"sandbox": backend, "settle_seconds": settle_seconds}
+        self._server = server
+        self._nurseries = [self._stack.enter_context(Nursery(sources)) for _ in range(2 if server else 1)]
+        self._order = {"sandbox": backend, "settle_seconds": settle_seconds, "gateway": server is not None}
         self._kinds = {}
         for name, served in self._world.services.items():
             operations = find_service(name).operations
@@ -142,19 +180,30 @@ class Stage:
         gold = self._undisturbed(case.task)
         self._clear(Faults(seed=case.seed, retry_after_seconds=0, **RATES))
         struck: list[Struck] = []
-        task = case.task
-        order = {**self._order, "task": task.question, "program": task.program, "candidates": task.candidates}
+        asleep: Nursery | None = None
+        woken: dict[str, Any] | None = None
         with tempfile.TemporaryDirectory(prefix="atc-kills-") as folder:
+            store = self._server.database() if self._server else str(Path(folder) / "runs.sqlite")
             for number in range(MOST_HOSTS):
                 kill = case.kills[number] if number < len(case.kills) else None
-                said = self._nursery.host({**order, "store": str(Path(folder) / "runs.sqlite")}, kill, self._trap)
+                nursery = self._nurseries[number % len(self._nurseries)]
+                cut = self._server is not None and number == 0 and random.Random(f"cut {case.seed}").random() < CUT
+                order = self._told(case, number) | {"store": store, "cut": cut}
+                said = nursery.host(order, kill, self._trap, taken=asleep.wake if asleep else lambda: None)
                 struck += [one for one in (said.get("struck"), self._trap.struck) if one is not None][:1]
+                if asleep is not None:
+                    woken, asleep = asleep.rest(), None
                 if "ended" in said or "crashed" in said:
                     break
+                asleep = nursery if cut and "over" not in said else None
         if not self._trap.settle(SILENCE_SECONDS / 2):
             raise HostLost("requests are still open, although their host has ended.")
         ended = said.get("ended", {"status": "crashed" if "crashed" in said else "killed", "answer": None})
         left = Left(log=self._log(), state=self._world.snapshot(), status=ended["status"], answer=ended["answer"])
+        verdict = judge(left, gold, struck, self._kinds)
+        stale = woken is not None and "was taken over by process" not in woken.get("crashed", "")
+        if stale and verdict["wrong"] is None:
+            verdict["wrong"] = "a host that was cut off went on with a run that another one had taken"
         hit = [self._kinds[one.operation] for one in struck if one.writes]
         return {
             "number": case.number,
@@ -163,9 +212,18 @@ class Stage:
             "kind": hit[0] if hit else case.kind,
             "struck": [one._asdict() for one in struck],
             "status": left.status,
-            "verdict": judge(left, gold, struck, self._kinds),
+            "verdict": verdict,
+            "cut": woken is not None,
+            "twice": int(stale),
             "detail": said.get("crashed") or ended.get("detail", ""),
         }
+
+    def _told(self, case: Case, number: int) -> dict[str, Any]:
+        """What the host of this number is to do, and how wrong its clock is."""
+        task = case.task
+        skew = random.Random(f"{case.seed} {number}").choice((-3600.0, 0.0, 3600.0)) if self._server else 0.0
+        told = {"task": task.question, "program": task.program, "candidates": task.candidates, "skew": skew}
+        return {**self._order, **told}
 
     def _undisturbed(self, task: Task) -> Left:
         """What the task's program leaves where nothing goes wrong."""
@@ -188,15 +246,16 @@ class Stage:
         return {name: tuple(one for one in each.app.state.control.requests if one.operation) for name, each in served}
 
 
-def measure(*, runs: int, seed: int, jobs: int = 2, backend: str = "auto") -> Iterator[Played]:
+def measure(*, runs: int, seed: int, jobs: int = 2, backend: str = "auto", store: str = "sqlite") -> Iterator[Played]:
     """Play so many runs, `jobs` at a time, each worker with services of its own."""
     operations = {one.id: one for name in NAMES for one in find_service(name).operations}
     cases = draw_cases([task for task in load_tasks() if task.writes], operations, runs=runs, seed=seed)
     free: SimpleQueue[Stage] = SimpleQueue()
     with ExitStack() as stack:
         sandbox = stack.enter_context(closing(open_sandbox(backend)))
+        database = stack.enter_context(server()) if store == "postgresql" else None
         for _ in range(min(jobs, runs)):
-            free.put(stack.enter_context(Stage(sandbox, backend)))
+            free.put(stack.enter_context(Stage(sandbox, backend, server=database)))
         pool = stack.enter_context(ThreadPoolExecutor(jobs))
 
         def play(case: Case) -> Played:
@@ -218,6 +277,8 @@ def tally(played: Sequence[Played]) -> dict[str, int]:
         "between": sum(any(k["moment"] in BETWEEN and k["writes"] for k in one["struck"]) for one in played),
         "repeated": sum(one["repeated"] for one in verdicts),
         "lost": sum(one["lost"] for one in verdicts),
+        "cut": sum(one["cut"] for one in played),
+        "twice": sum(one["twice"] for one in played),
         "paused": sum(one["status"] == "paused" for one in played),
         "solved": sum(one["status"] == "solved" for one in played),
         "wrong": sum(one["wrong"] is not None for one in verdicts),
@@ -235,15 +296,16 @@ def tallies(played: Sequence[Played], key: str) -> dict[str, dict[str, int]]:
 @click.option("--seed", default=0, show_default=True, help="What tasks and kills are drawn by.")
 @click.option("--jobs", type=click.IntRange(1, 16), default=2, show_default=True, help="Runs played at once.")
 @click.option("--sandbox", default="auto", show_default=True, help="What runs the programs.")
-def main(runs: int, seed: int, jobs: int, sandbox: str) -> dict[str, Any]:
+@click.option("--store", type=click.Choice(["sqlite", "postgresql"]), default="sqlite", show_default=True)
+def main(runs: int, seed: int, jobs: int, sandbox: str, store: str) -> dict[str, Any]:
     played = []
     with click.progressbar(length=runs, label="killing", file=sys.stderr) as bar:
-        for one in measure(runs=runs, seed=seed, jobs=jobs, backend=sandbox):
+        for one in measure(runs=runs, seed=seed, jobs=jobs, backend=sandbox, store=store):
             played.append(one)
             bar.update(1)
     total = tally(played)
     passed = total["wrong"] == 0 and 2 * total["between"] >= total["runs"]  # half of the kills struck where it matters
-    report = {"suite": "kills", "passed": passed, "seed": seed, "sandbox": sandbox, "total": total}
+    report = {"suite": "kills", "passed": passed, "seed": seed, "sandbox": sandbox, "store": store, "total": total}
     return report | {"by_moment": tallies(played, "group"), "by_kind": tallies(played, "kind"), "runs": played}
 
 

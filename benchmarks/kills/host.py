@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import time
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
@@ -16,9 +17,11 @@ from atc import events
 from atc.agent import Agent
 from atc.config import Config
 from atc.models.scripted import ScriptedModel
+from atc.serve.gateway import Asked, Gateway
 from atc.store import Store
 from atc.store.postgres import PostgresStore
 from atc.store.sql import SqlStore
+from atc.store.stored import StoredRun
 from atc.strategies import chain  # noqa: F401 - what every host would import is imported once
 from benchmarks.kills.cases import Kill, Struck
 from protocols import transport  # noqa: F401
@@ -26,6 +29,7 @@ from protocols.invoke import Invoker
 from protocols.sources import load_tools
 from protocols.toolbox import Toolbox
 from sandbox.choose import open_sandbox
+from sandbox.effects import Effects
 from sandbox.journal import Sink
 from sandbox.trace import ToolCall
 
@@ -38,9 +42,18 @@ REPAIRS = 8
 class Mortal(SqlStore):
     """A store that calls `die` at the moment of `kill`; None: never."""
 
-    def mortal(self, kill: Kill | None, tools: Toolbox, die: Callable[[Struck], object]) -> Self:
-        self._kill, self._tools, self._die, self._seen = kill, tools, die, 0
+    def mortal(
+        self, kill: Kill | None, tools: Toolbox, die: Callable[[Struck], object], taken: Callable[[], object]
+    ) -> Self:
+        """Itself, with a kill to come; `taken` is called when a run was taken."""
+        self._kill, self._tools, self._die, self._taken, self._seen = kill, tools, die, taken, 0
         return self
+
+    def take(self, name: str, *, ended: bool = False) -> StoredRun:
+        """As any store's."""
+        stored = super().take(name, ended=ended)
+        self._taken()
+        return stored
 
     def journal_sink(self, run: str) -> Sink:
         """As any store's."""
@@ -80,6 +93,7 @@ class Mortal(SqlStore):
             self._seen += struck.writes or not self._kill.writes
             if (self._kill.writes and not struck.writes) or self._seen - 1 != self._kill.nth:
                 return
+        self._kill = None
         self._die(struck)
 
 
@@ -91,11 +105,17 @@ class MortalPostgresStore(Mortal, PostgresStore):
     """In a PostgreSQL database."""
 
 
-def mortal(place: str, kill: Kill | None, tools: Toolbox, die: Callable[[Struck], object]) -> Mortal:
+def mortal(
+    place: str,
+    kill: Kill | None,
+    tools: Toolbox,
+    die: Callable[[Struck], object],
+    taken: Callable[[], object] = lambda: None,
+) -> Mortal:
     """The store at a path, or at a database's address."""
     if place.startswith("postgresql://"):
-        return MortalPostgresStore(place, lease_seconds=LEASE_SECONDS).mortal(kill, tools, die)
-    return MortalStore(Path(place)).mortal(kill, tools, die)
+        return MortalPostgresStore(place, lease_seconds=LEASE_SECONDS).mortal(kill, tools, die, taken)
+    return MortalStore(Path(place)).mortal(kill, tools, die, taken)
 
 
 def nursery(harness: Connection, sources: Sequence[str]) -> None:
@@ -126,17 +146,43 @@ def _host(order: Mapping[str, Any], kill: Kill | None, tools: Toolbox, harness: 
 def _carry_out(order: Mapping[str, Any], kill: Kill | None, tools: Toolbox, harness: Connection) -> dict[str, Any]:
     def die(struck: Struck) -> None:
         harness.send({"struck": struck})
-        os.kill(os.getpid(), signal.SIGKILL)
+        os.kill(os.getpid(), signal.SIGSTOP if order.get("cut") else signal.SIGKILL)
 
+    _set_clock(order.get("skew", 0.0))
     config = Config(allow_writes=("all",), samples=1, max_repairs=REPAIRS, settle_seconds=order["settle_seconds"])
     model = ScriptedModel(*[f"```python\n{order['program']}\n```"] * (REPAIRS + 1))
-    with closing(open_sandbox(order["sandbox"])) as sandbox, mortal(order["store"], kill, tools, die) as store:
+    with (
+        closing(open_sandbox(order["sandbox"])) as sandbox,
+        mortal(order["store"], kill, tools, die, lambda: harness.send({"taken": True})) as store,
+    ):
         begun = store.list(1)
         while begun and begun[0].status == "running":  # the lease of a host that was killed is not over
+            time.sleep(0.02)
             begun = store.list(1)
         agent = Agent(tools, model=model, sandbox=sandbox, config=config, ask_person=lambda _: True, store=store)
-        solution = agent.resume(begun[0].id) if begun else agent.run(order["task"], seed=0)
-    last = solution.attempts[-1] if solution.attempts else None
+        if order.get("gateway"):
+            _send_program(Gateway(agent), order["program"], begun[0].id if begun else None)
+        else:
+            agent.resume(begun[0].id) if begun else agent.run(order["task"], seed=0)
+        stored = store.load("last")
+    last = stored.attempts[-1] if stored.attempts else None
     failure = last.trace.failure if last is not None and last.trace is not None else None
     said = f"{failure.kind}: {failure.type}: {failure.message}" if failure is not None else ""
-    return {"status": solution.status, "answer": solution.answer, "detail": said}
+    return {"status": stored.summary.status, "answer": stored.summary.answer, "detail": said}
+
+
+def _send_program(gateway: Gateway, program: str, begun: str | None) -> None:
+    """What a client does: it sends its program, again where a read failed. `begun` is its run, if it has one."""
+    handle = gateway.handle_of(begun) if begun else None
+    for _ in range(REPAIRS + 1):
+        reply = gateway.run(program, handle, asked=Asked(ask_person=lambda _: True))
+        handle = str(reply["run"])
+        if reply["status"] != "failed":
+            return
+
+
+def _set_clock(skew: float) -> None:
+    """Let this process's clock be wrong by so many seconds."""
+    right = time.time
+    time.time = lambda: right() + skew
+    Effects.__init__.__kwdefaults__["now"] = time.time  # a default was taken when the class was made
