@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import math
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
@@ -17,7 +18,7 @@ from atc.cli.progress import bar
 from atc.side_by_side import as_done
 from protocols.errors import AtcError
 from toolflow_bench.columns import columns
-from toolflow_bench.resampling import estimate, wilson
+from toolflow_bench.resampling import estimate
 from toolflow_bench.rows import InvalidRunFile, LineFile, differences
 
 MOST_OUTAGES = 5
@@ -122,9 +123,13 @@ class Rows(LineFile):
 
 
 def rate(hits: int, n: int) -> dict[str, float] | None:
-    """A share with Wilson's 95% interval; None of nothing."""
-    found = wilson(hits, n)
-    return None if found is None else {"mean": hits / n, **found._asdict(), "n": n}
+    """A share with Wilson's 95% interval, which takes the counted to be independent; None of nothing."""
+    if not n:
+        return None
+    z, share = 1.96, hits / n
+    middle = (share + z * z / (2 * n)) / (1 + z * z / n)
+    half = z * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n)) / (1 + z * z / n)
+    return {"mean": share, "low": max(0.0, middle - half), "high": min(1.0, middle + half), "n": n}
 
 
 def interval(values: Sequence[float], seed: int = 0) -> dict[str, float] | None:

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -28,7 +29,7 @@ def few() -> dict[str, Any]:
 
 
 def built(folder: Path | None = None, *, read: Callable[[], dict[str, Any]] = few, **more: Any) -> Path:
-    return DATABASE(folder, fill=lambda connection: fill(connection, read()), **more)
+    return replace(DATABASE, name="few flights", fill=lambda connection: fill(connection, read()))(folder, **more)
 
 
 def rows(path: Path, table: str) -> int:
@@ -45,7 +46,7 @@ def test_all_of_the_data_is_there() -> None:
 def test_it_is_built_once_and_announced(tmp_path: Path) -> None:
     said: list[str] = []
     path = built(tmp_path / "new" / "folder", announce=said.append)
-    assert said == [f"building the flights database in {str(tmp_path / 'new' / 'folder')!r} (once, some seconds)"]
+    assert said == [f"building the few flights database in {str(tmp_path / 'new' / 'folder')!r} (once, some seconds)"]
     before = path.stat().st_ino
     assert built(tmp_path / "new" / "folder", announce=said.append) == path
     assert (len(said), path.stat().st_ino) == (1, before)

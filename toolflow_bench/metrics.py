@@ -270,21 +270,14 @@ def _shares(rows: Sequence[Row], group: Callable[[Row], str]) -> dict[str, Share
     return {name: _share([row for row in rows if group(row) == name]) for name in names}
 
 
-_OF_FAULT: Mapping[str, FailureClass] = {
-    "syntax": "program",
-    "policy": "program",
-    "unknown_tool": "program",
-    "bad_arguments": "program",
-    "error": "program",
-    "misread_result": "misread",
-    "empty_result": "misread",
-    "drift": "misread",
-    "tool_failed": "tool",
-    "unknown_outcome": "tool",
-    "limit": "limit",
-    "no_answer": "no_answer",
+_FAULTS: Mapping[FailureClass, Sequence[str]] = {
+    "program": ("syntax", "policy", "unknown_tool", "bad_arguments", "error"),
+    "misread": ("misread_result", "empty_result", "drift"),
+    "tool": ("tool_failed", "unknown_outcome"),
+    "limit": ("limit",),
+    "no_answer": ("no_answer",),
 }
-"""By `atc.types.FaultKind`."""
+"""The kinds of faults (`atc.types.FaultKind`) by class."""
 
 
 def failure_class(row: Row) -> FailureClass:
@@ -319,4 +312,4 @@ def failure_class(row: Row) -> FailureClass:
         return "tool"
     if not row.faults:
         return "no_answer"
-    return _OF_FAULT.get(row.faults[-1]["kind"], "program")
+    return next((name for name, kinds in _FAULTS.items() if row.faults[-1]["kind"] in kinds), "program")

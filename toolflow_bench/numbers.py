@@ -42,7 +42,7 @@ def numbers(text: str) -> list[float]:
     """
     value = structure(text)
     if isinstance(value, dict | list):
-        return [number for leaf in leaves(value) for number in _scan(str(leaf)) if not isinstance(leaf, bool)]
+        return [found[0] for leaf in leaves(value) if not isinstance(leaf, bool) for found in _spans(str(leaf))]
     return [number for number, _, _ in _spans(text)]
 
 
@@ -95,10 +95,6 @@ def _plain(value: Json) -> Json:
     if isinstance(value, list | tuple | set | frozenset):
         return [_plain(part) for part in value]
     return value
-
-
-def _scan(text: str) -> list[float]:
-    return [number for number, _, _ in _spans(text)]
 
 
 def _spans(text: str) -> list[tuple[float, int, int]]:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import math
 import random
 import re
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
-from typing import NamedTuple
 
 RESAMPLES = 2000
 
@@ -52,23 +50,6 @@ def bootstrap(
         means.append(sum(total for total, _ in drawn) / sum(count for _, count in drawn))
     means.sort()
     return means[int(0.025 * RESAMPLES)], means[int(0.975 * RESAMPLES) - 1]
-
-
-class Interval(NamedTuple):
-    """A share's 95% interval."""
-
-    low: float
-    high: float
-
-
-def wilson(hits: int, count: int) -> Interval | None:
-    """Wilson's 95% interval of `hits` of `count`; None of nothing. It takes the counted to be independent."""
-    if count == 0:
-        return None
-    z, share = 1.96, hits / count
-    middle = (share + z * z / (2 * count)) / (1 + z * z / count)
-    half = z * math.sqrt(share * (1 - share) / count + z * z / (4 * count * count)) / (1 + z * z / count)
-    return Interval(max(0.0, middle - half), min(1.0, middle + half))
 
 
 def recipe_of(task: str) -> str:

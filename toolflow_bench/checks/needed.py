@@ -108,12 +108,12 @@ class _Replay:
         self._calls = run.made
         self._known: dict[str, list[ToolCall]] = {}
         for call in run.made:
-            self._known.setdefault(self._key(call.tool, call.arguments), []).append(call)
+            self._known.setdefault(canonical(call.tool, call.arguments), []).append(call)
         self._wanted = run.answer, self._writes(run.made)
 
     def unchanged(self, numbers: Sequence[int], instead: Fill | Result) -> bool:
         """Whether the answer and the writes stay as they were when these calls' results are replaced."""
-        replaced = {self._key(self._calls[n].tool, self._calls[n].arguments) for n in numbers}
+        replaced = {canonical(self._calls[n].tool, self._calls[n].arguments) for n in numbers}
         tools = self._toolbox.only({call.tool for call in self._calls})
         asked: Counter[str] = Counter()  # a read may see more after a write: its second answer is the second recorded
         doubles = tools.map(lambda tool: self._double(tool, replaced, instead, asked))
@@ -126,7 +126,7 @@ class _Replay:
         schema = tool.protocol.output_schema or {}
 
         def call(arguments: JsonObject) -> Json:
-            key = self._key(tool.alias, arguments)
+            key = canonical(tool.alias, arguments)
             if key in replaced:
                 return instead.value if isinstance(instead, Result) else instance(schema, schema, instead)
             known = self._known.get(key, [])[: asked[key] + 1][-1:]
@@ -139,13 +139,10 @@ class _Replay:
 
     def _writes(self, calls: Sequence[ToolCall]) -> list[str]:
         return sorted(
-            self._key(call.tool, call.arguments)
+            canonical(call.tool, call.arguments)
             for call in calls
             if call.outcome == "done" and call.error is None and self._toolbox[call.tool].protocol.writes
         )
-
-    def _key(self, alias: str, arguments: JsonObject) -> str:
-        return canonical(alias, arguments)
 
 
 def instance(schema: JsonObject, root: JsonObject, fill: Fill) -> Json:

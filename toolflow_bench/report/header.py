@@ -11,7 +11,6 @@ from toolflow_bench.report.parts import FIGURES
 from toolflow_bench.report.runs import Run, is_leaderboard
 
 _SUITES = {"toolflow": "ToolFlow", "restbench": "RestBench"}
-_TOLD = ("Suite", "Split", "Model", "Strategy", "Tasks", "Repeats", "Seed", "Written", "atc", "Questions", "Rows")
 
 
 def title(runs: Sequence[Run]) -> str:
@@ -23,8 +22,8 @@ def title(runs: Sequence[Run]) -> str:
 def header(runs: Sequence[Run], tasks: int) -> Html:
     """Title, the sentence, what all runs have in common, what they differ in, and what to beware of."""
     told = [_told(run) for run in runs]
-    common = [key for key in _TOLD if all(one[key] == told[0][key] for one in told) and told[0][key]]
-    differing = [key for key in _TOLD if key not in common and any(one[key] for one in told)]
+    common = [key for key in told[0] if all(one[key] == told[0][key] for one in told) and told[0][key]]
+    differing = [key for key in told[0] if key not in common and any(one[key] for one in told)]
     parts = (title(runs), _sentence(runs, tasks), told, common, differing, _settings(runs), _beware(runs))
     return Html(FIGURES.header(runs, *parts))
 

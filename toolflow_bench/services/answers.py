@@ -110,7 +110,7 @@ def _from_sql(spec: Mapping[str, Any]) -> Handler:
     if "row" in spec:
         return lambda context, arguments: plain(found(context.rows(spec["row"], arguments), arguments)[0])
     if "page" in spec:
-        return lambda context, arguments: _page(context, arguments, found=found, **_parts(spec["page"]))
+        return lambda context, arguments: _page(context, arguments, spec["page"], found)
     if "column" in spec:
         (key, sql), *_ = spec["column"].items()
         return lambda context, arguments: {key: found(context.column(sql, arguments), arguments)}
@@ -118,15 +118,10 @@ def _from_sql(spec: Mapping[str, Any]) -> Handler:
     return lambda context, arguments: {key: list(map(plain, found(context.rows(sql, arguments), arguments)))}
 
 
-def _parts(page: Mapping[str, Any]) -> Mapping[str, Any]:
-    (key, columns), *_ = page.items()
-    return {"key": key, "columns": columns, "table": page["from"], "where": page["where"], "order": page["order"]}
-
-
-def _page(
-    context: Context, arguments: Arguments, *, found: Any, key: str, columns: str, table: str, where: Any, order: str
-) -> Row:
-    applied = [one for one in where if all(arguments[name] is not None for name in parameters(one))]
+def _page(context: Context, arguments: Arguments, spec: Mapping[str, Any], found: Callable[..., Any]) -> Row:
+    (key, columns), *_ = spec.items()
+    table, order = spec["from"], spec["order"]
+    applied = [one for one in spec["where"] if all(arguments[name] is not None for name in parameters(one))]
     condition = " AND ".join(applied) or "TRUE"
     size, page = arguments["page_size"], arguments["page"]
     total = found(

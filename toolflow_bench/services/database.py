@@ -51,26 +51,24 @@ class Database:
     megabytes: int
     fill: Fill
 
-    def path(self, folder: Path, *, key: str = "") -> Path:
-        """Where the file is, or will be. `key` tells a build from other data than the frozen apart."""
+    def path(self, folder: Path) -> Path:
+        """Where the file is, or will be."""
         sha = frozen()["databases"].get(self.name, "")
-        parts = [sha, sorted(frozen()["packages"].items()), self._script("tables"), self._script("indices"), key]
+        parts = [sha, sorted(frozen()["packages"].items()), self._script("tables"), self._script("indices")]
         return folder / f"{self.name}-{hashlib.sha256(repr(parts).encode()).hexdigest()[:12]}.sqlite"
 
-    def __call__(
-        self, folder: Path | None = None, *, announce: Callable[[str], None] | None = None, fill: Fill | None = None
-    ) -> Path:
+    def __call__(self, folder: Path | None = None, *, announce: Callable[[str], None] | None = None) -> Path:
         """The file in `folder` (default: `cache_folder()`), built where it is not there yet, which takes some seconds.
 
         `announce` gets one sentence before a build. Two processes may do this at once: each builds a file of its own
-        and moves it into place whole. With another `fill` it is another file, of which no hash is known.
+        and moves it into place whole. One of a name that is not among the frozen is taken as it is.
 
         Raises:
             SourceUnavailable: the folder cannot be written, a wheel is missing or has not the data that `fill` needs,
                 or what was built is not what `frozen.yaml` says.
         """
         folder = folder or cache_folder()
-        path = self.path(folder, key="" if fill is None else "other data")
+        path = self.path(folder)
         if _is_complete(path):
             return path
         if announce is not None:
@@ -83,10 +81,9 @@ class Database:
             temporary = Path(name)
             with closing(sqlite3.connect(temporary)) as connection:
                 connection.executescript(_FAST + self._script("tables"))
-                (fill or self.fill)(connection)
+                self.fill(connection)
                 connection.executescript(self._script("indices"))
-                if fill is None:
-                    self._check(digest(connection))
+                self._check(digest(connection))
                 connection.executescript(f"PRAGMA user_version = {_WHOLE};")
                 connection.commit()
             temporary.replace(path)
@@ -104,8 +101,7 @@ class Database:
         return (self.home / f"{name}.sql").read_text(encoding="utf-8")
 
     def _check(self, found: str) -> None:
-        wanted = frozen()["databases"][self.name]
-        if found != wanted:
+        if found != (wanted := frozen()["databases"].get(self.name, found)):
             raise SourceUnavailable(
                 f"the {self.name} database of {frozen()['version']} has the SHA-256 {wanted}, what was built here has "
                 f"{found}; {_departures() or 'its packages are damaged: install them anew'} ({INSTALL})."

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from toolflow_bench.services.database import Database, frame, frame_rows, insert, opaque
-from toolflow_bench.services.flights.names import also_called, search_text
+from toolflow_bench.services.flights.names import ALSO_CALLED, search_text
 
 _FIRST_NAMES = ("Ada", "Boris", "Chiara", "Dilan", "Esther", "Farid", "Greta", "Hugo")
 _LAST_NAMES = ("Almqvist", "Barros", "Castellan", "Dubrow", "Eriksen", "Fontaine")
@@ -58,10 +58,9 @@ def _dated(data: Any) -> Any:
 
 
 def _airports(data: Any) -> Iterator[tuple[Any, ...]]:
-    others = also_called()
     for code, name, *rest in frame_rows(data, "faa name lat lon alt tz tzone"):
         clean = name.replace("\\", "")  # the data has "Martha\\'s Vineyard"
-        yield (code, clean, *rest, search_text(f"{code} {clean} {others.get(code, '')}"))
+        yield (code, clean, *rest, search_text(f"{code} {clean} {ALSO_CALLED.get(code, '')}"))
 
 
 def _flights(data: Any) -> Iterator[tuple[Any, ...]]:

@@ -3,32 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import yaml
 
-# Both what is searched and what is searched for are rewritten so; words that tell nothing apart are dropped.
-_SHORT = {
-    "international": "intl",
-    "national": "natl",
-    "regional": "rgnl",
-    "county": "co",
-    "memorial": "mem",
-    "municipal": "muni",
-    "saint": "st",
-    "ft": "fort",
-    "airport": "",
-    "arpt": "",
-    "airlines": "airline",
-    "lines": "line",
-}
-
-
-def also_called() -> dict[str, str]:
-    """Other names of airports, by code."""
-    found: dict[str, str] = yaml.safe_load(Path(__file__).with_name("also_called.yaml").read_text(encoding="utf-8"))
-    return found
+_GIVEN: Mapping[str, Any] = yaml.safe_load(Path(__file__).with_name("names.yaml").read_text(encoding="utf-8"))
+ALSO_CALLED: Mapping[str, str] = _GIVEN["also_called"]
+"""Other names of airports, by code."""
+_SHORT: Mapping[str, str] = _GIVEN["short"]
 
 
 def words(text: str) -> list[str]:
