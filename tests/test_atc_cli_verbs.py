@@ -3,18 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-
-import atc.cli.pool
-from atc.agent import Agent
-from atc.config import Config
-from protocols.ask import Completion
-from protocols.errors import ModelUnavailable
-from protocols.sources import load_tools
 
 pytestmark = pytest.mark.usefixtures("own_folders")
 
@@ -104,60 +95,16 @@ def double(number: int) -> int:
 '''
 
 
-class Scripted:
-    """Writes a program that doubles the last number of the question, or is down for one question."""
-
-    name = "scripted"
-    prompt_tokens = 4000
-
-    def __init__(self) -> None:
-        self.down_for = "2"
-        self.asked = 0
-
-    def __call__(self, messages, **options) -> Completion:
-        self.asked += 1
-        number = messages[-1].content.partition("twice ")[2][0]
-        if number == self.down_for:
-            raise ModelUnavailable("the model is down; start it.")
-        program = f"print(double(number={number}))"
-        return Completion(text=f"```python\n{program}\n```", model=self.name, input_tokens=10, output_tokens=5)
-
-
-@pytest.fixture
-def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Scripted:
+def test_bench_run_grades_what_an_agent_answers_with_the_tools_that_are_given(atc_, tmp_path: Path) -> None:
     (tmp_path / "maths.py").write_text(MATHS)
-    rows = [
-        {"id": f"q{n}", "question": f"What is twice {n}?", "answer": 2 * n, "type": "number", "calls": n}
-        for n in (1, 2, 3)
-    ]
-    (tmp_path / "q.jsonl").write_text("\n".join(map(json.dumps, rows)))
-    scripted = Scripted()
-
-    @contextmanager
-    def open_agent(config: Config, *, talk, **_) -> Iterator[Agent]:
-        with Agent(load_tools("maths.py"), model=scripted, config=config) as agent:
-            yield agent
-
-    monkeypatch.setattr(atc.cli.pool, "open_agent", open_agent)
-    return scripted
-
-
-def test_bench_run_counts_outages_apart_and_goes_on(atc_, model: Scripted, tmp_path: Path) -> None:
-    command = ("bench", "run", "flights", "--data", "q.jsonl", "--json")
-    code, out, err = atc_(*command)
+    (tmp_path / "replies.json").write_text(json.dumps(["```python\nprint(double(number=2))\n```"]))
+    question = {"id": "q1", "question": "What is twice 2?", "answer": 4, "type": "number", "calls": 1}
+    (tmp_path / "q.jsonl").write_text(json.dumps(question))
+    command = ("bench", "run", "flights", "--data", "q.jsonl", "--tools", "maths.py", "--strategy", "chain", "--json")
+    code, out, err = atc_(*command, "--model", "scripted:replies.json")
     summary = json.loads(out)
-    assert (code, summary["graded"], summary["solved"], summary["outages"]) == (3, 2, 2, 1), err
-    assert summary["by_calls"]["2-3"] == {"solved": 1, "graded": 1}
-    assert "q2: the model is down; start it." in err
-    assert "  3/3  right" in err
-    model.down_for, before = "", model.asked
-    code, out, err = atc_(*command)
-    again = json.loads(out)
-    assert (code, again["solved"], again["outages"], again["rows"]) == (0, 3, 0, summary["rows"])
-    assert model.asked > before
-    assert "q1" not in err
-    anew = json.loads(atc_(*command, "--limit", "1")[1])  # that run is complete, so this is another one
-    assert (anew["questions"], anew["rows"] == summary["rows"]) == (1, False)
+    assert (code, summary["graded"], summary["solved"], summary["outages"]) == (0, 1, 1, 0), err
+    assert "  1/1  right" in err
 
 
 def test_models_test_asks_one_question(atc_, tmp_path: Path) -> None:

@@ -119,19 +119,6 @@ def test_a_call_that_fails_refuses_and_an_outage_is_told_apart():
         list(check(planned[1:], world()))
 
 
-@pytest.mark.parametrize(
-    ("replies", "kind"),
-    [
-        ([finish(), verdict("unresolved", "no warmth")], "unresolved"),
-        ([finish(), RESOLVED, verdict("unreasonable", "nobody asks this")], "unreasonable"),
-        ([finish(query="too short"), finish(query="short"), finish(query="x y")], "too short"),
-        ([call("test_API", api="cinema/films", arguments={"actor": "x"})] * 9, "unfinished"),
-    ],
-)
-def test_what_is_not_taken_says_why(replies, kind):
-    assert made(ADD, *replies)[0]["rejected"] == kind
-
-
 def test_queries_stand_in_one_file_and_after_an_outage_it_goes_on(tmp_path):
     out = tmp_path / "queries.jsonl"
     taken = (ADD, finish(), RESOLVED, KEEP)

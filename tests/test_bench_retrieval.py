@@ -19,11 +19,10 @@ from atc.retrieve.document import ToolDocument  # noqa: E402
 from atc.types import Usage  # noqa: E402
 from benchmarks.retrieval import __main__ as running  # noqa: E402
 from benchmarks.retrieval.__main__ import main, run_method  # noqa: E402
-from benchmarks.retrieval.data import RetrievalQuery, labelled, load_data  # noqa: E402
-from benchmarks.retrieval.figures import Row, closure_figures, method_figures  # noqa: E402
+from benchmarks.retrieval.data import RetrievalQuery, labelled  # noqa: E402
+from benchmarks.retrieval.figures import Row, method_figures  # noqa: E402
 from benchmarks.runner import MOST_OUTAGES, InvalidData, Outage, Rows  # noqa: E402
 from protocols.errors import ModelUnavailable  # noqa: E402
-from toolflow_bench.rows import InvalidRunFile  # noqa: E402
 
 SHARED = Path(__file__).parents[2] / "shared" / "data"
 HEADER = {"format": running.FORMAT, "data": "x"}
@@ -84,21 +83,6 @@ def test_an_outage_keeps_rows_and_the_same_run_goes_on(ask: Any, tmp_path: Path)
     assert len(up.asked) == 9
 
 
-@pytest.mark.parametrize(
-    ("content", "problem"),
-    [
-        ("mine, not yours\n", "is no file of a benchmark's rows"),
-        ('{"format": "atc-retrieval-2", "data": "y"}\n', "data was 'y', is 'x'"),
-        ('{"format": "atc-retrieval-2", "data": "x"}\n{"no": "row"}\n', "cannot be continued"),
-    ],
-)
-def test_a_file_of_something_else_is_left_alone(ask: Any, tmp_path: Path, content: str, problem: str) -> None:
-    (tmp_path / "rows.jsonl").write_text(content)
-    with pytest.raises(InvalidRunFile, match=problem):
-        ask(Scripted())
-    assert (tmp_path / "rows.jsonl").read_text() == content
-
-
 def test_figures_and_paired_differences() -> None:
     none = {"seconds": 0.0, "model_calls": 0, "input_tokens": 0, "output_tokens": 0}
     first = [{**none, "id": f"q{n}", "ranking": ["a", "b"], "input_tokens": 5} for n in range(4)]
@@ -122,15 +106,6 @@ def test_gold_tools_that_do_not_exist_and_contradictions_are_noted() -> None:
     for tools, queries in (([], []), ([*TOOLS, TOOLS[0]], []), (TOOLS, [{"query": "x"}])):
         with pytest.raises(InvalidData, match=r"names of their own|lacks 'gold'"):
             labelled("x", tools, queries)
-
-
-def test_closure_brings_the_producers_of_ids() -> None:
-    data = load_data("toolflow")
-    query = next(query for query in data.queries if len(query.gold) > 2)
-    row = {"id": query.id, "ranking": query.gold[-1:], "scores": [1.0]}
-    found = {(one["links"], one["tasks"]): one for one in closure_figures({"m": [row]}, data, {})}
-    assert found["declared", "all"]["gain"]["mean"] >= found["none", "all"]["gain"]["mean"] == 0
-    assert found["known", "all"]["gain"]["n"] == 1
 
 
 def test_the_command_ranks_and_reports(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

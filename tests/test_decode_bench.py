@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import math
 from pathlib import Path
 
 import pytest
@@ -13,7 +11,6 @@ pytest.importorskip("llguidance")
 from atc.models.scripted import ScriptedModel
 from benchmarks.decoding import funcqa
 from benchmarks.decoding.arms import Arm, Row, report, run_arms
-from benchmarks.runner import InvalidData
 from protocols.ask import Powers
 from protocols.errors import ModelUnavailable
 from toolflow_bench.rows import InvalidRunFile
@@ -62,29 +59,3 @@ def test_an_outage_is_no_verdict_and_is_asked_again(tmp_path: Path) -> None:
 def test_a_name_that_does_not_exist_is_taken_for_one_that_ends_so(tmp_path: Path) -> None:
     rows = ask(tmp_path, "dd(2, 3)", "vide(1, 1)", modes=("fuzzy",))
     assert [row.correct for row in rows[arm("fuzzy")]] == [True, True]
-
-
-@pytest.mark.parametrize(
-    ("name", "arguments", "result"),
-    [
-        ("add", {"a": 1, "b": 2, "c": 3.5}, 6.5),
-        ("log", {"x": 1000}, 3.0),
-        ("choose", {"n": 5, "k": 7}, 0),
-        ("remainder", {"a": -7, "b": 3}, 2),
-    ],
-)
-def test_the_operations_compute(name: str, arguments: dict[str, float], result: float) -> None:
-    assert math.isclose(funcqa.operations()[name].call(arguments), result)
-
-
-def test_questions_are_read_with_their_gold_calls(tmp_path: Path) -> None:
-    calls = [{"raw": "-<log>(0.1)=1"}]
-    path = tmp_path / "one_hop.json"
-    path.write_text(json.dumps({"one_hop": [{"id": "x", "question": "How  acid?", "answer": "1,000", "calls": calls}]}))
-    (question,) = funcqa.read_questions(tmp_path)
-    assert (question.question, question.expected, question.gold) == ("How acid?", 1000.0, ("log",))
-    assert question.accepts(-1000.5)
-    assert not question.accepts(990)
-    path.write_text("[")
-    with pytest.raises(InvalidData, match="give --data the folder with FuncQA's"):
-        funcqa.read_questions(tmp_path)

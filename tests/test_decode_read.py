@@ -11,18 +11,8 @@ from hypothesis import strategies as st
 
 from atc.decode.formats import FORMATS, FUNCTION, JSON_CALL, PYTHON_CALL, REACT, TOOLDEC, CallFormat
 from atc.decode.read import ReadCall, read_call, read_calls, read_turn, write_as
-from protocols.protocol import ToolProtocol
-from protocols.toolbox import Tool, Toolbox
-
-
-def tool(name: str, required: tuple[str, ...] | None = None, /, **properties: Any) -> Tool:
-    schema = {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties if required is None else required),
-    }
-    return Tool(ToolProtocol(name=name, input_schema=schema), call=lambda arguments: None)
-
+from protocols.toolbox import Toolbox
+from tests.decode_calls_lab import tool
 
 NUMBER, TEXT = {"type": "number"}, {"type": "string"}
 TOOLS = Toolbox(

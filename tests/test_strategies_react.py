@@ -5,11 +5,16 @@ from functools import partial
 
 import pytest
 
+from atc.events import Noted
+from atc.models.scripted import ScriptedModel
 from atc.store import Store
 from atc.strategies import dfsdt, react
+from protocols.ask import Powers
 from protocols.protocol import Link
+from protocols.toolbox import Toolbox
 from tests.acting_lab import Lab, Solver, World, finish, steps, told, turn
 from tests.decode_calls_lab import HoldingModel
+from tests.tool_lab import tool
 
 LIST, NOTE = turn("list_people"), turn("get_note", id="p1")
 MARK = turn("add_mark", person="p1")
@@ -108,3 +113,12 @@ def test_a_run_that_ended_within_a_call_does_not_make_it_again(lab, tmp_path, mo
                 lab(react.solve, MARK, store=store, allow_writes=("all",))
         solution, model = lab.resume(react.solve, store, finish("m1"), allow_writes=("all",))
     assert (solution.status, lab.world.marks, len(model.prompts)) == ("solved", ["p1"], 1)
+
+
+def test_a_schema_that_is_too_much_for_a_grammar_is_noted_and_calls_are_written_freely(lab, sandbox):
+    nothing = {"type": "integer", "minimum": 5, "maximum": 3}
+    tools = Toolbox([*lab.world.toolbox.values(), tool("odd", None, {"of": nothing})])
+    model, events = ScriptedModel(LIST, finish("2"), powers=Powers(grammars=frozenset({"lark"}))), []
+    solution = Solver(react.solve, tools, model=model, sandbox=sandbox).run("Do it.", observer=events.append)
+    assert (solution.answer, model.options[0]["grammar"]) == ("2", None)
+    assert any("calls are written freely" in event.sentence for event in events if isinstance(event, Noted))

@@ -1,12 +1,6 @@
 """What turn-based strategies share: a conversation within its room, the calls that stand, how a call is asked for."""
 
-from types import SimpleNamespace
-
-from atc.config import Config
-from atc.decode.call import Written
-from atc.decode.errors import Undecodable
-from atc.decode.read import ReadCall
-from atc.strategies.acting import Acting, offered
+from atc.strategies.acting import offered
 from atc.strategies.conversation import Turn, Turns
 from protocols.ask import Message
 from protocols.protocol import ToolProtocol
@@ -51,35 +45,3 @@ def test_the_ways_to_end_change_no_alias():
     plain = offered(Toolbox([tool("read")]))
     assert (list(plain.tools), plain.back, plain.give_up) == (["read", "finish"], "", "")
     assert offered(Toolbox([tool("read")]), give_up=True).give_up == "give_up"
-
-
-class Model:
-    """A meter that gives one reply, however it is asked."""
-
-    def __init__(self):
-        self.notes = []
-
-    def asker(self, purpose):
-        return purpose
-
-    def note(self, sentence):
-        self.notes.append(sentence)
-
-
-def test_a_schema_that_is_too_much_for_a_grammar_is_noted_and_calls_are_written_freely():
-    asked = []
-
-    def write(ask, messages, tools, *, decoding, sampling, within):
-        asked.append((ask, decoding, sampling.temperature, sampling.seed))
-        if decoding == "calls":
-            raise Undecodable("too deep.", hint="")
-        return Written(text="", call=ReadCall(), how="free")
-
-    model = Model()
-    run = SimpleNamespace(parts=SimpleNamespace(config=Config()), meter=model)
-    Acting.held(run, write, [], Toolbox(), number=2)
-    assert asked == [("act", "calls", 0.7, 20), ("act", "off", 0.7, 20)]
-    assert "too deep." in model.notes[0]
-    run.parts.config = Config(decoding="off")
-    Acting.held(run, write, [], Toolbox(), purpose="plan")
-    assert asked[2:] == [("plan", "off", 0.0, 0)]

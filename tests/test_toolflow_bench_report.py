@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import socket
-import subprocess
 from base64 import b64encode
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from hashlib import sha256
 from html.parser import HTMLParser
@@ -22,6 +20,7 @@ from hypothesis import strategies as st
 from atc.cli.main import cli
 from atc.pages import formats
 from protocols.errors import AtcError
+from tests.browser import Browser, needs_chromium
 from toolflow_bench.metrics import Row
 from toolflow_bench.report.page import compared, render
 from toolflow_bench.report.plots import Scale
@@ -420,37 +419,18 @@ def test_what_cannot_be_done_is_one_sentence(save: Save, tmp_path: Path) -> None
 
 # In a browser
 
-needs_chromium = pytest.mark.skipif(
-    shutil.which("chromium") is None, reason="there is no chromium; .ci/chromium installs it"
-)
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with Browser() as opened:
+        yield opened
 
 
-@pytest.fixture
-def opened(tmp_path: Path) -> Callable[..., tuple[Page, list[str]]]:
-    """Opens a page and gives what the browser made of it, with what it said against it."""
-
-    def open_(source: str, fragment: str = "") -> tuple[Page, list[str]]:
-        path = tmp_path / "page.html"
-        path.write_text(source)
-        flags = ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run")
-        quiet = ("--disable-background-networking", "--disable-component-update", "--enable-logging=stderr")
-        done = subprocess.run(
-            [
-                "chromium",
-                *flags,
-                *quiet,
-                f"--user-data-dir={tmp_path / 'profile'}",
-                "--dump-dom",
-                f"file://{path}{fragment}",
-            ],
-            capture_output=True,
-            text=True,
-            timeout=60,
-        )
-        assert done.returncode == 0, done.stderr[-2000:]
-        return Page(done.stdout), [line for line in done.stderr.splitlines() if ":CONSOLE" in line]
-
-    return open_
+def shown(browser: Browser, path: Path, source: str, fragment: str) -> Page:
+    """What the browser made of a page."""
+    path.write_text(source)
+    browser.open(f"file://{path}{fragment}")
+    return Page(browser.run("document.documentElement.outerHTML"))
 
 
 @pytest.fixture
@@ -469,17 +449,14 @@ def nobody_called(server: socket.socket) -> bool:
     return False
 
 
-def title(page: Page) -> str:
-    index = next(index for index, said in enumerate(page.said) if said.strip())
-    return page.said[index]
-
-
 @needs_chromium
-def test_a_hostile_run_is_inert_in_a_browser(save: Save, opened: Any, listener: socket.socket) -> None:
+def test_a_hostile_run_is_inert_in_a_browser(
+    save: Save, browser: Browser, listener: socket.socket, tmp_path: Path
+) -> None:
     hostile = hostile_run(save, listener.getsockname()[1])
-    page, console = opened(page_of(hostile, save("plain", [row(1)])), "#task-2")
-    assert title(page) == "ToolFlow: 2 runs"
-    assert console == []
+    page = shown(browser, tmp_path / "page.html", page_of(hostile, save("plain", [row(1)])), "#task-2")
+    assert browser.run("document.title") == "ToolFlow: 2 runs"
+    assert browser.console == []
     assert nobody_called(listener)
     assert "4 tasks" in page.text  # the script has run, and opened the task of the address
     tasks = [attributes for attributes in page.named("details") if attributes.get("class") == "task"]
@@ -487,13 +464,14 @@ def test_a_hostile_run_is_inert_in_a_browser(save: Save, opened: Any, listener: 
 
 
 @needs_chromium
-def test_tasks_are_filtered_by_the_address(save: Save, opened: Any) -> None:
+def test_tasks_are_filtered_by_the_address(save: Save, browser: Browser, tmp_path: Path) -> None:
     first = save("first", [row(1), row(2), wrong(3), outage(4)])
     second = save("second", [row(1), wrong(2, failure="limit"), row(3), wrong(4)], strategy="react")
-    page, console = opened(page_of(first, second), "#tasks&run=B&failure=limit&verdict=differ&search=MADE")
+    address = "#tasks&run=B&failure=limit&verdict=differ&search=MADE"
+    page = shown(browser, tmp_path / "page.html", page_of(first, second), address)
     tasks = [attributes for attributes in page.named("details") if attributes.get("class") == "task"]
     numbers = [int((task["id"] or "").removeprefix("task-")) for task in tasks if "hidden" not in task]
     assert [f"movies-{number:03d}" for number in numbers] == ["movies-002"]
     assert "1 of 4 tasks" in page.text
     assert "hidden" not in page.named("form")[0]
-    assert console == []
+    assert browser.console == []

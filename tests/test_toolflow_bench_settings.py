@@ -37,14 +37,6 @@ def test_nothing_tells_of_responses_and_calls_stay():
     assert toolbox["get_note"].unwrap({"note": "b"}) == "b"
 
 
-def test_a_declared_verifying_read_stays():
-    declared = Verify(tool="list_notes", support="declared")
-    protocol = ToolProtocol(name="add_note", verified_by=declared)
-    assert (
-        without_responses(Toolbox([Tool(protocol=protocol, call=print)]))["add_note"].protocol.verified_by == declared
-    )
-
-
 def api(name: str) -> dict[str, object]:
     required = [{"name": "q", "type": "NUMBER", "description": "What."}]
     return {

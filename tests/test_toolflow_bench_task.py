@@ -52,16 +52,6 @@ def test_a_bad_line_is_named(tmp_path: Path, line: Any, said: str) -> None:
     assert "\n" not in str(caught.value)
 
 
-def test_a_file_that_holds_no_questions(tmp_path: Path) -> None:
-    with pytest.raises(InvalidTask, match="No such file"):
-        load_questions(tmp_path / "none.jsonl")
-    with pytest.raises(InvalidTask, match="has no question"):
-        load_questions(file_of(tmp_path, "", ""))
-    (tmp_path / "binary").write_bytes(b"\xff\xfe")
-    with pytest.raises(InvalidTask, match="not UTF-8"):
-        load_questions(tmp_path / "binary")
-
-
 def test_the_suite_of_flights_says_where_its_questions_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(InvalidTask, match=r"'examples/flights.jsonl', which is not in .*give --data FILE"):
