@@ -99,7 +99,6 @@ def again(source, sandbox, *, recorded=None, limits=LIMITS, **options):
 
 PROGRAMS = {
     "values": "n = note(id='odd')\nprint(n['text'], n['half'], n['none'], n['big'], n['serial'])",
-    "the same call twice": "print(note(id='a')['serial'], note(id='a')['serial'])",
     "a failed call that is caught": "try:\n    note(id='none')\nexcept ToolError as e:\n    print(e)",
     "a failed call that is not caught": "note(id='none')",
     "bad arguments, caught": "try:\n    note(id=5)\nexcept ToolError as e:\n    print('no', note(id='a')['serial'])",
@@ -109,10 +108,9 @@ PROGRAMS = {
         "import random, time, uuid, datetime\n"
         "print(time.time(), random.random(), uuid.uuid4(), datetime.datetime.now(), note(id='a')['serial'])"
     ),
-    "a mistake": "print(note(id='a')['nothing'])",
     "syntax": "print(note(id='a')",
 }
-FAILS = ("a failed call that is not caught", "a mistake", "syntax")
+FAILS = ("a failed call that is not caught", "syntax")
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
@@ -189,18 +187,15 @@ class TestSecrets:
         calls = [replace(c, arguments={"id": c.arguments["id"].replace("hunter-2", "<secret-8>")}) for c in trace.calls]
         return replace(trace, calls=(call, *calls[1:]), stdout=trace.stdout.replace("hunter-2", "<secret-8>"))
 
-    def rerun(self, source, sandbox):
-        trace, _, offline = ran(source, sandbox)
-        return replay(
-            source, offline, self.hidden(trace), sandbox=sandbox, limits=LIMITS, secrets=["<secret-8>", "<secret-9>"]
-        )
-
     SECRET = "s = note(id='hunter-2')['text']\n"
 
     def test_one_that_is_only_passed_on_does_not_matter(self, any_sandbox):
         # The first call's own argument is a literal of the program, so the program is hidden too.
         source = "s = note(id='<secret-8>')['text']\nprint(note(id=s)['serial'], s)"
-        assert self.rerun(source, any_sandbox).stdout == "2 <secret-8>\n"
+        trace, _, offline = ran(source, any_sandbox)
+        secrets = ["<secret-8>", "<secret-9>"]
+        second = replay(source, offline, self.hidden(trace), sandbox=any_sandbox, limits=LIMITS, secrets=secrets)
+        assert second.stdout == "2 <secret-8>\n"
 
     @pytest.mark.parametrize(
         "use", ["note(id=s[:3])", "print(s.upper())", "note(id=str(sum(map(ord, s))))", "int(s[-1]) / 0"]

@@ -1,2 +1,0 @@
-for number in (999, 1000):
-    print(get_item(id=number)["name"])
