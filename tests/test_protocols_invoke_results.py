@@ -39,6 +39,7 @@ TEXT = {"type": "string"}
         (b"12", "text/plain", TEXT, "12"),
         (b"caf\xe9", "text/plain", None, "caf�"),
         (b"<p>hi", "text/html", {"anyOf": [{"type": "integer"}, {"$ref": "#/$defs/t"}], "$defs": {"t": TEXT}}, "<p>hi"),
+        (b"OK", "text/plain", {"type": "null"}, "OK"),
         (b"", "application/json", OBJECT, None),
         (b'["\\ud83d\\ude00", "\\ud83d!", {"\\udc00": 1}]', "application/json", None, ["😀", "�!", {"�": 1}]),
     ],
