@@ -16,7 +16,6 @@ import time
 import uuid
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -24,7 +23,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import ray
 from ray import cloudpickle
-from ray.exceptions import GetTimeoutError, RayError, RayTaskError
+from ray.exceptions import RayError, RayTaskError
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from atc import __version__
@@ -54,42 +53,20 @@ class ClusterUnavailable(AtcError):
     """There is no such cluster, it is gone, or its versions differ from ours. Says the next step."""
 
 
-class Versions(NamedTuple):
-    """What must be the same wherever a piece of work is taken up."""
-
-    atc: str
-    python: str
-    ray: str
-
-    @classmethod
-    def here(cls) -> Versions:
-        """Of this process."""
-        return cls(__version__, platform.python_version(), ray.__version__)
-
-    def __str__(self) -> str:
-        return f"atc {self.atc}, Python {self.python}, ray {self.ray}"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Node:
-    """A machine of the cluster. `problem` is empty where it can be used."""
-
-    host: str
-    cpus: int
-    versions: str
-    sandbox: str
-    problem: str = ""
+def versions() -> str:
+    """What must be the same in all processes, of this one."""
+    return f"atc {__version__}, Python {platform.python_version()}, ray {ray.__version__}"
 
 
 @contextmanager
-def connected(address: str | None) -> Iterator[None]:
-    """The cluster at `address` (HOST:PORT), of which this machine is a node; None: the one that RAY_ADDRESS names, else
-    one of this machine alone, which lasts as long as the block.
+def connected(workers: str) -> Iterator[None]:
+    """The cluster of the setting `workers`: `ray:HOST:PORT`, of which this machine is a node, or `ray`, the one that
+    RAY_ADDRESS names, else one of this machine alone, which lasts as long as the block.
 
     Raises:
         ClusterUnavailable: nothing answers there, it is not usable from here, or its versions differ from ours.
     """
-    address = address or os.environ.get("RAY_ADDRESS") or _ALONE
+    address = workers.partition(":")[2] or os.environ.get("RAY_ADDRESS") or _ALONE
     if address != _ALONE:
         _require_reachable(address)
     before = signal.getsignal(signal.SIGTERM)
@@ -150,7 +127,7 @@ class RayPool:
             ClusterUnavailable: it is gone, a node has other versions, or an item was lost.
             SandboxUnavailable: no node has a sandbox with a boundary.
         """
-        order = _Order(uuid.uuid4().hex, Versions.here(), str(Path.cwd()), self._environment, _packed(open_worker))
+        order = _Order(uuid.uuid4().hex, versions(), str(Path.cwd()), self._environment, _packed(open_worker))
         waiting, busy, lost = iter(items), dict[Any, _Item](), ""
         watch, most = _Watch(), self._at_once()
 
@@ -237,31 +214,29 @@ class _Keeper:
     def __init__(self, open_file: bytes) -> None:
         self._open_file = cloudpickle.loads(open_file)
         self._files: dict[Path, tuple[int, Any]] = {}
-        self._turns = 0
 
     def open(self, path: Path) -> tuple[int, bytes]:
-        if path in self._files:
-            self._files.pop(path)[1].close()
-        file = self._open_file(path)
-        self._turns += 1
-        self._files[path] = self._turns, file
-        return self._turns, file.content
+        turn, file = self._files.pop(path, (0, None))
+        if file is not None:
+            file.close()
+        self._files[path] = turn + 1, self._open_file(path)
+        return turn + 1, self._files[path][1].content
 
     def append(self, path: Path, turn: int, line: bytes) -> None:
-        if self._files.get(path, (0, None))[0] != turn:
+        if self._files[path][0] != turn:
             raise ClusterUnavailable(f"the work on {str(path)!r} was begun again elsewhere; it goes on there.")
         self._files[path][1].append(line)
 
     def close(self, path: Path, turn: int) -> None:
-        if self._files.get(path, (0, None))[0] == turn:
-            self._files.pop(path)[1].close()
+        if self._files[path][0] == turn:
+            self._files[path][1].close()
 
 
 class _Order(NamedTuple):
     """What each task of one command carries along."""
 
     key: str
-    versions: Versions
+    versions: str
     folder: str
     environment: Mapping[str, str]
     opener: Any
@@ -288,17 +263,18 @@ class _Watch:
         self._looked = self._seen = time.monotonic()
 
     def look(self) -> bool:
-        """Whether it was time to look. Raises ClusterUnavailable where it has been gone for long."""
+        """Whether it was time to look, and it is there. Raises ClusterUnavailable where it has been gone for long."""
         now = time.monotonic()
         if now - self._looked < _LOOK_SECONDS:
             return False
+        self._looked = now
         try:
             _require_reachable(self._address)
-            self._seen = time.monotonic()
         except ClusterUnavailable as error:
             if now - self._seen > _DEAD_SECONDS:
                 raise ClusterUnavailable(f"the Ray cluster is gone; {_GOES_ON} when it is back. {error}") from error
-        self._looked = now
+            return False
+        self._seen = now
         return True
 
 
@@ -319,7 +295,7 @@ def _result(reference: Any) -> Any:
     except RayTaskError as error:
         if isinstance(error.cause, ImportError):
             raise ClusterUnavailable(
-                f"a node cannot run this work ({error.cause}): install what this machine has there, {Versions.here()}."
+                f"a node cannot run this work ({error.cause}): install what this machine has there, {versions()}."
             ) from error
         raise error.cause from error
     except RayError as error:
@@ -333,7 +309,9 @@ _open: dict[str, tuple[ExitStack, Callable[[Any], Any]]] = {}
 
 def _work(order: _Order, item: Any) -> Any:
     """In a worker process: the outcome of one item."""
-    _require_same(order.versions)
+    if (here := versions()) != order.versions:
+        there = f"the node {socket.gethostname()} has {here}, and this command {order.versions}"
+        raise ClusterUnavailable(f"{there}: install the same on all nodes.")
     if order.key not in _open:
         while _open:
             _open.popitem()[1][0].close()
@@ -350,18 +328,10 @@ def _work(order: _Order, item: Any) -> Any:
     return _open[order.key][1](item)
 
 
-def _require_same(wanted: Versions) -> None:
-    """Raise ClusterUnavailable where this process has other versions than the one that asks."""
-    if (here := Versions.here()) != wanted:
-        raise ClusterUnavailable(
-            f"the node {socket.gethostname()} has {here}, and this command {wanted}: install the same on all nodes."
-        )
+def nodes(look: Callable[[], object]) -> list[tuple[str, str, str]]:
+    """Of each living node of the cluster that is connected: its name, what it has, and why it cannot be used, if so.
 
-
-def nodes(look: Callable[[], str]) -> list[Node]:
-    """The living nodes of the cluster that is connected; `look` says in each which sandbox it has.
-
-    `look` raises SandboxUnavailable where there is none.
+    `look` raises SandboxUnavailable in a node that has no sandbox for programs.
     """
     living = [node for node in ray.nodes() if node["Alive"]]
     asked = []
@@ -369,26 +339,23 @@ def nodes(look: Callable[[], str]) -> list[Node]:
         there = NodeAffinitySchedulingStrategy(node["NodeID"], soft=False)
         task = ray.remote(num_cpus=0, max_retries=0, scheduling_strategy=there)(_describe)
         asked.append(task.remote(cloudpickle.dumps(look)))
-    return [_node(node, reference) for node, reference in zip(living, asked, strict=True)]
+    found = []
+    for node, reference in zip(living, asked, strict=True):
+        try:
+            has, problem = ray.get(reference, timeout=_DESCRIBE_SECONDS)
+        except RayError as error:
+            has, problem = "", " ".join(str(getattr(error, "cause", None) or error).split())[:300]
+        if has and has != versions():
+            problem = f"this machine has {versions()}: install the same"
+        cpus = int(node["Resources"].get("CPU", 0))
+        found.append((str(node["NodeManagerHostname"]), f"{cpus} CPUs; {has}", problem))
+    return found
 
 
-def _node(node: Mapping[str, Any], reference: Any) -> Node:
-    """A node as it describes itself."""
-    host, cpus = str(node["NodeManagerHostname"]), int(node["Resources"].get("CPU", 0))
+def _describe(look: bytes) -> tuple[str, str]:
+    """In a worker process: versions, and why it takes no programs, if so."""
     try:
-        versions, sandbox, problem = ray.get(reference, timeout=_DESCRIBE_SECONDS)
-    except GetTimeoutError:
-        versions, sandbox, problem = "", "", f"did not answer within {_DESCRIBE_SECONDS:.0f} seconds"
-    except RayError as error:
-        versions, sandbox, problem = "", "", " ".join(str(getattr(error, "cause", error)).split())[:300]
-    if versions and versions != str(Versions.here()):
-        problem = f"differs from this machine, which has {Versions.here()}: install the same"
-    return Node(host=host, cpus=cpus, versions=versions, sandbox=sandbox, problem=problem)
-
-
-def _describe(look: bytes) -> tuple[str, str, str]:
-    """In a worker process: versions, the sandbox, and why there is none."""
-    try:
-        return str(Versions.here()), cloudpickle.loads(look)(), ""
+        cloudpickle.loads(look)()
     except SandboxUnavailable as error:
-        return str(Versions.here()), "", f"takes no programs: {error}"
+        return versions(), f"takes no programs: {error}"
+    return versions(), ""

@@ -1,17 +1,17 @@
 """What working on a Ray cluster costs and keeps: benchmarks, kills, indexes and probing.
 
-    python -m benchmarks.scale gold | kills | index | probe [--seed 0] [--out FILE.json]
+    python -m benchmarks.scale gold | kills | index | probe [--out FILE.json]
 
-`gold` runs ToolFlow's 507 gold programs with `atc bench run`: here, on a cluster of one node and on one of two, which
-must all give the same rows; and it passes items that do nothing through the pool, for Ray's own time. `kills` kills a
-worker, a node or the command in the middle of such a run, by seed; each row must be there once. `index` embeds
-perturbed descriptions of tools here and on two nodes; searches must find the same. `probe` documents 20 services at
-once, 2 slow and 1 dead; each service's own log says how often it was called. Both nodes are processes of this machine,
-with one CPU each. Exit status 1 where something is not as it must be.
+`gold` runs ToolFlow's 507 gold programs with `atc bench run` here, on one node and on two: the same rows; items that do
+nothing show Ray's own time. `kills` kills a worker, a node or the command in the middle, by seed: every row once.
+`index` embeds perturbed descriptions here and on two nodes: the same searches. `probe` documents 20 services at once,
+one by two sources, 2 slow, 1 dead; their own logs show each rate. Nodes are processes of this machine, which share its
+cores. Exit status 1 where something is not as it must be.
 """
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import random
@@ -31,6 +31,10 @@ from typing import Any
 import click
 import numpy as np
 from ray.cluster_utils import Cluster
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+from starlette.routing import Route
 
 from atc.cluster import RayPool, connected
 from atc.retrieve.document import ToolDocument, vector_text
@@ -38,9 +42,11 @@ from atc.retrieve.embed import choose, embedding
 from atc.retrieve.embedders import DEFAULT
 from atc.retrieve.index import ToolIndex
 from toolflow_bench.rows import read_rows
+from toolflow_bench.services.serve import Served, serve
 from toolflow_bench.settings import CATALOGUE, draw_distractors
 from toolflow_bench.task import Task, load_tasks, to_document
 
+ATC = (sys.executable, "-c", "from atc.cli.main import main; main()")
 CORES = 2
 """Of the machine that the figures are of; each arm has so many workers."""
 _LEFT_OUT = ("hard", "impossible")
@@ -81,8 +87,7 @@ def folder_of(some: list[Task]) -> Iterator[Path]:
 def command(folder: Path, out: Path, *more: str) -> subprocess.Popen[str]:
     """`atc bench run` of the gold programs in `folder`."""
     words = ["bench", "run", "toolflow", "--data", str(folder / "tasks"), "--strategy", "gold", "--out", str(out)]
-    code = "from atc.cli.main import main; main()"
-    return subprocess.Popen([sys.executable, "-c", code, *words, *more], stderr=subprocess.PIPE, text=True,
+    return subprocess.Popen([*ATC, *words, *more], stderr=subprocess.PIPE, text=True,
                             stdout=subprocess.DEVNULL)  # fmt: skip
 
 
@@ -111,6 +116,19 @@ def nothing(count: int) -> float:
     begun = time.monotonic()
     assert sorted(pool(idle, range(count))) == list(range(count))
     return (time.monotonic() - begun) / count * 1000
+
+
+def service(delay: float) -> tuple[Served, list[float]]:
+    """A service of five users that answers after `delay` seconds, and when each request arrived."""
+    arrived: list[float] = []
+
+    async def users(request: Request) -> JSONResponse:
+        arrived.append(time.monotonic())
+        await asyncio.sleep(delay)
+        every = [{"id": f"u{number}", "age": 30 + number} for number in range(5)]
+        return JSONResponse((request.path_params and {"id": request.path_params["id"], "age": 31}) or every)
+
+    return serve(Starlette(routes=[Route("/users", users), Route("/users/{id}", users)])), arrived
 
 
 @click.group(help=__doc__)
@@ -147,7 +165,7 @@ def gold(count: int | None, out: Path | None) -> None:
                 rows, report[name] = ran(folder, f"ray{nodes}", "--workers", f"ray:{made.address}")
                 differing = [row["id"] for row, other in zip(rows, expected, strict=True) if row != other]
                 wrong += [f"{name}: another row of {task}" for task in differing]
-                with connected(made.address):
+                with connected(f"ray:{made.address}"):
                     report[name]["own_ms_an_item"] = round(median(nothing(500) for _ in range(5)), 2)
     finish(report, wrong, out)
 
@@ -221,7 +239,11 @@ def index(seed: int, out: Path | None, count: int, embedder: str) -> None:
     report: dict[str, Any] = {"tools": count, "embedder": embedder, "cores": CORES}
     made, models = [], choose(embedder)
     embed = partial(embedding, embedder, None)
-    with tempfile.TemporaryDirectory(prefix="atc-scale-") as name, cluster(2) as nodes, connected(nodes.address):
+    with (
+        tempfile.TemporaryDirectory(prefix="atc-scale-") as name,
+        cluster(2) as nodes,
+        connected(f"ray:{nodes.address}"),
+    ):
         pool = RayPool(talk=print)
         list(pool(embed, [["warm"], ["up"]]))
         models.embed(["warm up"])
@@ -231,15 +253,49 @@ def index(seed: int, out: Path | None, count: int, embedder: str) -> None:
                 ToolIndex.build(perturbed(count, seed), folder=Path(name) / way, embedder=models, embed_all=how)
             )
             report[way] = round(time.monotonic() - begun, 1)
-        one, two = (index.dense for index in made)
+        one, other = (index.dense for index in made)
         queries = [vector_text(document)[:60] for document in perturbed(200, seed + 1)]
-        found = [[hits.positions.tolist() for hits in dense.top(queries, n=10)] for dense in (one, two)]
-        report["largest_difference"] = float(np.abs(np.asarray(one.vectors) - np.asarray(two.vectors)).max())
+        found = [[hits.positions.tolist() for hits in dense.top(queries, n=10)] for dense in (one, other)]
+        report["largest_difference"] = float(np.abs(np.asarray(one.vectors) - np.asarray(other.vectors)).max())
         report["speed_up"] = round(report["here"] / report["two nodes"], 2)
         differing = sum(left != right for left, right in zip(*found, strict=True))
         for index in made:
             index.close()
     finish(report, [f"{differing} of {len(queries)} searches find others"] if differing else [], out)
+
+
+@main.command()
+@_out
+@click.option("--rate", default=4, show_default=True)
+def probe(out: Path | None, rate: int) -> None:
+    """20 services at once, by 21 sources."""
+    services = [service(0.5 if number in (1, 2) else 0.0) for number in range(20)]
+    services[3][0].stop()
+    with tempfile.TemporaryDirectory(prefix="atc-scale-") as name, cluster(2) as nodes:
+        for number in range(21):
+            users = f"GET {services[number % 20][0].url}/users"
+            folder = Path(name) / f"source{number}"
+            folder.mkdir()
+            (folder / "tools.json").write_text(json.dumps({"all": users, "one": f"{users}/{{id}}"}))
+        words = ["probe", *map(str, Path(name).iterdir()), "-o", f"{name}/out", "--model", "none", "--json"]
+        words += ["--rate", str(rate), "--workers", f"ray:{nodes.address}"]
+        begun = time.monotonic()
+        ended = subprocess.run([*ATC, *words], capture_output=True, text=True, check=False)
+        seconds = time.monotonic() - begun
+    found = {Path(one["source"]).name: one["totals"].get("answered") for one in json.loads(ended.stdout)}
+    in_a_second = [sum(since <= at < since + 1 for at in times) for _, times in services for since in times]
+    report = {
+        "seconds": round(seconds, 1),
+        "exit": ended.returncode,
+        "documented": sum(answered == 2 for answered in found.values()),
+        "rate": rate,
+        "calls": len(in_a_second),
+        "most_in_a_second": max(in_a_second),
+    }
+    wrong = [f"{name} is not documented" for name, answered in found.items() if answered != 2 and name != "source3"]
+    if max(in_a_second) > rate + 1:  # one more for a request that was late on its way
+        wrong.append("a host was called faster than its rate")
+    finish(report, wrong, out)
 
 
 if __name__ == "__main__":

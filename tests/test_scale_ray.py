@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -49,7 +48,7 @@ def nodes() -> Iterator[Cluster]:
 
 @pytest.fixture
 def pool(nodes: Cluster) -> Iterator[scale.RayPool]:
-    with scale.connected(nodes.address):
+    with scale.connected(f"ray:{nodes.address}"):
         yield scale.RayPool(environment={"ATC_TEST_KEY": "k3y"}, talk=lambda _: None)
 
 
@@ -99,7 +98,7 @@ def test_a_node_without_a_boundary_takes_nothing(nodes: Cluster) -> None:
             raise SandboxUnavailable("none here")
         yield lambda _: ray.get_runtime_context().get_node_id()
 
-    with scale.connected(nodes.address):
+    with scale.connected(f"ray:{nodes.address}"):
         found = Counter(scale.RayPool(talk=told.append)(opened, range(20)))
     assert found.total() == 20
     assert bare not in found
@@ -107,8 +106,7 @@ def test_a_node_without_a_boundary_takes_nothing(nodes: Cluster) -> None:
 
 
 def test_other_versions_are_refused(pool: scale.RayPool, monkeypatch: pytest.MonkeyPatch) -> None:
-    ours = scale.Versions("9.9", *scale.Versions.here()[1:])
-    monkeypatch.setattr(scale.Versions, "here", classmethod(lambda cls: ours))
+    monkeypatch.setattr(scale, "versions", lambda: "atc 9.9, Python 3, ray 2")
     with pytest.raises(scale.ClusterUnavailable, match=r"has atc .*, and this command atc 9\.9.*install the same"):
         list(pool(opener(abs), [1]))
 
@@ -176,7 +174,7 @@ def test_probing_goes_on_after_a_kill_and_keeps_a_hosts_rate_over_its_sources(at
 
     def answer(seen, name):
         arrived[name].append(time.monotonic())
-        if len(arrived["one"]) == 3:
+        if name == "one" and len(arrived["one"]) == 3:
             kill_workers()
         user = seen.path.rpartition("/")[2]
         users = [{"id": f"u{n}", "age": 30 + n} for n in range(4)]
@@ -189,15 +187,16 @@ def test_probing_goes_on_after_a_kill_and_keeps_a_hosts_rate_over_its_sources(at
             Path(folder, "tools.json").write_text(json.dumps(tools))
         Path("d").mkdir()
         Path("d", "tools.json").write_text(json.dumps({"d_list": f"GET http://127.0.0.1:{closed_port()}/users"}))
-        probe = ("probe", "a", "b", "c", "d", "-o", "out", "--rate", "20", "--per-tool", "4", "--model", "none")
-        code, out, err = atc_(*probe, "--json", "--workers", f"ray:{nodes.address}")
+        probe = ("probe", "a", "b", "c", "d", "-o", "out", "--rate", "6", "--per-tool", "4", "--model", "none")
+        atc_(*probe, "--workers", f"ray:{nodes.address}")
+        code, out, err = atc_(*probe, "--json", "--resend", "--jobs", "3")  # what the kill cut off, and here
     found = {Path(one["folder"]).name: one for one in json.loads(out)}
     assert [one["error"] for one in found.values()] == [""] * 4, err
     assert (code, [found[name]["totals"]["answered"] > 0 for name in "abcd"]) == (1, [True, True, True, False]), err
-    targets = [seen.target for seen in one.seen]
-    assert len(arrived["one"]) == sum(found[name]["sent"] for name in "ac"), (targets, err)
-    for times in arrived.values():
-        assert min(later - earlier for earlier, later in pairwise(times)) > 0.04
+    assert len(arrived["one"]) == sum(found[name]["sent"] for name in "ac"), err
+    assert len(arrived["two"]) == found["b"]["sent"], err
+    for times in arrived.values():  # four turns of a sixth of a second each
+        assert min((later - first for first, later in zip(times, times[4:], strict=False)), default=1) > 0.5
     assert sorted(path.name for path in Path("out/b").glob("*.json"))
 
 
@@ -220,4 +219,4 @@ def test_doctor_shows_the_nodes(atc_, nodes: Cluster) -> None:
     shown = json.loads(atc_("doctor", "--json", "--workers", f"ray:{nodes.address}")[1])
     found = [check for check in shown if check["name"].startswith("node ")]
     assert [check["state"] for check in found] == ["ok", "ok"], found
-    assert all(str(scale.Versions.here()) in check["detail"] for check in found)
+    assert all(scale.versions() in check["detail"] for check in found)

@@ -22,7 +22,7 @@ import click
 from atc.cli.main import EXTRAS
 from atc.cli.options import json_option, workers_option
 from atc.cli.output import print_json, print_text
-from atc.cli.pool import Shared, cluster_address
+from atc.cli.pool import Shared
 from atc.cli.settings import load_config
 from atc.cli.state import open_store
 from atc.config import Config, without_password
@@ -98,24 +98,23 @@ def _cluster(config: Config) -> Iterator[Check]:
     try:
         from atc.cluster import connected, nodes
 
-        with connected(cluster_address(config.workers or "")):
-            found = nodes(partial(_boundary, config))
+        with connected(config.workers or "ray"):
+            found = nodes(partial(_require_boundary, config))
     except ImportError:
         yield Check("cluster", "failed", "needs 'ray': pip install 'automatic-tool-chain[scale]'")
         return
     except AtcError as error:
         yield Check("cluster", "failed", str(error))
         return
-    yield Check("cluster", "ok", f"{len(found)} nodes, {sum(node.cpus for node in found)} CPUs")
-    for node in found:
-        told = "; ".join(filter(None, (f"{node.cpus} CPUs", node.versions, node.sandbox, node.problem)))
-        yield Check(f"node {node.host}", "failed" if node.problem else "ok", told)
+    yield Check("cluster", "ok", f"{len(found)} nodes")
+    for host, has, problem in found:
+        yield Check(f"node {host}", "failed" if problem else "ok", f"{has}; {problem or 'programs run in a sandbox'}")
 
 
-def _boundary(config: Config) -> str:
-    """The sandbox that a node of a cluster runs programs in. Raises SandboxUnavailable where none is a boundary."""
+def _require_boundary(config: Config) -> None:
+    """Raise SandboxUnavailable on a node of a cluster that has no sandbox for programs."""
     with Shared(config, away=True) as shared:
-        return f"programs run in {shared.sandbox.name!r}"
+        _ = shared.sandbox
 
 
 def _is_installed(module: str) -> bool:

@@ -29,11 +29,6 @@ _VARIABLES = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "OLLAMA_HOST")
 """What a model is reached by; workers elsewhere get these from here."""
 
 
-def cluster_address(workers: str) -> str | None:
-    """The address in the setting `workers`; None where Ray is to find its cluster."""
-    return workers.partition(":")[2] or None
-
-
 @contextmanager
 def open_pool(config: Config, jobs: int | None = None) -> Iterator[Pool]:
     """Where the configuration wants work to be done, `jobs` pieces at once.
@@ -47,7 +42,7 @@ def open_pool(config: Config, jobs: int | None = None) -> Iterator[Pool]:
         return
     from atc.cluster import RayPool, connected  # Ray takes a second to import
 
-    with connected(cluster_address(config.workers)):
+    with connected(config.workers):
         environment = {name: os.environ[name] for name in _VARIABLES if name in os.environ}
         yield RayPool(jobs, environment=environment, talk=say)
 

@@ -21,7 +21,7 @@ from atc.config import Config
 from atc.models import openai
 from atc.side_by_side import Pool, as_done
 from atc.terminal import count
-from probing.gate import host_of, plan, send_again
+from probing.gate import host_of, send_again
 from probing.output import coverage, write
 from probing.probe import Probed, probe
 from probing.samples import FOLDER, Log, LogFile, Origin, ProbeSettings, Sample, Value
@@ -114,7 +114,7 @@ def probe_many(sources: Sequence[str], output: Path, many: Many, pool: Pool) -> 
                 done(one)
             else:
                 read.append(one)
-        _announce_writes(read, many.settings)
+        _require_named(read, many.settings)
         read.sort(key=lambda one: sources.index(one.text))
         # The configuration is made portable here: workers elsewhere have none of its files and variables.
         away = replace(many, config=portable(many.config)) if many.config.workers is not None else many
@@ -193,14 +193,11 @@ def _is_code(tool: Tool) -> bool:
     return tool.protocol.binding is None or isinstance(tool.protocol.binding, PythonBinding)
 
 
-def _announce_writes(read: Sequence[_Source], settings: ProbeSettings) -> None:
-    """Say how many tools write, and whether they are called. Raises click.UsageError where a named one is not there."""
+def _require_named(read: Sequence[_Source], settings: ProbeSettings) -> None:
+    """Raise click.UsageError where `--allow-writes` names a tool that no source has."""
     named = frozenset() if isinstance(settings.allow_writes, bool) else settings.allow_writes
     if strange := sorted(named - {tool.protocol.name for one in read for tool in one.tools.values()}):
         raise click.UsageError(f"--allow-writes names no tool of the sources: {', '.join(strange)}")
-    agreed = replace(settings, allow_writes=settings.allow_writes or True)
-    if writes := sum(len(plan(one.tools, agreed).writes) for one in read):
-        say(f"{count(writes, 'tool')} may change something; --allow-writes decides which are called.")
 
 
 def _by_host(sources: Iterable[_Source]) -> list[list[_Source]]:
