@@ -1,18 +1,26 @@
-"""What changed between a protocol and new answers: by severity, and only as far as the answers show it."""
+"""What changed between a protocol and new answers, by severity, and the live tools sampled again."""
 
 from __future__ import annotations
 
 import copy
+from contextlib import contextmanager
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from probing.document import document
-from probing.drift import compare, revised
+from probing.drift import compare, earlier_samples, recheck, revised
 from probing.facts import learn
+from probing.output import write
+from probing.probe import probe
+from probing.samples import Log, ProbeSettings
+from protocols.invoke import Invoker
 from protocols.judge import violations
 from protocols.protocol import Annotations, HttpBinding, ToolProtocol
+from protocols.sources import load_tools
+from protocols.toolbox import Tool, Toolbox
+from tests.loopback import Reply, serving
 from tests.probing_lab import sample
 
 BARE = ToolProtocol(
@@ -194,3 +202,108 @@ def test_whatever_changed_the_revised_protocol_allows_it(before, after):
     facts = learn(old, [sample(n, response, q=f"q{n}") for n, response in enumerate(after, start=1)])
     new = revised(old, compare(old, facts), facts)
     assert all(not violations(new.output_schema, response) for response in after)
+
+
+# The live tools are sampled again: only reads, with arguments known to be right, and within the budget.
+
+
+FILMS = {f"f-{n}3x": {"film_id": f"f-{n}3x", "title": f"Film {n}", "year": 1990 + n} for n in range(1, 5)}
+QUICK = ProbeSettings(requests_per_second=None)
+
+
+class Films:
+    """Films are listed, and one is shown by its id; `change` alters each record."""
+
+    def __init__(self):
+        self.change = lambda record: record
+        self.status = 200
+        self.deleted = 0
+
+    def __call__(self, seen):
+        if seen.method == "DELETE":
+            self.deleted += 1
+            return Reply(200, {})
+        if self.status != 200:
+            return Reply(self.status, {"detail": "out of order"})
+        if seen.path == "/films":
+            return Reply(200, {"films": [self.change(dict(film)) for film in FILMS.values()], "total": 4})
+        name = seen.path.rpartition("/")[2]
+        return Reply(200, self.change(dict(FILMS[name]))) if name in FILMS else Reply(404, {"detail": "no film"})
+
+
+def protocols(url):
+    def one(name, method, path, *arguments):
+        return ToolProtocol(
+            name=name,
+            input_schema={"type": "object", "properties": {key: {} for key in arguments}, "required": list(arguments)},
+            annotations=Annotations(read_only=method == "GET"),
+            binding=HttpBinding(method=method, url=url + path),
+        )
+
+    return [
+        one("get_film", "GET", "/films/{film_id}", "film_id"),
+        one("list_films", "GET", "/films"),
+        one("delete_film", "DELETE", "/films/{film_id}", "film_id"),
+    ]
+
+
+@contextmanager
+def probed(folder, *, keep_values=False):
+    """A service that was probed into `folder`, and an invoker."""
+    films = Films()
+    with serving(films) as server, Invoker() as invoker:
+        with Log(folder) as log:
+            toolbox = Toolbox([Tool(protocol=p, call=invoker.bind(p)) for p in protocols(server.url)])
+            write(folder, probe(toolbox, log, settings=QUICK), keep_values=keep_values)
+        yield films, invoker
+
+
+def check(folder, invoker, fresh, *, earlier=True, settings=QUICK):
+    toolbox = load_tools(str(folder), invoker=invoker)
+    with Log(fresh) as log:
+        found = recheck(toolbox, log, settings=settings, earlier=earlier_samples(folder) if earlier else ())
+        assert all(sample.purpose == "check" for sample in log.samples)
+    return found
+
+
+def told(checked):
+    return [(c.severity, c.tool, c.kind, c.path) for c in checked.changes]
+
+
+def test_nothing_changed(tmp_path):
+    with probed(tmp_path / "dir") as (films, invoker):
+        checked = check(tmp_path / "dir", invoker, tmp_path / "fresh")
+    assert checked.changes == ()
+    assert checked.new == checked.old
+    assert checked.calls >= 2
+    assert list(checked.unchecked) == ["delete_film"]
+    assert films.deleted == 0
+
+
+def test_a_field_that_is_gone_breaks(tmp_path):
+    with probed(tmp_path / "dir") as (films, invoker):
+        films.change = lambda record: {k: v for k, v in record.items() if k != "title"}
+        checked = check(tmp_path / "dir", invoker, tmp_path / "fresh")
+    assert ("breaking", "list_films", "removed", "films[].title") in told(checked)
+    assert checked.breaking == tuple(c for c in checked.changes if c.severity == "breaking")
+    items = checked.new["list_films"].output_schema["properties"]["films"]["items"]
+    assert "title" not in items["properties"]
+
+
+@pytest.mark.parametrize("keep_values", [False, True])
+def test_without_the_log_examples_and_links_give_arguments(tmp_path, keep_values):
+    folder = tmp_path / "dir"
+    with probed(folder, keep_values=keep_values) as (films, invoker):
+        films.change = lambda record: record | {"year": str(record["year"])}
+        checked = check(folder, invoker, tmp_path / "fresh", earlier=False)
+    assert ("breaking", "list_films", "type", "films[].year") in told(checked)
+    assert ("breaking", "get_film", "type", "year") in told(checked)
+    assert "get_film" not in checked.unchecked
+
+
+def test_a_service_that_is_down_has_not_changed(tmp_path):
+    with probed(tmp_path / "dir") as (films, invoker):
+        films.status = 500
+        checked = check(tmp_path / "dir", invoker, tmp_path / "fresh")
+    assert checked.changes == ()
+    assert {"get_film", "list_films"} <= set(checked.unchecked)

@@ -1,7 +1,14 @@
-"""The log of a probing: nothing learned is lost, and no call is made twice."""
+"""The log of a probing: nothing learned is lost and no call is made twice, whenever it is killed."""
 
+import json
 import os
+import random
+import signal
 import stat
+import subprocess
+import sys
+from collections import Counter
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -9,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from probing.samples import FOLDER, Log, LogUnreadable, Origin, Sample, Value, from_line, to_line
+from tests.loopback import Reply, serving
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
@@ -89,3 +97,114 @@ def test_a_call_that_came_to_nothing_may_be_made_again_and_still_counts(tmp_path
     with Log(tmp_path) as again:
         assert (again.samples, again.find("get_airport", {"code": "BOS"})) == ([], None)
         assert (again.sent, again.sent_to("get_airport"), again.next_number) == (1, 1, 3)
+
+
+# Killed at any moment, a probing goes on where it was.
+
+
+ROOT = Path(__file__).resolve().parent.parent
+# For each line of stdin: probe a folder of descriptions in a process of its own, which kills itself at the write to the
+# log of the given number: before it, in the middle of its line, or right after it. Prints each exit code.
+DRIVER = """
+import json, os, signal, sys
+from pathlib import Path
+from probing.gate import send_again
+from probing.samples import Log
+from probing.probe import probe
+from probing.samples import ProbeSettings
+from protocols.invoke import Invoker, InvokeSettings
+from protocols.sources import load_tools
+import protocols.transport, requests  # before the forks
+
+class Dying(Log):
+    def _write_line(self, line):
+        self.written = getattr(self, "written", 0) + 1
+        if self.written == at:
+            if moment != "before":
+                self._lines._file.write((line + "\\n" if moment == "after" else line[: len(line) // 2]).encode())
+                self._lines._file.flush()
+            os.kill(os.getpid(), signal.SIGKILL)
+        super()._write_line(line)
+
+for line in sys.stdin:
+    source, folder, at, moment = json.loads(line)
+    child = os.fork()
+    if not child:
+        with Invoker(InvokeSettings(retries=0)) as invoker, Dying(Path(folder)) as log:
+            tools = load_tools(source, invoker=invoker)
+            if moment == "resend":
+                send_again(tools, log)
+            probe(tools, log, settings=ProbeSettings(requests_per_second=None))
+        os._exit(0)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+"""
+TOOLS = {"list_users", "get_user", "list_members", "ping"}
+USERS = [{"id": f"u{n}", "name": f"Name {n}", "team": f"t{n % 2}"} for n in range(6)]
+
+
+def directory(seen):
+    """A small service: users, a user, the members of a team, a ping."""
+    parts = seen.path.strip("/").split("/")
+    match parts:
+        case ["users"]:
+            return Reply(body={"users": USERS})
+        case ["users", user] if found := [one for one in USERS if one["id"] == user]:
+            return Reply(body=found[0])
+        case ["teams", team, "members"] if found := [one["id"] for one in USERS if one["team"] == team]:
+            return Reply(body={"members": found})
+        case ["ping"]:
+            return Reply(body={"pong": True})
+    return Reply(404, {"error": f"nothing at {seen.path}"})
+
+
+def descriptions(folder, url):
+    folder.mkdir()
+    tools = {
+        "list_users": f"GET {url}/users",
+        "get_user": f"GET {url}/users/{{user_id}}",
+        "list_members": f"GET {url}/teams/{{team}}/members",
+        "ping": f"GET {url}/ping",
+    }
+    (folder / "tools.json").write_text(json.dumps(tools))
+    return str(folder)
+
+
+@contextmanager
+def driver():
+    """Probes as told, and gives the exit code."""
+    command = [sys.executable, "-c", DRIVER]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:
+
+        def probe(source, folder, *, at=0, moment="before"):
+            process.stdin.write(json.dumps([source, str(folder), at, moment]) + "\n")
+            process.stdin.flush()
+            return int(process.stdout.readline())
+
+        yield probe
+
+
+@pytest.mark.parametrize("seed", range(1))
+def test_killed_again_and_again_it_makes_no_call_twice_and_loses_none_that_was_answered(tmp_path, seed):
+    draw = random.Random(seed)
+    moments = ["before", "cut", "after"] * 3
+    with serving(directory) as server, driver() as probe:
+        source = descriptions(tmp_path / "bare", server.url)
+        known, ends = [], []
+        for moment in draw.sample(moments, len(moments)):
+            ends.append(probe(source, tmp_path / "out", at=draw.randint(1, 5), moment=moment))
+            with Log(tmp_path / "out") as log:
+                assert log.samples[: len(known)] == known
+                known = list(log.samples)
+        assert set(ends) <= {-signal.SIGKILL, 0}
+        assert ends.count(-signal.SIGKILL) >= 4
+        assert probe(source, tmp_path / "out") == 0
+        sent = Counter(seen.target for seen in server.seen)
+        with Log(tmp_path / "out") as log:
+            # What was cut off stands in the log as such, and nothing else is missing.
+            assert 0 < len(log.intents) <= len(moments)
+            assert len(sent) <= log.sent == len(log.samples) + len(log.intents)
+        assert probe(source, tmp_path / "out", moment="resend") == 0  # a person allows it
+    assert set(sent.values()) == {1}
+    with Log(tmp_path / "out") as log:
+        assert {sample.tool for sample in log.samples if sample.done} == TOOLS
+        assert log.intents == {}
