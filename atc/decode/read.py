@@ -12,7 +12,6 @@ import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from itertools import islice
 from typing import Literal
 
 from atc.decode.formats import REACT, ArgumentForm, CallFormat
@@ -74,8 +73,6 @@ class Found:
     problem: str = ""
 
 
-_MOST_CALLS = 100
-"""Calls of one reply that are looked at."""
 _THOUGHT = re.compile(r"\A[\s*_#>]*thought[\s*_]*:[*_]*", re.IGNORECASE)
 
 
@@ -111,13 +108,8 @@ class Turn:
 
 def read_call(text: str, tools: Toolbox, form: CallFormat) -> ReadCall:
     """The first call in a reply; where there is none, one whose error is `no-call`."""
-    found = next(_calls(text, tools, form), None)
-    return found if found is not None else ReadCall(error=_no_call(form))
-
-
-def read_calls(text: str, tools: Toolbox, form: CallFormat) -> list[ReadCall]:
-    """Every call in a reply, valid or not, in order."""
-    return list(_calls(text, tools, form))
+    found = next(find_calls(text, form, lambda name: named_tool(name, tools) is not None), None)
+    return _judged(found, tools, form) if found is not None else ReadCall(error=_no_call(form))
 
 
 def read_turn(text: str, tools: Toolbox, form: CallFormat = REACT) -> Turn:
@@ -149,11 +141,6 @@ def named_tool(name: str, tools: Toolbox) -> Tool | None:
         return tools[alias]
     named = [tool for tool in tools.values() if tool.protocol.name == name]
     return named[0] if len(named) == 1 else None
-
-
-def _calls(text: str, tools: Toolbox, form: CallFormat) -> Iterator[ReadCall]:
-    found = find_calls(text, form, lambda name: named_tool(name, tools) is not None)
-    return (_judged(one, tools, form) for one in islice(found, _MOST_CALLS))
 
 
 def _judged(found: Found, tools: Toolbox, form: CallFormat) -> ReadCall:
