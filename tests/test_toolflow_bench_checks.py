@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -164,7 +165,7 @@ def test_a_file_that_is_no_recipe_is_named(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def data() -> Iterator[Data]:
-    with Data(("flights",)) as opened:
+    with closing(Data(("flights",))) as opened:
         yield opened
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -55,7 +56,7 @@ def test_what_says_more_of_somebody_than_the_name_is_no_wording() -> None:
 def test_every_draw_has_rows_and_its_recipe_a_wording() -> None:
     draws = yaml.safe_load(Path(fresh.__file__).with_name("draws.yaml").read_text())
     known = {f"{folder}/{one.id}": one for folder in FOLDERS for one in recipes_of(folder)}
-    with Data() as data:
+    with closing(Data()) as data:
         untrue = draws.pop("x-untrue")
         for name, query in draws.items():
             rows = data.rows(f"SELECT * FROM ({query}) LIMIT 3")

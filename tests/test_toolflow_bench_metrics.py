@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 
 import pytest
 
@@ -157,4 +158,4 @@ def test_runs_are_compared_on_the_tasks_they_share() -> None:
     back = compare(second, first)
     assert (back.only_a, back.only_b, back.p) == (5, 0, 0.0625)
     assert back.differences["success"].mean == -success.mean
-    assert json.loads(json.dumps(found.as_json()))["shared"] == 18
+    assert json.loads(json.dumps(asdict(found)))["shared"] == 18

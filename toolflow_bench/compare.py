@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from math import comb
 from statistics import fmean
-from typing import Any
 
 from toolflow_bench.metrics import Row
 from toolflow_bench.resampling import Estimate, estimate, recipe_of
@@ -45,10 +44,6 @@ class Comparison:
     only_b: int
     neither: int
     p: float | None
-
-    def as_json(self) -> dict[str, Any]:
-        """The comparison as plain JSON."""
-        return asdict(self)
 
 
 def compare(run_a: Sequence[Row], run_b: Sequence[Row], *, seed: int = 0) -> Comparison:

@@ -7,7 +7,6 @@ import math
 import sqlite3
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Self
 
 from protocols.errors import AtcError
 from protocols.jsontypes import Json
@@ -21,7 +20,7 @@ class NoDerivation(AtcError):
 
 
 class Data:
-    """The databases of `names`, each attached under its service's name. Close it, or use it as a context manager.
+    """The databases of `names`, each attached under its service's name. Close it when done.
 
     Raises:
         SourceUnavailable: a wheel is missing, or the cache folder cannot be written.
@@ -77,12 +76,6 @@ class Data:
     def close(self) -> None:
         """Close the databases."""
         self._connection.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 def kilometres(latitude: float, longitude: float, other_latitude: float, other_longitude: float) -> float:

@@ -47,16 +47,8 @@ class Item:
     @classmethod
     def of(cls, task: Task) -> Self:
         """The item of a task of ToolFlow."""
-        return cls(
-            question=task,
-            gold=task.operations,
-            candidates=task.candidates,
-            split=task.split,
-            services=task.services,
-            program=task.program,
-            depth=task.depth,
-            writes=task.writes,
-        )
+        names = ("candidates", "split", "services", "program", "depth", "writes")
+        return cls(question=task, gold=task.operations, **{name: getattr(task, name) for name in names})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,11 +144,7 @@ def ask_item(
         needs=item.question.calls,
         repeat=repeat,
         seed=seed,
-        split=item.split,
-        services=item.services,
-        gold=item.gold,
-        depth=item.depth,
-        candidates=item.candidates,
+        **{name: getattr(item, name) for name in ("split", "services", "gold", "depth", "candidates")},
     )
     try:
         answered = worker(item, seed=seed, repeat=repeat, max_seconds=timeout_seconds)

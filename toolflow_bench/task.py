@@ -200,13 +200,11 @@ def _lines(path: Path) -> list[tuple[Mapping[str, Json], str]]:
     try:
         text = path.read_text(encoding="utf-8")
     except OSError as error:
-        raise InvalidTask(f"cannot read the questions in {str(path)!r}: {error.strerror}; give the file's path.") from (
-            error
-        )
+        told = f"cannot read the questions in {str(path)!r}: {error.strerror}; give the file's path."
+        raise InvalidTask(told) from error
     except UnicodeDecodeError as error:
-        raise InvalidTask(f"{str(path)!r} is not UTF-8 text; a file of questions has one JSON object a line.") from (
-            error
-        )
+        told = f"{str(path)!r} is not UTF-8 text; a file of questions has one JSON object a line."
+        raise InvalidTask(told) from error
     documents: dict[str, tuple[Mapping[str, Json], str]] = {}
     for number, line in enumerate(text.splitlines(), start=1):
         if not line.strip():

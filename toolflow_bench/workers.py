@@ -21,8 +21,6 @@ from toolflow_bench.runner import Answered, Item, OpenWorker, Worker
 
 _SEEDS_OF_A_REPEAT = 1000
 """More than the samples of one run, which take the seeds from 0 on."""
-
-
 _MOST_NAMED = 200
 """Of a larger toolbox a row does not hold every name."""
 

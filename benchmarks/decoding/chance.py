@@ -26,11 +26,11 @@ from benchmarks.bfcl import CLASSES
 from benchmarks.bfcl import protocol_of as bfcl_protocol
 from benchmarks.decoding.funcqa import gold_texts, operations
 from benchmarks.restbench.data import RestWorld, items, load_restbench
+from benchmarks.toolflow_tools import service_tools
 from protocols.jsontypes import Json
 from protocols.judge import violations
 from protocols.protocol import ToolProtocol
 from protocols.toolbox import Tool, Toolbox
-from toolflow_bench.services.service import service_tools
 
 CALLS = 2_000
 FOLDER = Path("../shared/data")

@@ -21,8 +21,8 @@ from atc.decode.grammar import call_grammar
 from atc.decode.prompt import call_prompt
 from atc.models.local import LocalModel
 from benchmarks.local import cpu_seconds, family
+from benchmarks.toolflow_tools import service_tools
 from protocols.ask import Message
-from toolflow_bench.services.service import service_tools
 from toolflow_bench.task import load_tasks
 
 _TOOLS = 6

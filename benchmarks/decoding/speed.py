@@ -19,8 +19,8 @@ from atc.decode.formats import FUNCTION, JSON_CALL, TOOLDEC
 from atc.decode.grammar import arguments_grammar, compiled
 from atc.decode.matcher import ToolMatcher
 from benchmarks.decoding.chance import idle
+from benchmarks.toolflow_tools import service_tools
 from protocols.toolbox import Toolbox
-from toolflow_bench.services.service import service_tools
 from toolflow_bench.task import load_tasks
 
 NAMES = 16_000

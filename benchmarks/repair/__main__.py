@@ -13,7 +13,7 @@ import random
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import partial
 from itertools import combinations
 from pathlib import Path
@@ -98,7 +98,7 @@ def run_arms(
         "arms": {name: figures(rows, writing) for name, rows in found.items()},
         "solved_by_kind": {name: _by_kind(rows, kinds) for name, rows in found.items()},
         "differences": {
-            f"{b} - {a}": compare(found[a], found[b], seed=header.seed).as_json()["differences"]
+            f"{b} - {a}": asdict(compare(found[a], found[b], seed=header.seed))["differences"]
             for a, b in combinations(names, 2)
         },
         "left": sum(not row.graded for rows in found.values() for row in rows),

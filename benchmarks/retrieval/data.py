@@ -14,9 +14,9 @@ from typing import Any
 
 from atc.retrieve.document import ToolDocument, documents
 from benchmarks.runner import InvalidData, read_json
+from benchmarks.toolflow_tools import service_tools
 from protocols.links import response_paths
 from protocols.toolbox import Toolbox
-from toolflow_bench.services.service import service_tools
 from toolflow_bench.task import load_tasks
 
 TOOLFLOW = "toolflow"

@@ -15,7 +15,8 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 
 from protocols.errors import ToolError
 from protocols.jsontypes import Json, JsonObject
@@ -29,17 +30,12 @@ from toolflow_bench.checks.gold import GoldRun, run_program
 
 Fill = Callable[[str], Json]
 """A value for a JSON type: string, integer, number or boolean."""
+Instead = Callable[[JsonObject], Json]
+"""What stands in for a result, by the schema of the response."""
 
 HUGE = 1_000_000
 MOST_OTHERS = 6
 """How many results of other calls stand in for one call's."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Result:
-    """A result that stands in for another one as it is."""
-
-    value: Json
 
 
 def unneeded(
@@ -61,10 +57,10 @@ def unneeded(
             if all(replay.unchanged(numbers, fill) for fill in _fills([*values, *_words(values)])):
                 yield f"line {line}: nothing that {tool} could give changes the answer"
             continue
-        if replay.unchanged(numbers, _least):
+        if replay.unchanged(numbers, _made(_least)):
             yield f"line {line}: the answer is the same when {tool} gives nothing"
         for value in values:
-            if replay.unchanged(numbers, _filled_with(value)):
+            if replay.unchanged(numbers, _made(_filled_with(value))):
                 yield f"line {line}: the answer is the same when {tool} gives {value!r} of the question"
 
 
@@ -77,7 +73,7 @@ def idle_calls(program: str, question: str, run: GoldRun, toolbox: Toolbox, sand
         number
         for number, call in enumerate(run.made)
         if not toolbox[call.tool].protocol.writes
-        and all(replay.unchanged([number], instead) for instead in fills + _others(number, run.made))
+        and all(replay.unchanged([number], instead) for instead in [*fills, *_others(number, run.made)])
     ]
 
 
@@ -89,15 +85,19 @@ def _is_empty(result: Json) -> bool:
     return isinstance(result, list) and not result
 
 
-def _fills(values: Sequence[str | float]) -> list[Fill | Result]:
-    return [_least, _numbers(HUGE), _numbers(-HUGE), *map(_filled_with, values)]
+def _fills(values: Sequence[str | float]) -> list[Instead]:
+    return [*map(_made, (_least, _numbers(HUGE), _numbers(-HUGE), *map(_filled_with, values)))]
 
 
-def _others(number: int, calls: Sequence[ToolCall]) -> list[Fill | Result]:
+def _made(fill: Fill) -> Instead:
+    return lambda schema: instance(schema, schema, fill)
+
+
+def _others(number: int, calls: Sequence[ToolCall]) -> Sequence[Instead]:
     """What other calls to the same tool gave."""
     call = calls[number]
     others = [one.result for one in calls if one.tool == call.tool and one.error is None]
-    return [*map(Result, [other for other in others if other != call.result][:MOST_OTHERS])]
+    return [partial(lambda other, _: other, other) for other in others if other != call.result][:MOST_OTHERS]
 
 
 class _Replay:
@@ -111,7 +111,7 @@ class _Replay:
             self._known.setdefault(canonical(call.tool, call.arguments), []).append(call)
         self._wanted = run.answer, self._writes(run.made)
 
-    def unchanged(self, numbers: Sequence[int], instead: Fill | Result) -> bool:
+    def unchanged(self, numbers: Sequence[int], instead: Instead) -> bool:
         """Whether the answer and the writes stay as they were when these calls' results are replaced."""
         replaced = {canonical(self._calls[n].tool, self._calls[n].arguments) for n in numbers}
         tools = self._toolbox.only({call.tool for call in self._calls})
@@ -122,13 +122,11 @@ class _Replay:
             return False
         return (trace.stdout.strip(), self._writes(trace.calls)) == self._wanted
 
-    def _double(self, tool: Tool, replaced: set[str], instead: Fill | Result, asked: Counter[str]) -> Tool:
-        schema = tool.protocol.output_schema or {}
-
+    def _double(self, tool: Tool, replaced: set[str], instead: Instead, asked: Counter[str]) -> Tool:
         def call(arguments: JsonObject) -> Json:
             key = canonical(tool.alias, arguments)
             if key in replaced:
-                return instead.value if isinstance(instead, Result) else instance(schema, schema, instead)
+                return instead(tool.protocol.output_schema or {})
             known = self._known.get(key, [])[: asked[key] + 1][-1:]
             asked[key] += 1
             if not known or known[0].error is not None:

@@ -75,7 +75,7 @@ def check_tasks(
             if not hasattr(own, "tools"):
                 with lock:
                     worlds.append(stack.enter_context(World(folder=folder)))
-                    data = stack.enter_context(Data(folder=folder))
+                    data = stack.enter_context(closing(Data(folder=folder)))
                     own.tools = worlds[-1], data, stack.enter_context(closing(open_sandbox("zygote,docker")))
             return _check(task, *own.tools, thorough=thorough)
 

@@ -26,7 +26,7 @@ def main() -> int:
     out.mkdir(parents=True, exist_ok=True)
     gold: list[str] = []
     wrong = 0
-    with World() as world, Data() as data, closing(open_sandbox("zygote")) as sandbox:
+    with World() as world, closing(Data()) as data, closing(open_sandbox("zygote")) as sandbox:
         for folder in FOLDERS:
             lines: dict[str, list[str]] = {}
             cases = [(one, n, case) for one in recipes_of(folder) for n, case in enumerate(one.cases, start=1)]

@@ -16,7 +16,7 @@ from toolflow_bench.checks.gold import GoldRun, run_gold
 from toolflow_bench.derive import Data
 from toolflow_bench.grade import grade
 from toolflow_bench.recipes.recipe import Case, InvalidRecipe, Recipe
-from toolflow_bench.task import CANDIDATES, Question, Task
+from toolflow_bench.task import CANDIDATES, Task
 from toolflow_bench.world import World
 
 FROM_ELSEWHERE = 0.4
@@ -47,7 +47,11 @@ def make(recipe: Recipe, case: Case, name: str, *, world: World, data: Data, san
     if run.problem is not None:
         raise Disagreement(f"{name}: {run.problem}.")
     answer: Json = data.derive(query, recipe.type)
-    question = Question(
+    flow = flow_of(program, run.made)
+    operations = tuple(call.tool for call in run.made)
+    # A branch that does not run here names tools too, and a model that writes it must find them.
+    named = {node.id for node in ast.walk(parse(program)) if isinstance(node, ast.Name)} & set(world.owners)
+    task = Task(
         id=name,
         question=case.question,
         answer=answer,
@@ -56,19 +60,6 @@ def make(recipe: Recipe, case: Case, name: str, *, world: World, data: Data, san
         accept=case.accept,
         state=recipe.state,
         calls=len(run.made),
-    )
-    verdict = grade(run.answer, question, state=run.state)
-    if not verdict.correct:
-        raise Disagreement(f"{name}: the program says {run.answer[:300]!r}, the query {answer!r}: {verdict.reason}.")
-    flow = flow_of(program, run.made)
-    operations = tuple(call.tool for call in run.made)
-    # A branch that does not run here names tools too, and a model that writes it must find them.
-    named = {node.id for node in ast.walk(parse(program)) if isinstance(node, ast.Name)} & set(world.owners)
-    task = Task(
-        **{
-            key: getattr(question, key)
-            for key in ("id", "question", "answer", "type", "tolerance", "accept", "state", "calls")
-        },
         split=recipe.split,
         services=_services(operations, world.owners),
         candidates=candidates(name, [*operations, *sorted(named)], world.owners),
@@ -79,6 +70,9 @@ def make(recipe: Recipe, case: Case, name: str, *, world: World, data: Data, san
         depth=flow.depth,
         writes=any(world.toolbox[operation].protocol.writes for operation in operations),
     )
+    verdict = grade(run.answer, task, state=run.state)
+    if not verdict.correct:
+        raise Disagreement(f"{name}: the program says {run.answer[:300]!r}, the query {answer!r}: {verdict.reason}.")
     return Made(task, run)
 
 

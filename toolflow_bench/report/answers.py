@@ -15,7 +15,7 @@ _PAGE = 5_000_000  # bytes of foreign text in all; the markup around it comes to
 _LEAST, _MOST = 1_500, 60_000
 _CALL_MARKUP = 120  # characters around a call, which count too where there are thousands
 _LONGEST_NAME = 100  # of a tool: a program may have made it up
-_MARKS = {"right": "✓", "wrong": "✕", "outage": "!"}
+MARKS = {"right": "✓", "wrong": "✕", "outage": "!"}
 
 
 class Budget:
@@ -74,21 +74,16 @@ def verdict(row: Row) -> str:
     return "outage" if not row.graded else "right" if row.correct else "wrong"
 
 
-def mark(found: str) -> str:
-    """The sign of a verdict."""
-    return _MARKS[found]
-
-
 def chip(rows: Sequence[Row]) -> tuple[str, str]:
     """The verdict over a task's repeats (`mixed` where they differ) and its mark, `2/3` where there are several."""
     graded = [row for row in rows if row.graded]
     if not rows:
         return "absent", "·"
     if not graded:
-        return "outage", _MARKS["outage"]
+        return "outage", MARKS["outage"]
     right = sum(row.correct for row in graded)
     found = "right" if right == len(graded) else "mixed" if right else "wrong"
-    return found, _MARKS[found] if len(graded) == 1 else f"{right}/{len(graded)}"
+    return found, MARKS[found] if len(graded) == 1 else f"{right}/{len(graded)}"
 
 
 def took(row: Row) -> list[str]:

@@ -7,8 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from atc.pages.markup import Html
 from toolflow_bench.metrics import Row
-from toolflow_bench.report.parts import FIGURES
-from toolflow_bench.report.plots import abbreviated
+from toolflow_bench.report.parts import FIGURES, abbreviated
 from toolflow_bench.report.runs import Run
 
 CLASSES: Mapping[str, tuple[str, str]] = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import stat
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from toolflow_bench.report.failures import failures
 from toolflow_bench.report.figures import breakdown, differences, figures
 from toolflow_bench.report.header import header, title
 from toolflow_bench.report.parts import FIGURES
-from toolflow_bench.report.plots import by_depth, legend, scatter
+from toolflow_bench.report.plots import by_depth, scatter
 from toolflow_bench.report.runs import InvalidReport, Run, is_leaderboard, tasks
 from toolflow_bench.report.tasks import drilldown
 
@@ -37,7 +38,7 @@ def render(runs: Sequence[Run], against_first: Sequence[Comparison]) -> str:
     cost = scatter(runs, lambda run: run.cost, title="Success against cost", axis="US dollars a task", spell=dollars)
     axis = "Tokens a task, read and written"
     tokens = scatter(runs, lambda run: run.tokens, title="Success against tokens", axis=axis)
-    plots = Html(FIGURES.plots(legend(runs), [cost, tokens, by_depth(runs)]))
+    plots = Html(FIGURES.plots(runs, [cost, tokens, by_depth(runs)]))
     sections = [("figures", "Figures", "Figures", figures(runs))]
     if against_first:
         told = differences(runs, against_first)
@@ -61,7 +62,7 @@ def document(runs: Sequence[Run], against_first: Sequence[Comparison]) -> dict[s
         about |= {name: getattr(run.header, name) for name in ("suite", "model", "seed", "data", "version")}
         told.append(about | {"settings": dict(run.header.settings), "figures": run.summary.as_json()})
     others = zip(runs[1:], against_first, strict=False)
-    against = [{"from": runs[0].letter, "to": run.letter} | one.as_json() for run, one in others]
+    against = [{"from": runs[0].letter, "to": run.letter} | asdict(one) for run, one in others]
     return {"runs": told, "differences": against}
 
 

@@ -7,6 +7,14 @@ from typing import Any
 from atc.pages.formats import interval, percent, whole
 from atc.pages.templates import templates
 
+_LONGEST_NAME = 30  # letters; the table of runs has the whole name
+
+
+def abbreviated(name: str) -> str:
+    """A run's name, short enough for a drawing."""
+    return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"
+
+
 ENVIRONMENT = templates("toolflow_bench.report")
-ENVIRONMENT.filters |= {one.__name__: one for one in (interval, percent, whole)}
+ENVIRONMENT.filters |= {one.__name__: one for one in (abbreviated, interval, percent, whole)}
 FIGURES: Any = ENVIRONMENT.get_template("figures.html").module

@@ -16,7 +16,6 @@ LEFT, RIGHT, TOP, BOTTOM = 48.0, 544.0, 16.0, 312.0
 RADIUS = 9.0
 DEPTHS = ((1, 2), (3, 4), (5, 6), (7, 8), (9, None))
 """Calls in the longest chain of a task's data flow."""
-_LONGEST_NAME = 30  # letters; the table of runs has the whole name
 _DECADES = 30.0
 """From this ratio of the largest to the smallest value on, equal distances mean equal ratios."""
 
@@ -126,11 +125,6 @@ def scatter(
     return Html(_PLOTS.scatter(title, points, ticks, upward, axis, notes))
 
 
-def legend(runs: Sequence[Run]) -> Html:
-    """The runs by their letters, as the drawings mark them."""
-    return Html(_PLOTS.legend(runs))
-
-
 def by_depth(runs: Sequence[Run]) -> Html:
     """A figure with a line for each run: the share of its graded answers that are right, by the depth of the task."""
     title, axis = "Success against depth", "Calls in the longest chain of a task"
@@ -159,11 +153,6 @@ def by_depth(runs: Sequence[Run]) -> Html:
     return Html(_PLOTS.lines(title, drawn, ends, ticks, upward, axis))
 
 
-def abbreviated(name: str) -> str:
-    """A run's name, short enough for a drawing."""
-    return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"
-
-
 def number(value: float) -> str:
     """A place in a drawing, to six digits."""
     return f"{value:.6g}"
@@ -187,5 +176,5 @@ def _apart(points: Sequence[Point]) -> list[Point]:
     return moved
 
 
-ENVIRONMENT.filters |= {"abbreviated": abbreviated, "number": number}
+ENVIRONMENT.filters["number"] = number
 _PLOTS: Any = ENVIRONMENT.get_template("plots.html").module

@@ -16,13 +16,7 @@ from toolflow_bench.report.failures import CLASSES, outcome
 from toolflow_bench.report.parts import ENVIRONMENT
 from toolflow_bench.report.runs import Run, Task
 
-_VERDICTS = {
-    "": "any verdict",
-    "right": "right",
-    "wrong": "wrong",
-    "mixed": "right in some repeats",
-    "outage": "outage",
-}
+_VERDICTS = {name: name for name in ("right", "wrong", "mixed", "outage")} | {"mixed": "right in some repeats"}
 
 
 def drilldown(runs: Sequence[Run], found: Sequence[Task]) -> Html:
@@ -55,10 +49,6 @@ def _path(gold: Sequence[str]) -> str:
     return " → ".join(f"{tool} ×{count}" if count > 1 else tool for tool, count in times)
 
 
-def _failure(row: Row) -> str:
-    return CLASSES[outcome(row)][0]
-
-
 def _selects(runs: Sequence[Run], found: Sequence[Task]) -> Mapping[str, dict[str, str]]:
     """The filters, each with its values and what they are called."""
     services = sorted({service for task in found for service in task.services})
@@ -66,13 +56,14 @@ def _selects(runs: Sequence[Run], found: Sequence[Task]) -> Mapping[str, dict[st
     several = len(runs) > 1
     return {
         "run": {"": "any run", **{run.letter: run.label for run in runs}} if several else {},
-        "verdict": {**_VERDICTS, **({"differ": "runs differ"} if several else {})},
+        "verdict": {"": "any verdict", **_VERDICTS, **({"differ": "runs differ"} if several else {})},
         "failure": {"": "any failure", **{key: name for key, (name, _) in CLASSES.items() if key in failures}},
         "service": {"": "any service", **{name: name for name in services}},
     }
 
 
-_FILTERS = (answers.verdict, answers.mark, answers.took, answers.findings, answers.blamed, answers.place, answers.sent,
+_FILTERS = (answers.verdict, answers.took, answers.findings, answers.blamed, answers.place, answers.sent,
             answers.numbered, answers.given)  # fmt: skip
-ENVIRONMENT.filters |= {one.__name__: one for one in _FILTERS} | {"path": _path, "failure": _failure}
+ENVIRONMENT.filters |= {one.__name__: one for one in _FILTERS} | {"path": _path, "outcome": outcome}
+ENVIRONMENT.globals |= {"marks": answers.MARKS, "classes": CLASSES}
 _TASKS: Any = ENVIRONMENT.get_template("tasks.html").module

@@ -15,8 +15,6 @@ from toolflow_bench.services.state import State
 
 REMEMBERED_KEYS = 10_000
 """Idempotency keys that a service remembers; the oldest are forgotten first."""
-
-
 REMEMBERED_REQUESTS = 10_000
 """How many of the latest requests a service remembers."""
 
@@ -46,11 +44,6 @@ class RequestRecord(NamedTuple):
     """From the request's arrival to the answer's first byte, added latency included."""
 
 
-class _Done(NamedTuple):
-    asked: str
-    reply: Reply
-
-
 class Control:
     """One service's steering; `app.state.control` is it.
 
@@ -63,7 +56,7 @@ class Control:
         self.faults: Faults | None = None
         self.generation = 0
         self._drawn = 0
-        self._done: dict[str, _Done] = {}
+        self._done: dict[str, tuple[str, Reply]] = {}  # key → what was asked under it, and the answer
 
     def reset(self, *, log: bool = False) -> None:
         """Forget every write and key, start the faults anew, and forget the log where asked.
@@ -98,20 +91,20 @@ class Control:
         Raises:
             Refusal: 422; what was asked under this key was something else.
         """
-        done = self._done.get(key)
-        if done is None:
+        if key not in self._done:
             return None
-        if done.asked != asked:
+        before, reply = self._done[key]
+        if before != asked:
             raise Refusal(
                 422, "this Idempotency-Key came before with other arguments; take a new key for a new request."
             )
-        return done.reply
+        return reply
 
     def remember(self, key: str, asked: str, reply: Reply) -> None:
         """Keep the first answer under `key`."""
         if len(self._done) >= REMEMBERED_KEYS:
             del self._done[next(iter(self._done))]
-        self._done[key] = _Done(asked, reply)
+        self._done[key] = asked, reply
 
 
 def steer(control: Control, method: str, path: str, body: Json) -> Reply:

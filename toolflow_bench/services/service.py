@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from types import ModuleType
 from typing import TYPE_CHECKING
 
 from protocols.errors import AtcError, SourceUnavailable
 from protocols.jsontypes import JsonObject
-from protocols.sources import load_tools
-from protocols.toolbox import Toolbox
 from toolflow_bench.services.answers import Context, Record
 from toolflow_bench.services.database import Functions, connect
-from toolflow_bench.services.document import document
 from toolflow_bench.services.openapi import described
 from toolflow_bench.services.operation import Operation
 from toolflow_bench.services.rest import build_app
@@ -107,18 +102,3 @@ def find_service(name: str) -> Service:
     service = import_module(f"toolflow_bench.services.{name}").SERVICE
     assert isinstance(service, Service)
     return service
-
-
-def service_tools() -> Toolbox:
-    """The tools of the four services out of their documents; no service runs, so none of them can be called."""
-    with TemporaryDirectory() as folder:
-        sources = []
-        for name in NAMES:
-            service = find_service(name)
-            content = document(
-                service.operations, info=service.info, schemas=service.schemas, server="http://localhost"
-            )
-            path = Path(folder) / f"{name}.json"
-            path.write_text(json.dumps(content), encoding="utf-8")
-            sources.append(f"{name}={path}")
-        return load_tools(*sources)
