@@ -77,7 +77,7 @@ def test_an_outage_keeps_rows_and_the_same_run_goes_on(ask: Any, tmp_path: Path)
     with pytest.raises(Outage, match=r"toolqp: the endpoint is down\. It failed 5 times in a row"):
         ask(Scripted(down), workers=3)
     kept = [json.loads(line) for line in (tmp_path / "rows.jsonl").read_text().splitlines()[1:]]
-    assert sum("outage" in row for row in kept) == MOST_OUTAGES
+    assert MOST_OUTAGES <= sum("outage" in row for row in kept) <= MOST_OUTAGES + 2  # those under way, in any order
     up = Scripted()
     assert not any("outage" in row for row in ask(up, workers=3))
     assert len(up.asked) == 9
