@@ -25,12 +25,10 @@ from toolflow_bench.services.service import find_service
 SUITES: dict[str, Suite] = {
     one.name: one for one in (toolflow.READS, toolflow.WRITES, rules.SUITE, real.SUITE, bfcl.SUITE, registry.SUITE)
 }
-_SETTING = "What is known of arguments before: their names, or their types too; repeatable. Default: both."
 
 
 @suite
 @click.option("--suite", "suites", multiple=True, type=click.Choice(list(SUITES)), help="Repeatable. Default: all.")
-@click.option("--setting", "settings", multiple=True, type=click.Choice(["names", "types"]), help=_SETTING)
 @click.option("--services", multiple=True, metavar="NAME", help="These of ToolFlow's services alone; repeatable.")
 @click.option("--model", default="none", show_default=True, help="Who suggests: none, 'local', or a model's name.")
 @click.option("--calls", type=click.IntRange(1), default=15, show_default=True, help="Calls of one tool, at most.")
@@ -38,7 +36,6 @@ _SETTING = "What is known of arguments before: their names, or their types too; 
 @click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="Folder of rows and protocols.")
 def main(
     suites: tuple[str, ...],
-    settings: tuple[str, ...],
     services: tuple[str, ...],
     model: str,
     calls: int,
@@ -50,7 +47,7 @@ def main(
     config = load_config({"model": model})[0]
     options = Options(
         out=out or config.state_dir / "bench" / "probing", cache=config.cache_dir, services=services, seed=seed,
-        settings=settings or ("names", "types"), per_tool=calls, model=model,
+        per_tool=calls, model=model,
     )  # fmt: skip
     say(f"probing: rows and protocols go to {options.out}")
     with open_model(config) as ask, options.rows() as rows:

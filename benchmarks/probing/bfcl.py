@@ -13,7 +13,7 @@ from typing import Any
 
 from benchmarks.bfcl import CLASSES, INSTALL, protocol_of
 from benchmarks.probing.real import row_of
-from benchmarks.probing.runs import Options, Suite, probe_toolbox, strip, total_by_setting
+from benchmarks.probing.runs import Options, Suite, probe_toolbox, strip, summed
 from benchmarks.probing.score import Row
 from protocols.errors import SourceUnavailable
 from protocols.invoke import Invoker, InvokeSettings
@@ -32,14 +32,13 @@ if hasattr(api, "_load_scenario"):
 """
 
 
-def measure_class(unit: str, options: Options) -> Row:
+def measure_class(name: str, options: Options) -> Row:
     """Probe one class and score what came of it.
 
     Raises:
         SourceUnavailable: it cannot be imported.
     """
-    name, _, setting = unit.rpartition("-")
-    module, folder = CLASSES[name], options.folder("bfcl", unit)
+    module, folder = CLASSES[name], options.folder("bfcl", name)
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     documented = [protocol_of(tool) for tool in _json_lines(_data() / "multi_turn_func_doc" / f"{module}.json")]
@@ -56,10 +55,10 @@ def measure_class(unit: str, options: Options) -> Row:
     with Invoker(InvokeSettings(retries=0)) as invoker:
         loaded = load_tools(f"{module}={folder / module}.py:api", invoker=invoker)
         calls = {tool.protocol.name: tool.call for tool in loaded.values()}
-        given = strip((tool.protocol for tool in loaded.values() if tool.protocol.name in names), setting)
+        given = strip(tool.protocol for tool in loaded.values() if tool.protocol.name in names)
         toolbox = Toolbox(Tool(protocol=one, call=calls[one.name], source=module) for one in given)
         probing = probe_toolbox(toolbox, folder, writes=True, options=options)
-    return row_of(name, setting, probing, documented)
+    return row_of(name, probing, documented)
 
 
 def _data() -> Path:
@@ -75,9 +74,7 @@ def _json_lines(path: Path) -> list[Any]:
 
 SUITE = Suite(
     name="bfcl",
-    units=lambda options: [
-        f"{one}-{s}" for s in options.settings for one in (CLASSES if find_spec("bfcl_eval") else ())
-    ],
+    units=lambda _: list(CLASSES) if find_spec("bfcl_eval") else [],
     measure=measure_class,
-    total=total_by_setting,
+    total=summed,
 )

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 import requests
 
 from benchmarks.local import Answer, Request, serving
-from benchmarks.probing.runs import Options, Probing, Suite, TruthLeaked, run_probing, strip, total_by_setting
+from benchmarks.probing.runs import Options, Probing, Suite, TruthLeaked, run_probing, strip, summed
 from benchmarks.probing.score import Row, added, links_of, rate, score_tool, share
 from benchmarks.probing.services import SERVICES, started
 from probing.replies import refusal_in
@@ -66,32 +66,31 @@ def _kept(headers: Any) -> dict[str, str]:
     return {name: value for name, value in headers.items() if name.lower() not in _ONE_HOP}
 
 
-def measure_real(unit: str, options: Options) -> Row:
+def measure_real(name: str, options: Options) -> Row:
     """Probe one service and score what came of it.
 
     Raises:
         SourceUnavailable: it does not start.
         TruthLeaked: it answered where it tells of itself.
     """
-    name, _, setting = unit.rpartition("-")
-    service, folder = SERVICES[name], options.folder("real", unit)
+    service, folder = SERVICES[name], options.folder("real", name)
     with ExitStack() as stack:
         port = stack.enter_context(started(name, folder / "run"))
         passage = Passage(port, service["told"])
         url = stack.enter_context(serving(passage.answer))
         document = requests.get(f"http://127.0.0.1:{port}{service['document']}", timeout=60).json()
         tools = [tool for tool in _tools(name, document, url) if service["writes"] or not tool.writes]
-        given = strip(tools, setting)
+        given = strip(tools)
         probing = run_probing(given, folder / "probing", name=name, writes=service["writes"], options=options)
         shown = [path for path, _ in passage.passed if passage.hides(path)]
         told = [url + path for path in service["told"] if not path.endswith("*")]
         shown += [where for where in told if requests.get(where, timeout=60).status_code != 404]
         if shown:
             raise TruthLeaked(f"{name} answered {', '.join(shown)}; its figures are worth nothing.")
-    return row_of(name, setting, probing, tools)
+    return row_of(name, probing, tools)
 
 
-def row_of(name: str, setting: str, probing: Probing, declared: Sequence[ToolProtocol]) -> Row:
+def row_of(name: str, probing: Probing, declared: Sequence[ToolProtocol]) -> Row:
     """Probed protocols against their own document."""
     told = {sample.tool for sample in probing.samples if sample.done and not refusal_in(sample.response)}
     # What must not be called is not told which record is meant, writes over a single one, or ends what others rest on.
@@ -104,7 +103,7 @@ def row_of(name: str, setting: str, probing: Probing, declared: Sequence[ToolPro
         documented = bool(score["documented"]["right"]) and tool.name in told  # not where all it said were refusals
         callable_ = share([] if tool.name in forbidden else [documented])
         scores[tool.name] = score | {"documented": share([documented]), "documented_of_callable": callable_}
-    row = {"name": name, "setting": setting, "tools": len(declared), **added(list(scores.values()))}
+    row = {"name": name, "tools": len(declared), **added(list(scores.values()))}
     links = rate(links_of(probing.protocols.values()), ())
     return row | {"links": links, **probing.spent, "forbidden": ", ".join(forbidden)}
 
@@ -128,9 +127,7 @@ def _http(protocol: ToolProtocol) -> HttpBinding:
 
 SUITE = Suite(
     name="real",
-    units=lambda options: [
-        f"{n}-{setting}" for setting in options.settings for n in SERVICES if "told" in SERVICES[n] and find_spec(n)
-    ],
+    units=lambda _: [n for n in SERVICES if "told" in SERVICES[n] and find_spec(n)],
     measure=measure_real,
-    total=total_by_setting,
+    total=summed,
 )

@@ -23,7 +23,6 @@ from protocols.errors import AtcError
 from protocols.files import write_whole
 from protocols.invoke import Invoker, InvokeSettings
 from protocols.protocol import Annotations, HttpBinding, ToolProtocol, dump
-from protocols.schema import resolve, types
 from protocols.sources import load_tools
 from protocols.toolbox import Toolbox
 
@@ -38,7 +37,6 @@ class Options:
 
     out: Path
     cache: Path | None = None
-    settings: tuple[str, ...] = ("names",)
     services: tuple[str, ...] = ()
     """None: all."""
     seed: int = 0
@@ -137,42 +135,28 @@ def probe_toolbox(toolbox: Toolbox, folder: Path, *, writes: bool, options: Opti
     )
 
 
-def strip(protocols: Iterable[ToolProtocol], setting: str) -> list[ToolProtocol]:
+def strip(protocols: Iterable[ToolProtocol]) -> list[ToolProtocol]:
     """The protocols as one meets them in the wild: without anything that only documentation knows.
 
-    What stays: the tool's name, its method and URL, the names of its arguments and where they travel, and with the
-    setting `types` the JSON type of each.
+    What stays: the tool's name, its method and URL, the names of its arguments and where they travel.
     """
-    return [_stripped(protocol, typed=setting == "types") for protocol in protocols]
-
-
-def _stripped(protocol: ToolProtocol, *, typed: bool) -> ToolProtocol:
-    kept = {}
-    for name, schema in protocol.parameters.items():
-        kinds = types(resolve(schema, protocol.input_schema)) if typed else ()
-        kept[name] = {"type": kinds[0] if len(kinds) == 1 else list(kinds)} if kinds else {}
-    binding = protocol.binding
-    reads = isinstance(binding, HttpBinding) and binding.method in ("GET", "HEAD", "OPTIONS")
-    if isinstance(binding, HttpBinding):
-        binding = replace(binding, idempotency_header=None, credentials=())
-    return ToolProtocol(
-        name=protocol.name,
-        input_schema={"type": "object", "properties": kept},
-        binding=binding,
-        annotations=Annotations(read_only=True) if reads else Annotations(),
-    )
+    found = []
+    for protocol in protocols:
+        binding, known = protocol.binding, Annotations()
+        if isinstance(binding, HttpBinding):
+            binding = replace(binding, idempotency_header=None, credentials=())
+            known = Annotations(read_only=True) if binding.method in ("GET", "HEAD", "OPTIONS") else known
+        schema = {"type": "object", "properties": {name: {} for name in protocol.parameters}}
+        found.append(ToolProtocol(name=protocol.name, input_schema=schema, binding=binding, annotations=known))
+    return found
 
 
 COUNTS = ("documented", "fields", "required", "argument_types", "errors", "links", "seconds", "cpu_seconds")
 """What of a unit's row adds up."""
 
 
-def total_by_setting(rows: Sequence[Row]) -> Row:
-    """The counts of all rows, by setting."""
-    total = {}
-    for setting in dict.fromkeys(row["setting"] for row in rows):
-        of = [row for row in rows if row["setting"] == setting]
-        sent, tools = sum(row["calls"]["total"] for row in of), sum(row["tools"] for row in of)
-        calls = {"total": sent, "mean": round(sent / tools, 4), "max": max(row["calls"]["max"] for row in of)}
-        total[setting] = {"tools": tools, "calls": calls, **{key: added([row[key] for row in of]) for key in COUNTS}}
-    return total
+def summed(rows: Sequence[Row]) -> Row:
+    """The counts of all rows."""
+    sent, tools = sum(row["calls"]["total"] for row in rows), sum(row["tools"] for row in rows)
+    calls = {"total": sent, "mean": round(sent / tools, 4), "max": max(row["calls"]["max"] for row in rows)}
+    return {"tools": tools, "calls": calls, **{key: added([row[key] for row in rows]) for key in COUNTS}}

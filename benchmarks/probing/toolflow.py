@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import requests
 
-from benchmarks.probing.runs import Options, Suite, TruthLeaked, run_probing, strip, total_by_setting
+from benchmarks.probing.runs import Options, Suite, TruthLeaked, run_probing, strip, summed
 from benchmarks.probing.score import Row, added, links_of, rate, score_tool
 from protocols.protocol import ToolProtocol
 from protocols.sources.openapi import read_openapi
@@ -22,23 +22,22 @@ def declared(service: Service, url: str) -> list[ToolProtocol]:
     return read_openapi(described, where=f"the {service.name} service")
 
 
-def measure_service(unit: str, options: Options, *, writes: bool) -> Row:
+def measure_service(name: str, options: Options, *, writes: bool) -> Row:
     """Probe one service and score what came of it.
 
     Raises:
         SourceUnavailable: its data or a package is missing.
         TruthLeaked: the service answered for its document.
     """
-    name, _, setting = unit.rpartition("-")
-    service, folder = find_service(name), options.folder("writes" if writes else "toolflow", unit)
+    service, folder = find_service(name), options.folder("writes" if writes else "toolflow", name)
     with serve(service.app(service.database(options.cache), bare=True)) as served:
         tools = {tool.name: tool for tool in declared(service, served.url) if writes or not tool.writes}
-        probing = run_probing(strip(tools.values(), setting), folder, name=name, writes=writes, options=options)
+        probing = run_probing(strip(tools.values()), folder, name=name, writes=writes, options=options)
         leaked = [r.path for r in served.app.state.requests if r.path in DOCUMENTS and r.status != 404]
         leaked += [path for path in DOCUMENTS if requests.get(served.url + path, timeout=10).status_code != 404]
     if leaked:
         raise TruthLeaked(f"the {name} service answered {', '.join(leaked)}; its figures are worth nothing.")
-    row = {"name": name, "setting": setting, "tools": len(tools)}
+    row = {"name": name, "tools": len(tools)}
     row |= added([score_tool(probing.protocols.get(n), tool) for n, tool in tools.items()])
     return row | {"links": rate(links_of(probing.protocols.values()), links_of(tools.values())), **probing.spent}
 
@@ -46,9 +45,9 @@ def measure_service(unit: str, options: Options, *, writes: bool) -> Row:
 def _suite(name: str, *, writes: bool) -> Suite:
     return Suite(
         name=name,
-        units=lambda options: [f"{one}-{setting}" for setting in options.settings for one in options.services or NAMES],
-        measure=lambda unit, options: measure_service(unit, options, writes=writes),
-        total=total_by_setting,
+        units=lambda options: options.services or NAMES,
+        measure=lambda name, options: measure_service(name, options, writes=writes),
+        total=summed,
     )
 
 
