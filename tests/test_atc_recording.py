@@ -19,7 +19,7 @@ from protocols.errors import InvalidProtocol, ToolError
 from protocols.protocol import ToolProtocol
 from protocols.toolbox import Toolbox
 from sandbox.limits import Limits
-from sandbox.trace import Failure, Pins, ToolCall, Trace
+from sandbox.trace import Pins, ToolCall, Trace
 from tests.tool_lab import TEXT, tool, writing
 
 
@@ -138,43 +138,27 @@ class TestSecrets:
         assert verdict.departure.index == 1
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def document():
     note = ToolProtocol(name="get-note", input_schema={"type": "object", "properties": {"id": {"type": "string"}}})
     call = ToolCall(index=0, tool="get_note", arguments={"id": "p1"}, line=1, result={"text": "hi", "stars": 1.0})
-    failed = ToolCall(
-        index=1, tool="get_note", arguments={"id": "x"}, line=2, error="gone", status=404, outcome="refused"
+    trace = Trace(calls=(call,), stdout="hi\n", backend="zygote", pins=Pins(seed=3, clock=1.5))
+    program, tools = "print(get_note(id='p1')['text'])", {"get_note": note}
+    return to_document(
+        Recording(run="r1", task="t", status="solved", answer="hi", program=program, tools=tools, trace=trace)
     )
-    recording = Recording(
-        run="20261122-010203-abcd",
-        task="t",
-        status="failed",
-        answer=None,
-        program="print(get_note(id='p1'))\nget_note(id='x')",
-        tools={"get_note": note},
-        trace=Trace(
-            calls=(call, failed),
-            stdout="hi\n",
-            failure=Failure(kind="exception", type="ToolError", message="HTTP 404: gone", call=1),
-            backend="zygote",
-            pins=Pins(seed=3, clock=1.5),
-        ),
-    )
-    return to_document(recording)
 
 
 def changed(document, *path_and_value):
     """The document with the value at a path replaced; `...` removes it."""
-    *path, value = path_and_value
-    copy = json.loads(json.dumps(document))
-    part = copy
-    for step in path[:-1]:
+    *path, last, value = path_and_value
+    part = document
+    for step in path:
         part = part[step]
+    part[last] = value
     if value is ...:
-        del part[path[-1]]
-    else:
-        part[path[-1]] = value
-    return copy
+        del part[last]
+    return document
 
 
 @pytest.mark.parametrize(
@@ -211,29 +195,18 @@ def test_a_document_that_is_none_says_why(document, path_and_value, problem):
     assert problem in str(caught.value)
 
 
-def test_a_broken_tool_is_named(document):
+def test_a_file_that_is_none_and_a_broken_tool_are_named(document):
+    with pytest.raises(InvalidRecording, match="it may have been cut off"):
+        parse('{"format": "atc recording 1", "run', where="run.json")
+    with pytest.raises(InvalidRecording, match=r"run\.json: it is n"):
+        parse("[" * 200_000, where="run.json")
     with pytest.raises(InvalidProtocol, match=r"run\.json: tool 'get_note'"):
         from_document(changed(document, "tools", "get_note", "binding", {"ftp": {}}), where="run.json")
 
 
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    [
-        ("", "it is not JSON"),
-        ('{"format": "atc recording 1", "run', "it may have been cut off"),
-        ("[" * 200_000, "run.json: it is n"),
-    ],
-)
-def test_a_file_that_is_none_says_why(text, problem):
-    with pytest.raises(InvalidRecording) as caught:
-        parse(text, where="run.json")
-    assert problem in str(caught.value)
-
-
 def test_a_file_does_not_widen_what_a_program_may_take(document):
-    wide = json.loads(json.dumps(document))
-    wide["sandbox"]["limits"] = dict.fromkeys(wide["sandbox"]["limits"], 10**12)
-    limits = from_document(wide, where="f").limits
+    document["sandbox"]["limits"] = dict.fromkeys(document["sandbox"]["limits"], 10**12)
+    limits = from_document(document, where="f").limits
     assert (limits.wall_seconds, limits.memory_bytes) == (Limits().wall_seconds, Limits().memory_bytes)
     assert limits.tool_calls == 10**12
 
