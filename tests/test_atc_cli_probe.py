@@ -284,3 +284,14 @@ def test_on_a_terminal_writes_are_asked_about_once(tmp_path, monkeypatch, capsys
         assert "add  writes  at most 15 calls  (POST https://api.example.org/add)" in capsys.readouterr().err
         assert probe.allowed(tools, ProbeSettings(allow_writes=True), log).allow_writes
         assert len(asked) == 1
+
+
+def test_a_check_of_a_service_that_is_down(atc_, monkeypatch):
+    monkeypatch.setattr("probing.gate.UNREACHED", 0)
+    with serving(users) as server:
+        describe(server, write=False)
+        assert atc_(*PROBE)[0] == 0
+    code, out, err = atc_("probe", "--check", "out")
+    assert code == 3
+    assert "unchecked list_users: cannot connect" in out
+    assert "Nothing could be checked." in err

@@ -96,3 +96,12 @@ def test_what_cannot_be_decoded_is_said() -> None:
         ToolMatcher(Toolbox(), BYTES)
     with pytest.raises(Undecodable, match="llguidance stopped"):
         compiled(BYTES, "%llguidance {}\nstart: foo\n")
+
+
+def test_a_token_that_is_not_allowed_changes_nothing() -> None:
+    matcher = wrote(ToolMatcher(TOOLS, BYTES, FUNCTION), "max")
+    with pytest.raises(ValueError, match="may not come next"):
+        matcher.advance(ord("x"))
+    with pytest.raises(ValueError, match="may not come next"):
+        matcher.advance(BYTES.eos_token)
+    assert wrote(matcher, 'imum("x")').is_complete

@@ -204,3 +204,9 @@ def test_a_failure_is_one_sentence_with_the_next_step_and_no_key(endpoint, reply
         embedder.embed(["east", "north"])
     assert "sk-secret" not in str(caught.value)
     assert "--model" not in str(caught.value) or "HTTP 404" in str(caught.value)
+
+
+def test_a_name_that_nobody_has_is_said_with_those_that_there_are():
+    for name in ["minilmm", ""]:
+        with pytest.raises(RetrievalUnavailable, match=r"no embedder .*minilm.*'openai:MODEL'"):
+            choose(name)

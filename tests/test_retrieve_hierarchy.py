@@ -15,6 +15,7 @@ from tests.hierarchy_lab import (
     CHECK,
     FINISH,
     META,
+    SPORTS,
     SPORTS_AGENT,
     WEATHER_TOOLS,
     WORLD,
@@ -161,3 +162,20 @@ def test_the_flat_agent_has_all_functions_but_creates_nobody() -> None:
     assert cast.of(CHECK) == ["Unsolvable"]  # the pool had not changed: no second call
     assert "create_agent" not in json.dumps(cast.schemas[0])
     assert "create_agent" not in cast.prompts[0][1][0].content
+
+
+@pytest.mark.parametrize(
+    ("documents", "roles"),
+    [
+        (box(weather={"storm": 1, "sun": 1}, food={"dish": 4}), ["tool"]),
+        (box(sports=SPORTS), ["category"]),
+        ({}, []),
+        ({f"f{i}": ToolDocument(name=f"f{i}", collection=f"s{i % 6}") for i in range(30)}, ["meta"]),
+    ],
+)
+def test_small_boxes_have_no_level_that_has_nothing_to_choose(
+    documents: Mapping[str, ToolDocument], roles: list[str]
+) -> None:
+    search = played(Cast({"": [FINISH]}), documents)
+    assert [agent.role for agent in search.agents] == roles
+    assert search.retrieval(k=5).hits == ()

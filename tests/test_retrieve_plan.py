@@ -119,3 +119,17 @@ def test_peak_rank_does_not_favour_a_sub_goal_with_more_queries_and_rrf_does():
     }
     assert set(by["peak_rank"][:2]) == set(by["multi_view"][:2]) == {"weather_today", "send_mail"}
     assert by["rrf"][:2] == ["weather_today", "weather_week"]
+
+
+def test_a_sub_goal_that_nothing_serves_is_tried_thrice_then_the_next_has_its_turn():
+    model = ScriptedModel(
+        plan("Fly.", "Send a mail."),
+        asks("book a flight"),
+        asks("flight booking", serves="none"),
+        asks("airline ticket", serves="none"),
+        asks("send mail to address"),
+        asks("", serves="send_mail"),
+    )
+    found = searched(model, "Fly and tell them")
+    assert "Leave sub-goal 1" in model.prompts[4][-1].content
+    assert tools(found)[0] == "send_mail"

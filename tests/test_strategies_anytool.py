@@ -185,3 +185,15 @@ def test_a_write_that_happened_stays_in_the_program_whatever_is_said_of_its_tool
     again = [prompt for who, prompt in model.prompts if who == SOLVER][-1]
     assert again[-1].content == "Observation: {'sent': 'Oslo'}"
     assert "def send_letter(" not in again[-3].content
+
+
+def test_where_agents_find_nothing_they_are_woken_and_the_run_fails(solve, sent):
+    model = cast(meta=[FINISH])
+    solution = solve(model)
+    assert (solution.status, solution.answer, sent) == ("failed", None, [])
+    assert [a.fault.message for a in solution.attempts] == ["No function was found that helps with the task."]
+    assert who(model) == [META]
+    again = cast(meta=[LOOK, FINISH], flights=[FINISH])
+    again.scripts[META] = [*[LOOK] * 3, FINISH]
+    assert solve(again, steps=2).status == "failed"
+    assert "No function was found that helps with the task." in str(of(again, META))

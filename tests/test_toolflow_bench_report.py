@@ -475,3 +475,14 @@ def test_tasks_are_filtered_by_the_address(save: Save, browser: Browser, tmp_pat
     assert "1 of 4 tasks" in page.text
     assert "hidden" not in page.named("form")[0]
     assert browser.console == []
+
+
+def test_failures_are_counted_by_class(save: Save) -> None:
+    rows = [row(1), wrong(2), wrong(3), wrong(4, failure="limit"), wrong(5, failure="not heard of"), outage(6)]
+    page = Page(page_of(save("run", rows)))
+    said = [attributes["aria-label"] for attributes in page.named("a") if "aria-label" in attributes]
+    assert said == [
+        f"A · qwen. {part}: show them"
+        for part in ("Right: 1 answer", "Limit: 1 answer", "Wrong answer: 2 answers", "Other: 1 answer")
+    ]
+    assert "+ 1 outage" in page.text

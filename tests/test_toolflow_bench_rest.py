@@ -141,3 +141,9 @@ def test_steering_that_cannot_be_followed_is_explained(
 ) -> None:
     found, answer, _ = send(service, method, path, body)
     assert (found, said in answer["detail"]) == (status, True), answer
+
+
+def test_a_path_argument_may_hold_a_slash(service: Served) -> None:
+    assert send(service, "DELETE", "/notes/a%2Fb")[1] == {"detail": "there is no note of this id."}
+    assert send(service, "DELETE", "/notes/a/b")[1] == {"detail": "Not Found"}
+    assert send(service, "DELETE", "/notes/")[:2] == (404, {"detail": "Not Found"})

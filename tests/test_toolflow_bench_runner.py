@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -341,3 +342,19 @@ def test_a_killed_run_goes_on_where_it_was(tmp_path: Path) -> None:
     assert all(row.correct for row in rows)
     assert out.read_bytes().startswith(kept[: kept.rfind(b"\n") + 1])
     assert {row.id: row for row in rows}.items() >= {row.id: row for row in before}.items()
+
+
+def test_a_disk_that_takes_no_more_is_one_sentence(tmp_path: Path) -> None:
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+
+    def solve(question: str, /, *, seed: int, max_seconds: float | None) -> Solution:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (300, limits[1]))
+        return solution(question, "2")
+
+    try:
+        with pytest.raises(InvalidRunFile, match="File too large; make room and run the same command again"):
+            run_suite(ITEMS[:1], alone(solve), header=HEADER, out=tmp_path / "r.jsonl")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    rows = run_suite(ITEMS, alone(Twice()), header=HEADER, out=tmp_path / "r.jsonl")
+    assert all(row.correct for row in rows)
