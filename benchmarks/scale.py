@@ -44,7 +44,7 @@ from atc.retrieve.index import ToolIndex
 from toolflow_bench.rows import read_rows
 from toolflow_bench.services.serve import Served, serve
 from toolflow_bench.settings import CATALOGUE, draw_distractors
-from toolflow_bench.task import Task, load_tasks, to_document
+from toolflow_bench.task import load_tasks, to_document
 
 ATC = (sys.executable, "-c", "from atc.cli.main import main; main()")
 CORES = 2
@@ -68,15 +68,11 @@ def cluster(nodes: int) -> Iterator[Cluster]:
         made.shutdown()
 
 
-def tasks(count: int | None = None, *, seed: int = 0) -> list[Task]:
-    """The 507 tasks, or some of them."""
-    every = [task for task in load_tasks() if task.id.split("/")[0] not in _LEFT_OUT]
-    return every if count is None else random.Random(seed).sample(every, count)
-
-
 @contextmanager
-def folder_of(some: list[Task]) -> Iterator[Path]:
-    """A folder with a file of tasks, for rows too."""
+def folder_of(count: int | None = None, *, seed: int = 0) -> Iterator[Path]:
+    """A folder with a file of the 507 tasks, or some of them; for rows too."""
+    every = [task for task in load_tasks() if task.id.split("/")[0] not in _LEFT_OUT]
+    some = every if count is None else random.Random(seed).sample(every, count)
     with tempfile.TemporaryDirectory(prefix="atc-scale-") as name:
         (Path(name) / "tasks").mkdir()
         lines = [json.dumps(to_document(task)) for task in some]
@@ -156,7 +152,7 @@ def gold(count: int | None, out: Path | None) -> None:
     """The gold programs here, on one node and on two."""
     report: dict[str, Any] = {}
     wrong: list[str] = []
-    with folder_of(tasks(count)) as folder:
+    with folder_of(count) as folder:
         expected, report["here"] = ran(folder, "here", "--jobs", str(CORES))
         report["tasks"], report["solved"] = len(expected), sum(row["correct"] for row in expected)
         for nodes in (1, 2):
@@ -195,7 +191,7 @@ def kills(seed: int, out: Path | None, times: int, count: int) -> None:
         for number in range(times):
             draw = random.Random(f"{seed} {number}")
             what, after = ("worker", "node", "driver")[number % 3], draw.randrange(1, count - 5)
-            with folder_of(tasks(count, seed=number)) as folder:
+            with folder_of(count, seed=number) as folder:
                 rows = folder / "rows.jsonl"
                 driver = command(folder, rows, "--workers", f"ray:{made.address}")
                 seen = 0

@@ -20,7 +20,7 @@ from atc.cli.wiring import choose_model
 from atc.config import Config
 from atc.side_by_side import Pool, Threads
 from atc.store import RunStore
-from protocols.ask import Ask, Completion, Message, Powers, powers
+from protocols.ask import Ask, Completion, Message
 from sandbox.base import Sandbox
 from sandbox.choose import open_sandbox
 from sandbox.errors import SandboxUnavailable
@@ -132,11 +132,6 @@ class SharedModel:
     def __init__(self, shared: Shared) -> None:
         self._shared = shared
         self.name, self.prompt_tokens = shared.ask.name, shared.ask.prompt_tokens
-
-    @property
-    def powers(self) -> Powers:
-        """The model's."""
-        return powers(self._shared.ask)
 
     def __call__(self, messages: Sequence[Message], **options: Any) -> Completion:
         """As the model itself; see `protocols.ask.Ask`."""

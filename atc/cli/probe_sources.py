@@ -86,7 +86,7 @@ class Ended:
     probed: Probed | None = None
     sent: int = 0
     error: str = ""
-    report: Mapping[str, Any] = field(default_factory=dict)
+    totals: Mapping[str, Any] = field(default_factory=dict)
     """Of the tools: how many, how many of them answered."""
 
 
@@ -123,7 +123,7 @@ def probe_many(sources: Sequence[str], output: Path, many: Many, pool: Pool) -> 
             for one in group:
                 if one.probed is not None:
                     written = write(one.folder, one.probed, keep_values=many.keep_values)
-                    one = replace(one, report=coverage(one.probed, written.protocols)["totals"])
+                    one = replace(one, totals=coverage(one.probed, written.protocols)["totals"])
                 done(one)
     return sorted(ended, key=lambda one: sources.index(one.source))
 
@@ -131,30 +131,21 @@ def probe_many(sources: Sequence[str], output: Path, many: Many, pool: Pool) -> 
 def conclude_many(ended: Sequence[Ended], *, as_json: bool) -> int:
     """Print how all sources ended, and give the exit code: 3 where one failed, 1 where one has no tool documented."""
     if as_json:
-        shown = [
-            {
-                "source": one.source,
-                "folder": str(one.folder),
-                "sent": one.sent,
-                "error": one.error,
-                "totals": one.report,
-            }
-            for one in ended
-        ]
-        print_json(shown)
+        names = ("source", "sent", "error", "totals")
+        print_json([{name: getattr(one, name) for name in names} | {"folder": str(one.folder)} for one in ended])
     else:
         print_text("\n".join(f"{one.folder}: {_line(one)}" for one in ended))
     failed = any(one.error for one in ended)
     if failed:
         say("The same command goes on; no call is made twice.")
-    return 3 if failed else int(any(not one.report["answered"] for one in ended))
+    return 3 if failed else int(any(not one.totals["answered"] for one in ended))
 
 
 def _line(one: Ended) -> str:
     if one.error:
         return one.error
-    totals = one.report
-    return f"{totals['answered']} of {count(totals['tools'], 'tool')} documented with {count(one.sent, 'call')}"
+    tools = count(one.totals["tools"], "tool")
+    return f"{one.totals['answered']} of {tools} documented with {count(one.sent, 'call')}"
 
 
 def _folders(sources: Sequence[str], output: Path) -> dict[str, Path]:
