@@ -113,13 +113,10 @@ def test_a_fault_is_shown_before_any_other_sample(solve, sent):
         assert [options["temperature"] for options in model.options] == [0.0, 0.0]
 
 
-@pytest.mark.parametrize(
-    "task", ["Whose is it? Answer none if nobody's.", "The name, or none.", "What is it? If there isn't one, say so."]
-)
-def test_none_stands_where_the_task_allows_for_it(solve, task):
+def test_none_stands_where_the_task_allows_for_it(solve):
     """Elsewhere it is doubted once, with what the calls returned in view, and stands when it comes twice."""
     nothing = "note = get_note(id='p1')\nprint(note.get('nothing'))"
-    solution, model, _ = solve(nothing, task=task)
+    solution, model, _ = solve(nothing, task="What is it? If there isn't one, say so.")
     assert (solution.status, solution.answer, len(model.prompts)) == ("solved", "None", 1)
     doubted, model, _ = solve(nothing, nothing, task="What is it?")
     assert (doubted.status, doubted.answer, len(model.prompts)) == ("solved", "None", 2)

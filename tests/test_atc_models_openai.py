@@ -287,27 +287,6 @@ def test_an_endpoint_that_lists_no_models_is_unknown_and_one_that_is_down_is_ask
         model.close()
 
 
-def test_a_refused_field_is_left_out_from_then_on_and_is_no_power():
-    def answer(path: str, body: Mapping[str, Any]) -> Reply:
-        refused = "grammar" in body or "continue_final_message" in body
-        field = "grammar" if "grammar" in body else "continue_final_message"
-        if refused and path.startswith("/v1/"):
-            return refusal(400, f"[{{'type': 'extra_forbidden', 'loc': ('body', '{field}')}}]")
-        return said("x = 1\nadd(1)")
-
-    with endpoint(answer, owner="vllm") as (model, server):
-        assert ask(model, BEGUN) == "add(1)"
-        assert not model.powers.continues
-        ask(model)
-    assert bodies(server)[-2:] == [BEGUN_BODY, BODY]
-    with endpoint(lambda path, body: (answer if path[1:3] == "v1" else llama)(path, body), owner="llamacpp") as (
-        model,
-        server,
-    ):
-        assert ask(model, grammar=LARK) == "x = 1\nadd(1)"
-        assert not model.powers.grammars
-
-
 def test_a_grammar_that_a_reply_breaks_is_not_relied_on_again():
     pytest.importorskip("llguidance")
     with endpoint(llama, owner="llamacpp") as (model, _):

@@ -5,11 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from atc.attribute import origins
-from atc.paths import at
 from sandbox.trace import ToolCall
 
 
@@ -44,19 +41,3 @@ def test_equal_values_of_equal_type(value: Any, results: list[Any], expected: li
 @pytest.mark.parametrize("value", [None, True, 0, 9, -9, "a", "true", "asc", 1.0, [], {}])
 def test_common_values_have_no_origin(value: Any) -> None:
     assert found(value, {"x": value, "y": [value]}) == []
-
-
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=6),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=4), inner, max_size=4),
-    max_leaves=12,
-)
-
-
-@given(JSON, JSON)
-def test_every_origin_holds_the_value(value: Any, result: Any) -> None:
-    for origin in origins(value, [call(0, result), call(1, [value])]):
-        holder = result if origin.call == 0 else [value]
-        held = at(holder, origin.steps)
-        assert type(held) is type(value)
-        assert held == value
