@@ -12,9 +12,9 @@ from benchmarks.runner import suite
 from benchmarks.sandbox.containment import Program, measure_containment
 from benchmarks.sandbox.costs import measure_latency, measure_ordinary, measure_soak
 from benchmarks.sandbox.host import open_backend
-from protocols.errors import AtcError
 from protocols.toolbox import Toolbox
 from sandbox.choose import NAMES, availability
+from sandbox.errors import SandboxUnavailable
 from sandbox.journal import Journal
 from sandbox.limits import Limits
 
@@ -67,12 +67,17 @@ def measure(
     """One backend: what it says of itself, and what was found of the parts that were asked for.
 
     Raises:
-        AtcError: the sandbox cannot be had here.
+        SandboxUnavailable: the sandbox cannot be had here.
     """
-    if ":" not in backend and (reason := availability(backend).reason) is not None:
-        raise AtcError(f"the sandbox {backend!r} cannot be measured here: {reason}")
+    if backend not in NAMES and ":" not in backend:
+        raise click.UsageError(f"no sandbox named {backend!r}; there is {', '.join(NAMES)}, or MODULE:FACTORY.")
+    if backend in NAMES and (reason := availability(backend).reason) is not None:
+        raise SandboxUnavailable(f"{backend!r} cannot be measured here: {reason}")
     found: dict[str, Any] = {"passed": True}
-    sandbox = open_backend(backend, without)
+    try:
+        sandbox = open_backend(backend, without)
+    except (ImportError, AttributeError) as error:
+        raise SandboxUnavailable(f"{backend!r} cannot be measured here: {error}") from error
     try:
         sandbox.run("print(1)", Toolbox(), limits=Limits(), journal=Journal())  # some know their layers only then
         found |= {"layers": ", ".join(sandbox.layers), "boundary": sandbox.boundary}
