@@ -9,10 +9,10 @@ from dataclasses import replace
 import pytest
 
 from protocols.errors import ToolError
-from protocols.protocol import Annotations, ToolProtocol
-from protocols.toolbox import Tool, Toolbox
+from protocols.toolbox import Toolbox
 from sandbox.choose import availability, open_sandbox
-from sandbox.errors import Diverged, Paused, Unsupported
+from sandbox.conformance import make_tool
+from sandbox.errors import Diverged, Unsupported
 from sandbox.journal import Journal
 from sandbox.limits import Limits
 from sandbox.replay import Redacted, replay
@@ -34,47 +34,35 @@ def any_sandbox():
         yield opened
 
 
-def tool(name, call, parameters, *, output=None, reads=True):
-    schema = {"type": "object", "properties": parameters, "required": [n for n in parameters if n != "page"]}
-    protocol = ToolProtocol(
-        name=name, input_schema=schema, output_schema=output, annotations=Annotations(read_only=reads)
-    )
-    return Tool(protocol=protocol, call=call)
-
-
 class World:
     """Tools that answer otherwise each time, so that a replay that reached one would show it."""
 
     def __init__(self):
         self.made = []
+        rows = {"type": "object", "properties": {"rows": {"type": "array"}}, "required": ["rows"]}
+        text, number = {"type": "string"}, {"type": "integer"}
+        self.toolbox = Toolbox(
+            [
+                make_tool("note", {"id": text, "page": {**number, "default": 1}}, self.note, required=("id",)),
+                make_tool("rows", {"count": number}, self.rows, output=rows),
+                make_tool("send", {"to": text}, self.send, writes=True),
+            ]
+        )
 
-    def note(self, arguments):
+    def note(self, **arguments):
         self.made.append(arguments)
         if arguments["id"] == "none":
             raise ToolError(404, "there is no such note")
         text = "æøå \ud7ff 🎈" if arguments["id"] == "odd" else arguments["id"]
         return {"text": text, "serial": len(self.made), "half": 0.1 + 0.2, "none": None, "big": 10**30}
 
-    def rows(self, arguments):
-        self.made.append(arguments)
-        return {"rows": [{"n": n, "made": len(self.made)} for n in range(arguments["count"])]}
+    def rows(self, count):
+        self.made.append(count)
+        return {"rows": [{"n": n, "made": len(self.made)} for n in range(count)]}
 
-    def send(self, arguments):
-        self.made.append(arguments)
-        if arguments["to"] == "nobody":
-            raise Paused("send may change something and was not allowed; nothing was sent.")
+    def send(self, to):
+        self.made.append(to)
         return {"sent": len(self.made)}
-
-    @property
-    def toolbox(self):
-        rows = {"type": "object", "properties": {"rows": {"type": "array"}}, "required": ["rows"]}
-        return Toolbox(
-            [
-                tool("note", self.note, {"id": {"type": "string"}, "page": {"type": "integer", "default": 1}}),
-                tool("rows", self.rows, {"count": {"type": "integer", "minimum": 0}}, output=rows),
-                tool("send", self.send, {"to": {"type": "string"}}, reads=False),
-            ]
-        )
 
 
 def ran(source, sandbox, *, pins=None, limits=LIMITS):
