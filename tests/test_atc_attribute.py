@@ -221,9 +221,9 @@ def test_any_program_and_failure_give_a_fault(source: str) -> None:
 
 
 def test_a_large_response_is_searched_within_bounds() -> None:
-    rows = [{"id": f"row-{i}", "value": i, "tags": ["a", "b"]} for i in range(20_000)]
+    rows = [{"id": f"row-{i}", "value": i, "tags": ["a", "b"]} for i in range(5_000)]
     tools = Toolbox([Tool(protocol=ToolProtocol(name="rows"), call=lambda _: rows)])
-    calls = tuple(ToolCall(index=i, tool="rows", arguments={}, line=1, result=rows) for i in range(20))
+    calls = tuple(ToolCall(index=i, tool="rows", arguments={}, line=1, result=rows) for i in range(5))
     failure = Failure(kind="exception", type="KeyError", message="'values'", frames=(Frame(line=2),))
     fault = fault_of('for r in rows():\n    print(r["values"])', Trace(calls=calls, failure=failure), tools)
     assert (fault.kind, fault.path) == ("misread_result", "[0].values")

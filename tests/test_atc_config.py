@@ -144,14 +144,6 @@ def test_credentials_merge_by_name_and_are_never_shown(tmp_path: Path) -> None:
     assert "other" not in repr(config)
 
 
-@pytest.mark.parametrize("text", ["allow_writes = ['all']", CREDENTIALS])
-def test_a_folder_s_own_file_grants_neither_secrets_nor_consent(tmp_path: Path, text: str) -> None:
-    with pytest.raises(InvalidConfig, match=r"is not taken from a folder's file.*config\.toml"):
-        load(tmp_path, project=text)
-    (tmp_path / "atc.toml").unlink()
-    load(tmp_path, user=text)  # a user's own file may
-
-
 def test_secrets_are_read_when_they_are_needed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "token").write_text("t0ken \nmore\n")
     monkeypatch.setenv("T", "abc")

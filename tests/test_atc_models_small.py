@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -94,16 +93,16 @@ def test_the_likeliest_tokens_are_those_that_are_written(model):
             assert [p for _, p in place.tops] == sorted((p for _, p in place.tops), reverse=True)
 
 
-def test_what_was_forgotten_is_read_again(weights, tmp_path):
-    with closing(LocalModel(weights, threads=1, folder=tmp_path)) as model:
-        model(SUM, max_tokens=2)
-        assert model(SUM, max_tokens=2).cached_tokens > 0
+def test_what_was_forgotten_is_read_again(model):
+    if isinstance(model, OpenAIModel):
+        pytest.skip("what an endpoint keeps is its own affair")
+    begun = [*SUM, Message("assistant", "```python\n")]
+    model(SUM, max_tokens=2)
+    assert model(SUM, max_tokens=2).cached_tokens > 0
+    for prompt in (SUM, begun):
         forget(model)
-        assert model(SUM, max_tokens=2).cached_tokens == 0
-        assert model(SUM, max_tokens=2).cached_tokens > 0
-        forget(model)
-        begun = [*SUM, Message("assistant", "```python\n")]
-        assert model(begun, max_tokens=2).cached_tokens == 0
+        assert model(prompt, max_tokens=2).cached_tokens == 0
+    assert model(begun, max_tokens=2).cached_tokens > 0
 
 
 def test_a_reply_is_waited_for_as_long_as_there_is_time_and_the_next_one_comes(model: Model) -> None:

@@ -172,7 +172,7 @@ def host(nursery, notes, place):
 
 
 @both_stores
-@pytest.mark.parametrize(("moment", "nth"), [("intended", 1), ("applied", 1), ("finished", 0)])
+@pytest.mark.parametrize(("moment", "nth"), [("intended", 1), ("applied", 1)])
 def test_a_killed_run_goes_on_where_it_was(host, notes, moment, nth) -> None:
     """The first write has a key, the second is verified by a read."""
     host(Kill(moment=moment, nth=nth))
