@@ -6,44 +6,13 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-import pytest
-
 from atc.decode.call import Sampling
-from atc.decode.formats import FUNCTION, JSON_CALL, REACT, CallFormat
-from benchmarks.decoding.rivals import fuzzy_call, match_suffix, write_backtracking
+from atc.decode.formats import FUNCTION
+from benchmarks.decoding.rivals import write_backtracking
 from protocols.ask import Completion, Message, Powers
 from tests.decode_calls_lab import TOOLS
 
 ASKED = [Message("user", "What is 2 to the power of 3?")]
-NAMES = ["search_for_spotify", "get_for_spotify", "search_for_tmdb", "multiply"]
-
-
-@pytest.mark.parametrize(
-    ("name", "published", "longest"),
-    [
-        ("search_for_tmdb", "search_for_tmdb", "search_for_tmdb"),
-        ("for_spotify", "search_for_spotify", "search_for_spotify"),
-        ("find_for_spotify", None, "search_for_spotify"),
-        ("numbers", None, None),
-    ],
-)
-def test_a_name_is_taken_for_one_that_ends_with_it(name: str, published: str | None, longest: str | None) -> None:
-    assert match_suffix(name, NAMES) == published
-    assert match_suffix(name, NAMES, longest=True) == longest
-
-
-@pytest.mark.parametrize(
-    ("form", "text", "wrong"),
-    [
-        (FUNCTION, "So wer(2, 3) it is", "wer"),
-        (JSON_CALL, '{"name": "wer", "arguments": {"base": 2, "exponent": 3}}', "wer"),
-        (REACT, 'Thought: x\nAction: wer\nAction Input: {"base": 2, "exponent": 3}', "wer"),
-    ],
-)
-def test_the_name_alone_is_replaced(form: CallFormat, text: str, wrong: str) -> None:
-    call = fuzzy_call(text, TOOLS, form)
-    assert (call.tool, call.arguments, call.error, call.name) == ("power", {"base": 2, "exponent": 3}, None, wrong)
-    assert text[slice(*call.name_span)] == wrong
 
 
 class Telling:

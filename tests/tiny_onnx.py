@@ -47,18 +47,10 @@ def model(*graph: bytes) -> bytes:
     return field(1, 6) + field(8, field(2, 11)) + field(7, b"".join(graph))
 
 
-def encoder(table: Any, *, second: bool = False) -> bytes:
-    """A model whose hidden state at each token is that token's row of `table`, whatever stands around it.
-
-    With `second` it is the model's second output, behind a copy of the tokens.
-    """
+def encoder(table: Any) -> bytes:
+    """A model whose hidden state at each token is that token's row of `table`, whatever stands around it."""
     inputs = [value_info(name, INT64, "texts", "tokens") for name in ("input_ids", "attention_mask")]
-    copied = [
-        field(1, node("Identity", ["input_ids"], "copy")),
-        field(12, value_info("copy", INT64, "texts", "tokens")),
-    ]
     return model(
-        *(copied if second else []),
         field(1, node("Gather", ["table", "input_ids"], "last_hidden_state")),
         field(2, "encoder"),
         field(5, tensor("table", table)),
