@@ -7,7 +7,7 @@ order. A tool agent searches one collection here: travel has a category agent, f
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -15,8 +15,8 @@ from atc.config import Config
 from atc.strategies import anytool
 from atc.strategies.anytool import Options
 from protocols.errors import ToolError
-from protocols.protocol import Annotations, ToolProtocol
 from protocols.toolbox import Tool, Toolbox
+from tests import tool_lab
 from tests.acting_lab import Solver
 from tests.hierarchy_lab import FINISH, Cast, Line, call, verdict
 
@@ -35,21 +35,8 @@ def box(sent: list[tuple[str, Any]]) -> Toolbox:
 
     def tool(name: str, where: str, answer: Any, *, reads: bool = True) -> Tool:
         category, _, collection = where.partition("/")
-
-        def reached(arguments: Mapping[str, Any]) -> Any:
-            sent.append((name, dict(arguments)))
-            return answer(arguments)
-
-        schema = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
-        protocol = ToolProtocol(
-            name=name,
-            description=f"{name} of a city.",
-            input_schema=schema,
-            category=category,
-            collection=collection,
-            annotations=Annotations(read_only=reads),
-        )
-        return Tool(protocol=protocol, call=reached)
+        about = {"description": f"{name} of a city.", "category": category, "collection": collection}
+        return tool_lab.tool(name, answer, {"city": "string"}, reads=reads, sent=sent, **about)
 
     return Toolbox(
         [

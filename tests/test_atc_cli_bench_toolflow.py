@@ -15,8 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import atc.cli.bench_run
-from protocols.protocol import Annotations, ToolProtocol
-from protocols.toolbox import Tool, Toolbox
+from protocols.toolbox import Toolbox
+from tests.tool_lab import tool
 from toolflow_bench.rows import read_rows
 from toolflow_bench.suites import draw, services_of
 from toolflow_bench.task import InvalidTask, Task
@@ -36,14 +36,7 @@ class Counting:
     """Twenty tools, each of which gives a number."""
 
     def __init__(self) -> None:
-        schema = {"type": "object", "properties": {}}
-        self.toolbox = Toolbox(
-            Tool(
-                protocol=ToolProtocol(name=name, input_schema=schema, annotations=Annotations(read_only=True)),
-                call=lambda _, value=value: {"value": 1000 + 7 * value},
-            )
-            for value, name in enumerate(NUMBERS)
-        )
+        self.toolbox = Toolbox(tool(name, {"value": 1000 + 7 * value}) for value, name in enumerate(NUMBERS))
 
     def reset(self) -> None:
         pass

@@ -19,9 +19,10 @@ from atc.cli.state import open_store
 from atc.config import Config
 from atc.models.scripted import ScriptedModel
 from protocols.invoke import Invoker
-from protocols.protocol import Annotations, HttpBinding, ToolProtocol
+from protocols.protocol import HttpBinding
 from protocols.toolbox import Tool, Toolbox
 from tests.loopback import Reply, serving
+from tests.tool_lab import record, tool
 
 PROGRAM = "note = get_note(id='p1')\nprint(note['text'])\nprint(get_note(id='p2')['text'])"
 
@@ -51,17 +52,9 @@ def solve(config, sandbox, service):
     """Stores a run of a program over the notes, and gives its id."""
 
     def run(program=PROGRAM, task="What do they say?"):
-        protocol = ToolProtocol(
-            name="get_note",
-            input_schema={"type": "object", "properties": {"id": {"type": "string"}}, "required": ["id"]},
-            output_schema={
-                "type": "object",
-                "properties": {"text": {"type": "string"}, "more": {"type": "integer"}},
-                "required": ["text"],
-            },
-            annotations=Annotations(read_only=True),
-            binding=HttpBinding(method="GET", url=f"{service.url}/notes/{{id}}"),
-        )
+        binding = HttpBinding(method="GET", url=f"{service.url}/notes/{{id}}")
+        answer = {**record(text="string", more="integer"), "required": ["text"]}
+        protocol = tool("get_note", None, {"id": "string"}, answer, binding=binding).protocol
         with Invoker() as invoker, open_store(config) as store:
             toolbox = Toolbox([Tool(protocol, invoker.bind(protocol))])
             model = ScriptedModel(f"```python\n{program}\n```")

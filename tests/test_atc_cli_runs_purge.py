@@ -100,7 +100,12 @@ def test_wrong_use_deletes_nothing(config: Config, arguments: list[str], capsys:
 
 @pytest.mark.parametrize(("answer", "code", "left"), [("\n", 130, 1), ("y\n", 0, 0)])
 def test_on_a_terminal_it_asks(
-    config: Config, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], answer: str, code: int, left: int
+    config: Config,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    answer: str,
+    code: int,
+    left: int,
 ) -> None:
     stored(config)
     monkeypatch.setattr("atc.cli.runs.has_person", lambda: True)

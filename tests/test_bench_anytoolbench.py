@@ -11,9 +11,8 @@ from benchmarks.anytoolbench.__main__ import figures, make_queries, taken_of
 from benchmarks.anytoolbench.construct import Refused, construct, verified
 from benchmarks.anytoolbench.pool import Api, ApiPool
 from protocols.errors import ModelUnavailable, ToolError
-from protocols.protocol import Annotations, ToolProtocol
-from protocols.toolbox import Tool
 from tests.hierarchy_lab import call, verdict
+from tests.tool_lab import tool
 
 RESOLVED, KEEP = verdict("resolved", "all is there"), verdict("keep")
 QUERY = (
@@ -36,16 +35,13 @@ ADD = call("add_API_into_API_pool", apis=["cinema/films", "cinema/film", "sky/fo
 
 
 def api(name, category, down, **takes):
-    schema = {"type": "object", "properties": {k: {"type": v} for k, v in takes.items()}, "required": list(takes)}
-    protocol = ToolProtocol(name=name, input_schema=schema, annotations=Annotations(read_only=True))
-
     def reply(_):
         if name == down:
             raise ToolError(503, "down")
         return ANSWERS[name]
 
     document = ToolDocument(name=name, description=f"Gives {name}.", category=category, collection=name.split("/")[0])
-    return Api(document, Tool(protocol, reply))
+    return Api(document, tool(name, reply, takes))
 
 
 def world(down=None):

@@ -11,8 +11,8 @@ from atc.models.scripted import ScriptedModel
 from benchmarks.repair.__main__ import run_arms
 from benchmarks.repair.arms import ARMS, Bench
 from protocols.errors import ModelUnavailable
-from protocols.protocol import Annotations, ToolProtocol
-from protocols.toolbox import Tool, Toolbox
+from protocols.toolbox import Toolbox
+from tests.tool_lab import fenced, tool
 from toolflow_bench.rows import Header, InvalidRunFile
 from toolflow_bench.runner import Item
 from toolflow_bench.task import Question
@@ -31,13 +31,12 @@ class Shelf:
 
     def __init__(self):
         self.notes = []
-        text = {"type": "string"}
         listed = {"most": {"type": "integer", "default": 9}}
         self.toolbox = Toolbox(
             [
-                self._tool("list_books", lambda a: {"books": list(BOOKS)[: a.get("most", 9)], "total": 2}, listed, []),
-                self._tool("get_book", lambda a: BOOKS[a["id"]], {"id": text}, ["id"]),
-                self._tool("add_note", self._note, {"book": text}, ["book"], reads=False),
+                tool("list_books", lambda a: {"books": list(BOOKS)[: a.get("most", 9)], "total": 2}, listed),
+                tool("get_book", lambda a: BOOKS[a["id"]], {"id": "string"}),
+                tool("add_note", self._note, {"book": "string"}, reads=False),
             ]
         )
 
@@ -50,14 +49,6 @@ class Shelf:
     def _note(self, arguments):
         self.notes.append(arguments)
         return {"note_id": f"n{len(self.notes)}", "book": arguments["book"]}
-
-    def _tool(self, name, call, parameters, required, *, reads=True):
-        schema = {"type": "object", "properties": parameters, "required": required}
-        return Tool(ToolProtocol(name=name, input_schema=schema, annotations=Annotations(read_only=reads)), call)
-
-
-def fenced(source):
-    return f"```python\n{source}```"
 
 
 @pytest.fixture

@@ -5,14 +5,14 @@ import pytest
 from atc.retrieve.base import Hit, Retrieval
 from atc.retrieve.finder import Finder
 from atc.retrieve.searches import in_turns, with_producers
-from protocols.protocol import Link, ToolProtocol
-from protocols.toolbox import Tool, Toolbox
+from protocols.protocol import Link
+from protocols.toolbox import Toolbox
+from tests import tool_lab
 
 
 def tool(name, *, needs=(), optional=(), links=()):
-    properties = {argument: {"type": "string"} for argument in (*needs, *optional)}
-    schema = {"type": "object", "properties": properties, "required": list(needs)}
-    return Tool(protocol=ToolProtocol(name=name, input_schema=schema, links=tuple(links)), call=lambda arguments: None)
+    arguments = dict.fromkeys((*needs, *optional), "string")
+    return tool_lab.tool(name, None, arguments, optional=optional, links=tuple(links))
 
 
 BOX = Toolbox(

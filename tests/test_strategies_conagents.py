@@ -12,10 +12,9 @@ from atc.events import ModelAsked
 from atc.models.scripted import ScriptedModel
 from atc.strategies.conagents import MOST_ROUNDS
 from protocols.errors import ToolError
-from protocols.protocol import Annotations, ToolProtocol
-from protocols.toolbox import Tool, Toolbox
+from protocols.toolbox import Toolbox
+from tests.tool_lab import tool
 
-TEXT = {"type": "string"}
 FILMS = {"p1": ["Metropolis", "M"], "p2": ["Jaws"]}
 TASK = "What was the first film of Lang?"
 
@@ -34,30 +33,18 @@ def toolbox(sent):
     def list_films(arguments):
         if arguments["person"] not in FILMS:
             raise ToolError(404, "there is no such person")
-        return [{"title": title, "pages": "x" * arguments["pages"]} for title in FILMS[arguments["person"]]]
+        return [{"title": title, "pages": "x" * arguments.get("pages", 1)} for title in FILMS[arguments["person"]]]
 
     def add_mark(arguments):
         return {"mark": f"m{len(sent)}"}
 
-    def tool(name, call, /, reads=True, required=None, **properties):
-        def recorded(arguments):
-            sent.append((name, dict(arguments)))
-            return call({"pages": 1, **arguments})
-
-        required = list(properties) if required is None else required
-        schema = {"type": "object", "properties": properties, "required": required}
-        annotations = Annotations(read_only=reads)
-        return Tool(
-            ToolProtocol(name=name, description=f"{name}.", input_schema=schema, annotations=annotations), recorded
-        )
-
     return Toolbox(
         [
-            tool("find_person", find_person, name=TEXT),
-            tool("list_films", list_films, required=["person"], person=TEXT, pages={"type": "integer"}),
-            tool("add_mark", add_mark, reads=False, person=TEXT),
+            tool("find_person", find_person, {"name": "string"}, sent=sent),
+            tool("list_films", list_films, {"person": "string", "pages": "integer"}, optional=["pages"], sent=sent),
+            tool("add_mark", add_mark, {"person": "string"}, reads=False, sent=sent),
         ]
-    )  # fmt: skip
+    )
 
 
 @pytest.fixture

@@ -8,9 +8,9 @@ import pytest
 
 from atc.models.scripted import ScriptedModel
 from atc.strategies.judge import Judge, Verdict, read, told
-from protocols.protocol import ToolProtocol
-from protocols.toolbox import Tool, Toolbox
+from protocols.toolbox import Toolbox
 from sandbox.trace import ToolCall
+from tests.tool_lab import tool
 
 
 def vote(word: str, reason: str = "") -> str:
@@ -50,8 +50,7 @@ def test_what_a_program_can_grade_no_model_is_asked_about():
 
 
 def test_calls_are_told_with_what_they_returned_the_last_ones_where_there_are_many():
-    schema = {"type": "object", "properties": {"n": {"type": "integer"}}}
-    tools = Toolbox([Tool(protocol=ToolProtocol(name="get", input_schema=schema), call=lambda arguments: None)])
+    tools = Toolbox([tool("get", None, {"n": "integer"}, optional=["n"])])
     good = ToolCall(index=0, tool="get", arguments={"n": 1}, line=1, result={"name": "Ada", "notes": ["x" * 900] * 9})
     bad = ToolCall(index=1, tool="get", arguments={"n": 2}, line=2, error="HTTP 404: no such year")
     first, last = told([good, bad], tools).splitlines()[0], told([good, bad], tools).splitlines()[-1]

@@ -12,16 +12,10 @@ from atc.events import ModelAsked
 from atc.models.scripted import ScriptedModel
 from atc.strategies.restgpt import Plan, read_plan
 from protocols.errors import ToolError
-from protocols.protocol import Annotations, ToolProtocol
-from protocols.toolbox import Tool, Toolbox
+from protocols.toolbox import Toolbox
+from tests.tool_lab import record, tool
 
-TEXT = {"type": "string"}
-PERSON = {"type": "object", "properties": {"id": TEXT, "name": TEXT}, "required": ["id", "name"]}
-PEOPLE = {
-    "type": "object",
-    "properties": {"people": {"type": "array", "items": PERSON}, "count": {"type": "integer"}},
-    "required": ["people", "count"],
-}
+PEOPLE = record(people={"type": "array", "items": record(id="string", name="string")}, count="integer")
 ADA = [{"id": "p1", "name": "Ada"}]
 TASK = "What does Ada's note say?"
 
@@ -39,26 +33,12 @@ def toolbox(sent):
             raise ToolError(404, "no such person")
         return {"text": f"note of {arguments['id']}", "more": "x" * 9_000}
 
-    def tool(alias, call, /, reads=True, output=None, **parameters):
-        def recorded(arguments):
-            sent.append((alias, dict(arguments)))
-            return call(arguments)
-
-        schema = {"type": "object", "properties": parameters, "required": list(parameters)}
-        protocol = ToolProtocol(
-            name=alias,
-            description=f"{alias} does it. And more.",
-            input_schema=schema,
-            output_schema=output,
-            annotations=Annotations(read_only=reads),
-        )
-        return Tool(protocol, recorded)
-
+    about = {"description": "It does it. And more.", "sent": sent}
     return Toolbox(
         [
-            tool("find_people", lambda _: {"people": ADA, "count": 1}, output=PEOPLE, name=TEXT),
-            tool("get_note", get_note, id=TEXT),
-            tool("add_mark", lambda _: {"mark": f"m{len(sent)}"}, reads=False, person=TEXT),
+            tool("find_people", {"people": ADA, "count": 1}, {"name": "string"}, PEOPLE, **about),
+            tool("get_note", get_note, {"id": "string"}, **about),
+            tool("add_mark", lambda _: {"mark": f"m{len(sent)}"}, {"person": "string"}, reads=False, **about),
         ]
     )
 

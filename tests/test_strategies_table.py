@@ -8,9 +8,9 @@ from atc.agent import Agent
 from atc.config import Config
 from atc.models.scripted import ScriptedModel
 from atc.strategies import UnknownStrategy, read, strategy
-from protocols.protocol import Annotations, ToolProtocol
-from protocols.toolbox import Tool, Toolbox
+from protocols.toolbox import Toolbox
 from tests.acting_lab import finish, turn
+from tests.tool_lab import record, tool
 
 
 def test_flags_are_read_by_their_kind() -> None:
@@ -39,14 +39,8 @@ def test_a_wrong_spec_is_one_sentence(spec: str, said: str) -> None:
 
 
 def test_a_flag_changes_how_the_run_works(sandbox) -> None:
-    answer = {"type": "object", "properties": {"people": {"type": "array"}}, "required": ["people"]}
-    protocol = ToolProtocol(
-        name="list_people",
-        input_schema={"type": "object"},
-        output_schema=answer,
-        annotations=Annotations(read_only=True),
-    )
-    tools = Toolbox([Tool(protocol=protocol, call=lambda _: {"people": ["p0"]})])
+    answer = {"people": ["p0"]}
+    tools = Toolbox([tool("list_people", answer, output=record(people="array"))])
     shown = {}
     for docs in ("full", "requests", "names"):
         model = ScriptedModel(turn("list_people"), finish("p0"))

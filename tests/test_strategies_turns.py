@@ -1,16 +1,18 @@
 """What turn-based strategies share: a conversation within its room, the calls that stand, how a call is asked for."""
 
+from dataclasses import replace
+
 from atc.strategies.acting import offered
 from atc.strategies.conversation import Turn, Turns
 from protocols.ask import Message
-from protocols.protocol import ToolProtocol
-from protocols.toolbox import Tool, Toolbox
+from protocols.toolbox import Toolbox
+from tests import tool_lab
 
 OPENING = [Message("system", "rules"), Message("user", "the task")]
 
 
 def tool(name, source=""):
-    return Tool(ToolProtocol(name=name, description="", input_schema={"type": "object"}), call=dict, source=source)
+    return replace(tool_lab.tool(name), source=source)
 
 
 def talk(*told, room=1_600):

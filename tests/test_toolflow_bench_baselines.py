@@ -13,9 +13,9 @@ from atc.config import Config
 from atc.models.scripted import ScriptedModel
 from atc.side_by_side import Threads
 from protocols.errors import ToolError
-from protocols.protocol import Annotations, ToolProtocol
 from protocols.toolbox import Tool, Toolbox
 from sandbox.zygote import ZygoteSandbox
+from tests.tool_lab import tool
 from toolflow_bench.baselines import Baseline, baseline_worker
 from toolflow_bench.metrics import Row, summarize
 from toolflow_bench.rows import Header
@@ -36,25 +36,23 @@ class Shop:
         self.listed: list[Mapping[str, Any]] = []
         self.resets = 0
         self.down = False
-        text, number = {"type": "string"}, {"type": "integer", "minimum": 1900, "maximum": 2100}
+        after = {"type": "integer", "minimum": 1900, "maximum": 2100}
         self.toolbox = Toolbox(
             [
-                self.tool("find_film", self.find, {"title": text}),
-                self.tool("list_films", lambda _: {"films": FILMS}, {"after": number}, optional=True),
-                self.tool("get_film", self.get, {"film_id": text}),
-                self.tool("add_to_list", self.add, {"film_id": text, "stars": {"type": "integer"}}, reads=False),
+                self.tool("find_film", self.find, {"title": "string"}),
+                self.tool("list_films", lambda _: {"films": FILMS}, {"after": after}, optional=["after"]),
+                self.tool("get_film", self.get, {"film_id": "string"}),
+                self.tool("add_to_list", self.add, {"film_id": "string", "stars": "integer"}, reads=False),
             ]
         )
 
-    def tool(self, name: str, run: Any, parameters: dict, *, reads: bool = True, optional: bool = False) -> Tool:
+    def tool(self, name: str, run: Any, parameters: dict, **more: Any) -> Tool:
         def call(arguments: Mapping[str, Any]) -> Any:
             if self.down:
                 raise ToolError(None, "connection refused", outcome="not_run", curl="curl http://127.0.0.1:9")
             return run(arguments)
 
-        schema = {"type": "object", "properties": parameters, "required": [] if optional else list(parameters)}
-        annotations = Annotations(read_only=reads)
-        return Tool(protocol=ToolProtocol(name=name, input_schema=schema, annotations=annotations), call=call)
+        return tool(name, call, parameters, **more)
 
     def find(self, arguments: Mapping[str, Any]) -> Any:
         found = [film for film in FILMS if film["title"].lower() == arguments["title"].lower()]
