@@ -53,18 +53,18 @@ class Rows(LineFile):
     """An open file of rows, locked against other processes; `rows` has the last row of each key so far, in order.
 
     `key` names the fields that say which piece of work a row is of. `header` is what all rows have in common: a file is
-    continued only under an equal one (`restart` empties it). A line that a killed run left half-written is cut off.
+    continued only under an equal one. A line that a killed run left half-written is cut off.
 
     Raises:
         InvalidRunFile: it holds other work, is no such file, is locked or cannot be written.
     """
 
-    def __init__(self, path: Path, header: Mapping[str, Any], *, key: Sequence[str], restart: bool = False) -> None:
+    def __init__(self, path: Path, header: Mapping[str, Any], *, key: Sequence[str]) -> None:
         super().__init__(path, synced=False)
         self._key = key
         self.rows: dict[tuple[Any, ...], dict[str, Any]] = {}
         try:
-            self._begin(json.loads(json.dumps(header)), restart=restart)
+            self._begin(json.loads(json.dumps(header)))
         except BaseException:
             self.close()
             raise
@@ -104,10 +104,10 @@ class Rows(LineFile):
                     )
         return [self.rows[key(one)] for one in things]
 
-    def _begin(self, header: dict[str, Any], *, restart: bool) -> None:
+    def _begin(self, header: dict[str, Any]) -> None:
         if self.content and not b'{"format"'.startswith(self.content[:9]):
             raise InvalidRunFile(f"{str(self.path)!r} is no file of a benchmark's rows; give another --out.")
-        if restart or not self.whole:
+        if not self.whole:
             self.keep(b"")
             self.write(header)
             return
