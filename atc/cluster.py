@@ -70,7 +70,10 @@ def connected(workers: str) -> Iterator[None]:
     if address != _ALONE:
         _require_reachable(address)
     before = signal.getsignal(signal.SIGTERM)
-    logging.getLogger("ray").setLevel(logging.CRITICAL)  # stdout and stderr stay as they are without Ray
+    # stdout and stderr stay as they are without Ray: what it tells of dead workers it prints, and no setting is against
+    # that; to close the subscriber would leave its thread spinning.
+    logging.getLogger("ray").setLevel(logging.CRITICAL)
+    ray._private.worker.print_to_stdstream = lambda *_, **__: None  # noqa: SLF001
     try:
         ray.init(address, log_to_driver=False, configure_logging=False)
     except (RayError, OSError, RuntimeError, ValueError) as error:
@@ -78,8 +81,6 @@ def connected(workers: str) -> Iterator[None]:
         raise ClusterUnavailable(f"the Ray cluster {address} cannot be used: {told}") from error
     try:
         signal.signal(signal.SIGTERM, before)  # Ray has put its own there
-        with suppress(AttributeError):  # what it tells of dead workers goes to stdout, and no setting is against it
-            ray._private.worker.global_worker.gcs_error_subscriber.close()  # noqa: SLF001
         yield
     finally:
         ray.shutdown()
