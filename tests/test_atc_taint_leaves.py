@@ -30,55 +30,49 @@ def leaves(properties, arguments, **options):
 
 
 @pytest.mark.parametrize(
-    ("name", "schema", "kind"),
+    ("tool", "name", "schema", "kind"),
     [
-        ("to", TEXT, "recipient"),
-        ("cc", {"type": "array", "items": TEXT}, "recipient"),
-        ("recipientEmail", TEXT, "recipient"),
-        ("callback_url", TEXT, "url"),
-        ("place", {"type": "string", "format": "hostname"}, "url"),
-        ("sql", TEXT, "command"),
-        ("amount", NUMBER, "amount"),
-        ("cash_usd", {"type": "integer"}, "amount"),
-        ("to", {"type": "string", "format": "date"}, None),
-        ("channel", {"type": "string", "enum": ["email", "sms"]}, None),
-        ("email_verified", {"type": "boolean"}, None),
-        ("budget_limit", NUMBER, "amount"),
-        ("travel_to", TEXT, None),
+        ("create_thing", "to", TEXT, "recipient"),
+        ("create_thing", "cc", {"type": "array", "items": TEXT}, "recipient"),
+        ("create_thing", "recipientEmail", TEXT, "recipient"),
+        ("create_thing", "callback_url", TEXT, "url"),
+        ("create_thing", "place", {"type": "string", "format": "hostname"}, "url"),
+        ("create_thing", "sql", TEXT, "command"),
+        ("create_thing", "budget_limit", NUMBER, "amount"),
+        ("create_thing", "cash_usd", {"type": "integer"}, "amount"),
+        ("create_thing", "to", {"type": "string", "format": "date"}, None),
+        ("create_thing", "channel", {"type": "string", "enum": ["email", "sms"]}, None),
+        ("create_thing", "email_verified", {"type": "boolean"}, None),
+        ("create_thing", "travel_to", TEXT, None),
+        ("send_mail", "user", TEXT, "recipient"),  # what the tool does counts
+        ("run_script", "code", TEXT, "command"),
+        ("transfer_coins", "value", TEXT, "amount"),
+        ("message_user", "user_id", TEXT, "recipient"),
+        ("message_login", "user_id", TEXT, None),
+        ("call", "number", TEXT, "recipient"),
     ],
 )
-def test_a_guess_by_name_and_format(name, schema, kind):
-    assert argument_kind(protocol({name: schema}), name) == kind
+def test_a_guess_by_names_and_format(tool, name, schema, kind):
+    assert argument_kind(protocol({name: schema}, name=tool), name) == kind
 
 
 @pytest.mark.parametrize(
-    ("tool", "argument", "kind"),
+    ("tool", "name", "kind"),
     [
-        ("send_mail", "user", "recipient"),
-        ("run_script", "code", "command"),
-        ("transfer_coins", "value", "amount"),
-        ("message_user", "user_id", "recipient"),
-        ("message_login", "user_id", None),
-        ("call", "number", "recipient"),
+        ("create_thing", "url", "url"),
+        ("create_thing", "command", "command"),
+        ("create_thing", "recipient", "recipient"),
+        ("create_thing", "email", None),
+        ("create_thing", "to", None),
+        ("create_thing", "amount", None),
+        ("list_messages", "to", None),
+        ("sendMessage", "to", "recipient"),  # what is named as sending is not believed to read
+        ("pay_bill", "amount", "amount"),
     ],
 )
-def test_what_the_tool_does_counts(tool, argument, kind):
-    assert argument_kind(protocol({argument: TEXT}, name=tool), argument) == kind
-
-
-@pytest.mark.parametrize(
-    ("name", "kind"),
-    [("url", "url"), ("command", "command"), ("recipient", "recipient"), ("email", None), ("to", None)],
-)
-def test_of_a_tool_that_only_reads_less_is_guessed(name, kind):
-    assert argument_kind(protocol({name: TEXT}, reads=True), name) == kind
-    assert argument_kind(protocol({"amount": NUMBER}, reads=True), "amount") is None
-
-
-def test_what_is_named_as_sending_is_not_believed_to_read():
-    assert argument_kind(protocol({"to": TEXT}, name="sendMessage", reads=True), "to") == "recipient"
-    assert leaves({"amount": NUMBER}, {"amount": 5}, name="pay_bill", reads=True) == [("amount", 5, "amount")]
-    assert argument_kind(protocol({"to": TEXT}, name="list_messages", reads=True), "to") is None
+def test_of_a_tool_that_only_reads_less_is_guessed(tool, name, kind):
+    schema = NUMBER if name == "amount" else TEXT
+    assert argument_kind(protocol({name: schema}, name=tool, reads=True), name) == kind
 
 
 @pytest.mark.parametrize("mark", ["recipient", "url", "command", "amount"])
