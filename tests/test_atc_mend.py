@@ -167,24 +167,6 @@ def page(number, of):
     return {"trains": [{"train_id": f"t{number}", "line": 1}], "page": number, "pages": of}
 
 
-def test_every_page_is_read_with_the_largest_page_size():
-    program = Program("print(len(list_trains(city='AMS')['trains']))\n")
-    unread = unread_pages(program, trace(({"city": "AMS"}, page(1, 3))), TOOLS)
-    better = read_every_page(program, unread[0], TOOLS)
-    asked = []
-
-    def list_trains(**arguments):
-        asked.append(arguments)
-        return page(arguments.get("page", 1), 3)
-
-    printed = []
-    exec(better.source, {"list_trains": list_trains, "print": printed.append})
-    assert printed == [3]
-    assert asked[0] == {"page_size": 100, "city": "AMS"}
-    assert [arguments.get("page") for arguments in asked] == [None, 2, 3]
-    assert check(better, TOOLS) == ()
-
-
 @pytest.mark.parametrize(
     ("source", "calls"),
     [
