@@ -163,20 +163,18 @@ class PostgresStore(SqlStore):
 
     @contextmanager
     def _writing(self, run: str | None = None) -> Iterator[Database]:
-        lease = self._leases.get(run) if run is not None else None
-        until = 0.0
-        with self._transaction("BEGIN") as db:
-            if run is not None:
-                until = time.monotonic() + self._lease_seconds
-                token = lease.token if lease is not None else 0
-                row = db.execute(_WRITE, (self._lease_seconds, run, token)).fetchone()
-                if row is None:
-                    raise RunTaken(self._lost(db, run))
-                db.now = row["now"]
+        if run is None:
+            with self._transaction("BEGIN") as db:
+                yield db
+            self._leases |= db.taken
+            return
+        lease = self._leases.get(run) or _Lease(0, 0.0)
+        until = time.monotonic() + self._lease_seconds
+        with self._transaction("BEGIN", _WRITE, (self._lease_seconds, run, lease.token)) as db:
+            if db.now is None:
+                raise RunTaken(self._lost(db, run))
             yield db
-        if lease is not None:
-            lease.until = until
-        self._leases |= db.taken
+        lease.until = until
 
     def _lost(self, db: Database, run: str) -> str:
         """Why a write of `run` is refused."""
@@ -224,11 +222,12 @@ class PostgresStore(SqlStore):
                     held[row["run"]].until = until
 
     @contextmanager
-    def _transaction(self, begin: str) -> Iterator[_Transaction]:
+    def _transaction(self, begin: str, *first: Any) -> Iterator[_Transaction]:
+        """A transaction, committed when the block has ended. `first`: a statement that tells `now`, its values."""
         with self._explained():
-            connection = self._begun(begin)
+            transaction = self._begun(begin, *first)
+            connection = transaction.connection
             try:
-                transaction = _Transaction(connection)
                 yield transaction
                 connection.execute("COMMIT")
             except BaseException:
@@ -247,22 +246,26 @@ class PostgresStore(SqlStore):
             while True:
                 self._idle.get_nowait().close()
 
-    def _begun(self, begin: str) -> psycopg.Connection[Any]:
-        """A connection with an open transaction. Nothing was asked of it yet, so that this may be tried again."""
+    def _begun(self, begin: str, *first: Any) -> _Transaction:
+        """An open transaction. Nothing of it is committed yet, so that this may be tried again."""
         deadline = time.monotonic() + self._patience
         while True:
             try:
                 connection = self._idle.get_nowait()
             except Empty:
                 connection = self._connect(deadline)
+            transaction = _Transaction(connection)
             try:
-                connection.execute(cast("Any", begin))
+                if first:
+                    transaction.now = _told(connection, f"{begin}; {first[0]}", *first[1:])
+                else:
+                    transaction.execute(begin)
             except psycopg.OperationalError:  # it was lost while nobody used it
                 connection.close()
                 if time.monotonic() >= deadline:
                     raise
             else:
-                return connection
+                return transaction
 
     def _connect(self, deadline: float) -> psycopg.Connection[Any]:
         """A new connection. Where there is none to be had, it is tried again until the deadline."""
@@ -292,6 +295,18 @@ class PostgresStore(SqlStore):
                 said = said.replace(str(password), "***")
             said = "; ".join(line.strip() for line in said.strip().splitlines())
             raise StoreUnavailable(f"the store of runs, {self.name}: {said.rstrip('.')}.") from None
+
+
+def _told(connection: psycopg.Connection[Any], begin: str, values: Sequence[Any]) -> float | None:
+    """Begin a transaction with a statement that tells the time, in one round trip.
+
+    Not by a pipeline: after one the server does not notice that a transaction is left open, and its locks would stay.
+    """
+    cursor = psycopg.ClientCursor(connection)
+    cursor.execute(cast("Any", begin.replace("?", "%s")), values)
+    cursor.nextset()
+    row: Any = cursor.fetchone()
+    return None if row is None else float(row["now"])
 
 
 def _arrays(leases: Mapping[str, _Lease]) -> tuple[list[str], list[int]]:

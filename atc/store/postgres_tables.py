@@ -66,7 +66,8 @@ def migrate(db: Database, name: str) -> None:
         db.execute("CREATE TABLE atc.format (number integer NOT NULL)")
         db.execute("INSERT INTO atc.format VALUES (0)")
     for step in STEPS[found:]:
-        db.execute(step)
+        for statement in step.strip().removesuffix(";").split(";\n"):
+            db.execute(statement)
     if found < len(STEPS):
         db.execute("UPDATE atc.format SET number = ?", (len(STEPS),))
 

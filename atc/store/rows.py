@@ -57,7 +57,7 @@ class Database(Protocol):
     """An open transaction. Its SQL is what SQLite and PostgreSQL have in common, with `?` for each parameter."""
 
     def execute(self, sql: str, parameters: Sequence[Any] = (), /) -> Any:
-        """Carry out one statement; the result has `fetchone`, `fetchall` and `rowcount`, and rows are by name."""
+        """Carry out one statement; the result has `fetchone` and `fetchall`, and rows are by name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,7 +97,8 @@ class Run:
 def insert_run(db: Database, name: str, run: Run) -> bool:
     """Add a run; False where there is one of this name."""
     row = (name, run.created, _text(Run, run))
-    return bool(db.execute("INSERT INTO runs VALUES (?, ?, ?) ON CONFLICT (id) DO NOTHING", row).rowcount)
+    added = "INSERT INTO runs VALUES (?, ?, ?) ON CONFLICT (id) DO NOTHING RETURNING id"
+    return db.execute(added, row).fetchone() is not None
 
 
 def read_run(db: Database, run: str) -> Run:

@@ -137,7 +137,7 @@ def _state(pid: int) -> str:
 class Stage:
     """One worker's place: services with gates before them, which outlive their hosts. A context manager.
 
-    Hosts are gateways over a new database of `server`, or without one agents over a file.
+    Hosts are gateways over a database of `server`, or without one agents over a file.
     `settle_seconds` is how long a host gives a write to show up: with less than a service takes, writes are repeated.
     """
 
@@ -154,7 +154,7 @@ class Stage:
         self._stack = ExitStack()
         self._world = self._stack.enter_context(World())
         sources = [f"{name}={served.document_url}" for name, served in self._world.services.items()]
-        self._server = server
+        self._database = server.database() if server else None
         self._nurseries = [self._stack.enter_context(Nursery(sources)) for _ in range(2 if server else 1)]
         self._order = {"sandbox": backend, "settle_seconds": settle_seconds, "gateway": server is not None}
         self._kinds = {}
@@ -183,11 +183,13 @@ class Stage:
         asleep: Nursery | None = None
         woken: dict[str, Any] | None = None
         with tempfile.TemporaryDirectory(prefix="atc-kills-") as folder:
-            store = self._server.database() if self._server else str(Path(folder) / "runs.sqlite")
+            store = self._database or str(Path(folder) / "runs.sqlite")
+            if self._database:
+                Server.clear(self._database)
             for number in range(MOST_HOSTS):
                 kill = case.kills[number] if number < len(case.kills) else None
                 nursery = self._nurseries[number % len(self._nurseries)]
-                cut = self._server is not None and number == 0 and random.Random(f"cut {case.seed}").random() < CUT
+                cut = self._database is not None and number == 0 and random.Random(f"cut {case.seed}").random() < CUT
                 order = self._told(case, number) | {"store": store, "cut": cut}
                 said = nursery.host(order, kill, self._trap, taken=asleep.wake if asleep else lambda: None)
                 struck += [one for one in (said.get("struck"), self._trap.struck) if one is not None][:1]
@@ -221,7 +223,7 @@ class Stage:
     def _told(self, case: Case, number: int) -> dict[str, Any]:
         """What the host of this number is to do, and how wrong its clock is."""
         task = case.task
-        skew = random.Random(f"{case.seed} {number}").choice((-3600.0, 0.0, 3600.0)) if self._server else 0.0
+        skew = random.Random(f"{case.seed} {number}").choice((-3600.0, 0.0, 3600.0)) if self._database else 0.0
         told = {"task": task.question, "program": task.program, "candidates": task.candidates, "skew": skew}
         return {**self._order, **told}
 
