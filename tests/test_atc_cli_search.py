@@ -1,11 +1,8 @@
 """`atc tools search` and `atc tools index`, as a person uses them."""
 
 import json
-from typing import NamedTuple
 
 import pytest
-
-from atc.cli.main import _guarded
 
 SOURCE = '''
 def find_person(name: str) -> list:
@@ -27,49 +24,34 @@ def list_rivers() -> list:
 '''
 
 
-class Result(NamedTuple):
-    exit_code: int
-    stdout: str
-    stderr: str
-
-
 @pytest.fixture
-def run(tmp_path, monkeypatch, capsys):
-    (tmp_path / "films.py").write_text(SOURCE)
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("ATC_CACHE_DIR", str(tmp_path / "cache"))
-    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
-
-    def run(*arguments):
-        code = _guarded(["tools", *arguments, "--tools", "films.py"])
-        captured = capsys.readouterr()
-        return Result(code, captured.out, captured.err)
-
-    return run
+def run(atc_, own_folders):
+    """`atc tools …` over the films: exit code, stdout and stderr."""
+    (own_folders / "films.py").write_text(SOURCE)
+    return lambda *arguments: atc_("tools", *arguments, "--tools", "films.py")
 
 
 def test_a_search_by_words_lists_the_best_first(run):
     result = run("search", "long", "rivers", "-k", "2", "--method", "bm25")
-    assert result.exit_code == 0
-    assert result.stdout.split()[1] == "list_rivers"
-    assert "get_credits" not in result.stdout
+    assert result[0] == 0
+    assert result[1].split()[1] == "list_rivers"
+    assert "get_credits" not in result[1]
 
 
 def test_explain_says_how_in_json_too(run):
     result = run("search", "rivers", "--method", "bm25", "--explain", "--json")
-    report = json.loads(result.stdout)
+    report = json.loads(result[1])
     assert report["method"] == "bm25"
     assert report["model_calls"] == 0
     assert [hit["alias"] for hit in report["hits"]] == ["list_rivers"]
-    plain = run("search", "rivers", "--method", "bm25", "--explain").stdout
+    plain = run("search", "rivers", "--method", "bm25", "--explain")[1]
     assert "bm25: " in plain.splitlines()[-1]
 
 
 def test_what_fits_nothing_is_said_and_how_to_go_on(run):
     result = run("search", "zymurgy", "--method", "bm25")
-    assert (result.exit_code, result.stdout) == (0, "")
-    assert "None of the 3 tools fits 'zymurgy'; 'atc tools list' shows all." in result.stderr
+    assert result[:2] == (0, "")
+    assert "None of the 3 tools fits 'zymurgy'; 'atc tools list' shows all." in result[2]
 
 
 @pytest.mark.parametrize(
@@ -82,25 +64,25 @@ def test_what_fits_nothing_is_said_and_how_to_go_on(run):
 def test_a_method_that_cannot_be_had_says_why(run, monkeypatch, arguments, said):
     monkeypatch.setattr("atc.retrieve.finder.ready", lambda *_: None)  # no model is fetched for this
     result = run(*arguments)
-    assert result.exit_code in (2, 3)
-    assert said in result.stderr
+    assert result[0] in (2, 3)
+    assert said in result[2]
 
 
 def test_an_index_is_kept_and_only_what_changed_is_read_again(run, tmp_path, monkeypatch):
     monkeypatch.setenv("ATC_INDEX", "kept")
-    made = json.loads(run("index", "--words-only", "--json").stdout)
+    made = json.loads(run("index", "--words-only", "--json")[1])
     assert (made["tools"], made["embedder"], made["expanded"]) == (3, None, 0)
     (tmp_path / "films.py").write_text(SOURCE.replace("rivers of a country", "lakes of a country"))
-    hits = json.loads(run("search", "lakes", "--method", "bm25", "--json").stdout)
+    hits = json.loads(run("search", "lakes", "--method", "bm25", "--json")[1])
     assert [hit["alias"] for hit in hits] == ["list_rivers"]
-    assert "3 tools: words; " in run("index", "--words-only").stdout
+    assert "3 tools: words; " in run("index", "--words-only")[1]
 
 
 def test_questions_come_from_the_model_and_are_asked_for_once(run, tmp_path):
     reply = json.dumps({"query": "Where does the longest water of Austria flow to?"})
     (tmp_path / "script.json").write_text(json.dumps([reply] * 400))
     arguments = ("index", "--words-only", "--expand", "--model", "scripted:script.json", "--json")
-    first, second = (json.loads(run(*arguments).stdout) for _ in range(2))
+    first, second = (json.loads(run(*arguments)[1]) for _ in range(2))
     assert first["expanded"] == second["expanded"] == 3
     assert first["model_calls"] > 0
     assert second["model_calls"] == 0

@@ -51,22 +51,6 @@ def test_unfinished_agents_wake_deepest_first_and_youngest_first() -> None:
     assert [agent.status for agent in search.agents] == ["finished"] * 4
 
 
-def test_the_reason_stands_in_the_history_of_all_that_are_unfinished() -> None:
-    cast = Cast(scripts(club1=[added("club1/0")]) | {CHECK: [verdict("Solvable")]})
-    search = stopped(cast)
-    search.agents[2].status = "finished"
-    asked = len(cast.prompts)
-    search.resume("club0/0 answers HTTP 500")
-    assert [who for who, _ in cast.prompts[asked:]] == [CLUB1, CHECK]  # solvable again: nobody else is woken
-    heard = ["HTTP 500" in agent.history[-1].content + agent.history[-3].content for agent in search.agents]
-    assert heard == [True, True, False, True]
-    assert search.pool == ["club0/0", "club1/0"]
-    assert search.ended == "solvable"
-    for agent in search.agents:
-        roles = [message.role for message in agent.history]
-        assert roles == ["system", *["user", "assistant"] * (len(roles) // 2)][: len(roles)]  # turns alternate
-
-
 def test_a_pruned_api_leaves_the_pool_for_good() -> None:
     cast = Cast(scripts(club0=[added("club0/0"), FINISH]))
     search = stopped(cast)
