@@ -27,13 +27,14 @@ from atc.serve.view.resumes import Resumes
 from atc.serve.view.run_page import page
 from atc.serve.view.server import Viewer, serve
 from atc.serve.view.source import change, coloured
-from atc.store import Store
+from atc.store import RunStore, Store
 from atc.types import Attempt, Fact, Fault, Finding, Program, Solution
 from protocols.ask import Completion, Message
 from protocols.protocol import ToolProtocol
 from protocols.toolbox import Tool
 from sandbox.trace import Failure, ToolCall, Trace
 from tests.browser import Browser, needs_chromium
+from tests.stores import both_stores, open_store
 from tests.viewer_lab import RIGHT, TASK, WRONG, desk, many_calls
 
 
@@ -96,7 +97,7 @@ def test_a_change_counts_its_lines() -> None:
 
 
 @contextmanager
-def viewing(store: Store, resumes: Resumes | None = None) -> Iterator[str]:
+def viewing(store: RunStore, resumes: Resumes | None = None) -> Iterator[str]:
     """The address of a viewer that serves while this is open."""
     ready: list[str] = []
     here = threading.Event()
@@ -140,12 +141,12 @@ def ask(url: str, path: str = "", method: str = "GET", body: str | None = None, 
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with Store(tmp_path / "runs.sqlite") as opened:
+def store(place: str) -> Iterator[RunStore]:
+    with open_store(place) as opened:
         yield opened
 
 
-def test_only_the_address_with_its_token_is_answered(store: Store) -> None:
+def test_only_the_address_with_its_token_is_answered(store: RunStore) -> None:
     run = many_calls(store, 3)
     with viewing(store) as url:
         split = urlsplit(url)
@@ -167,7 +168,7 @@ def test_only_the_address_with_its_token_is_answered(store: Store) -> None:
         assert ask(url, "runs/none")[0] == 404
 
 
-def test_nothing_changes_but_by_a_post_of_the_page_itself(store: Store) -> None:
+def test_nothing_changes_but_by_a_post_of_the_page_itself(store: RunStore) -> None:
     run, begun = many_calls(store, 1), []
     with viewing(store, Resumes(lambda run, **how: begun.append((run, how)))) as url:
         own = url.rpartition("/")[0].rpartition("/")[0]
@@ -207,7 +208,7 @@ def browser() -> Iterator[Browser]:
         yield opened
 
 
-def only(store: Store) -> str:
+def only(store: RunStore) -> str:
     return store.list(1)[0].id
 
 
@@ -242,7 +243,7 @@ def test_a_run_is_shown_with_its_fault_its_change_and_its_arrows(own_folders, at
 
 
 @contextmanager
-def opened(state: Path) -> Iterator[tuple[Store, str]]:
+def opened(state: Path) -> Iterator[tuple[RunStore, str]]:
     """The command's own viewer over the runs of a state folder."""
     with Store(state / "runs.sqlite") as store:
         resumes = Resumes(_resume_with(store))
@@ -324,32 +325,31 @@ def waiting(resumes: Resumes, run: str, *, after: int = 0) -> int:
 
 
 @needs_chromium
-def test_a_run_is_followed_while_it_goes_on(tmp_path: Path, store: Store, browser: Browser) -> None:
-    run = many_calls(store, 2, running=True)
-    with viewing(store) as url:
+@both_stores
+def test_a_run_is_followed_while_it_goes_on(place: str, store: RunStore, browser: Browser) -> None:
+    with open_store(place) as other, viewing(store) as url:  # the process that works on the run
+        run = many_calls(other, 2, running=True)
         browser.open(f"{url}runs/{run}")
         assert "running" in browser.text
         browser.run("document.querySelector('#a1-call1 details').open = true")
-        with Store(store.path) as other:  # the process that works on the run
-            sink = other.journal_sink(run)
-            sink(0, call(2, "list_pages", 3, after="cursor-0001"), False)
-            browser.until("document.querySelectorAll('.call').length === 3")
-            assert browser.run("document.querySelector('#a1-call2 .marks').textContent") == "running"
-            assert browser.run("document.querySelector('#a1-call1 details').open")
-            sink(0, call(2, "list_pages", 3, after="cursor-0001", result={"rows": []}), True)
-            browser.until("document.querySelector('#a1-call2.done')")
-            other.finish(run, status="interrupted", error="KeyboardInterrupt()")
-            browser.until("document.body.innerText.includes('This run is interrupted')")
+        sink = other.journal_sink(run)
+        sink(0, call(2, "list_pages", 3, after="cursor-0001"), False)
+        browser.until("document.querySelectorAll('.call').length === 3")
+        assert browser.run("document.querySelector('#a1-call2 .marks').textContent") == "running"
+        assert browser.run("document.querySelector('#a1-call1 details').open")
+        sink(0, call(2, "list_pages", 3, after="cursor-0001", result={"rows": []}), True)
+        browser.until("document.querySelector('#a1-call2.done')")
+        other.finish(run, status="interrupted", error="KeyboardInterrupt()")
+        browser.until("document.body.innerText.includes('This run is interrupted')")
         browser.open(url)
         assert browser.run("document.querySelector('.runs .class').textContent") == "interrupted"
-        with Store(store.path) as other:
-            many_calls(other, 1, task="A second task.")
-            browser.until("document.body.innerText.includes('A second task.')")
+        many_calls(other, 1, task="A second task.")
+        browser.until("document.body.innerText.includes('A second task.')")
         assert browser.console == []
 
 
 @needs_chromium
-def test_the_list_is_searched_and_filtered(store: Store, browser: Browser) -> None:
+def test_the_list_is_searched_and_filtered(store: RunStore, browser: Browser) -> None:
     for number in range(3):
         many_calls(store, 1, task=f"Count the films of {number}.")
     store.finish(store.create("Mail Ann.", model="gpt-5"), status="error", error="the model is down")
@@ -383,7 +383,7 @@ HOSTILE = (
 )
 
 
-def hostile(store: Store, port: int) -> str:
+def hostile(store: RunStore, port: int) -> str:
     bad = HOSTILE.format(port=port)
     run = store.create(bad, model=bad, strategy=bad, sandbox=bad, tools=[bad, bad + "2"])
     observe, sink = store.observer(run), store.journal_sink(run)
@@ -413,7 +413,7 @@ def hostile(store: Store, port: int) -> str:
 
 
 @needs_chromium
-def test_nothing_that_a_run_says_acts_in_the_browser(store: Store, browser: Browser, tmp_path: Path) -> None:
+def test_nothing_that_a_run_says_acts_in_the_browser(store: RunStore, browser: Browser, tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         listener.setblocking(False)
         run = hostile(store, listener.getsockname()[1])
@@ -444,7 +444,7 @@ def test_nothing_that_a_run_says_acts_in_the_browser(store: Store, browser: Brow
 
 
 @needs_chromium
-def test_the_policy_holds_where_escaping_would_fail(store: Store, browser: Browser, tmp_path: Path) -> None:
+def test_the_policy_holds_where_escaping_would_fail(store: RunStore, browser: Browser, tmp_path: Path) -> None:
     text = page(without_secrets(store.load(many_calls(store, 1))))
     bad = "<script>document.title='taken'</script><img src=x onerror=\"document.title='taken'\"><style>p{top:0}</style>"
     (tmp_path / "page.html").write_text(text.replace("</header>", bad + "</header>"))
@@ -455,7 +455,7 @@ def test_the_policy_holds_where_escaping_would_fail(store: Store, browser: Brows
 
 @needs_chromium
 def test_a_thousand_calls_are_all_there_and_fit_a_narrow_window(
-    store: Store, browser: Browser, record_property: Callable[[str, object], None]
+    store: RunStore, browser: Browser, record_property: Callable[[str, object], None]
 ) -> None:
     run = many_calls(store, 1000)
     with viewing(store) as url:
@@ -472,7 +472,7 @@ def test_a_thousand_calls_are_all_there_and_fit_a_narrow_window(
         assert browser.run("document.querySelector('#a1-call990').getBoundingClientRect().top") < 900
 
 
-def test_large_texts_are_cut_and_pages_stay_small(store: Store) -> None:
+def test_large_texts_are_cut_and_pages_stay_small(store: RunStore) -> None:
     run = many_calls(store, 300)
     stored = store.load(run)
     long = [
@@ -496,7 +496,7 @@ def test_the_pages_can_be_used_by_everybody(own_folders, atc_: Atc, browser: Bro
     assert atc_("run", TASK, *desk(own_folders, WRONG, RIGHT))[0] == 1
     with opened(own_folders / "state") as (store, url):
         run = only(store)
-        with Store(store.path) as other:
+        with Store(own_folders / "state" / "runs.sqlite") as other:
             hostile(other, 9)
         for path, width in (("", 1200), ("", 400), (f"runs/{run}", 1200), (f"runs/{run}", 400)):
             browser.size(width, 900, dark=dark).open(url + path)
