@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -105,8 +106,14 @@ def test_an_answer_is_the_users_own(toolbox, sandbox, state, capsys):
 
 
 def test_a_run_that_goes_on_has_the_same_placeholders(toolbox, sandbox, state, sent):
+    """Also of a secret that came in a response first, and then in a program that copied it."""
+
+    def copying(messages):
+        token = re.search(r"\[redacted-str-12-[^]]+\]", messages[-1].content)[0]
+        return f'```python\ntoken = "{token}"\nprint(balance(auth=token)["nothing"])\n```'
+
     config = Config(samples=1, strategy="chain", state_dir=state)
-    script = ScriptedModel(f"```python{BAD}```", ModelUnavailable("the model is down"))
+    script = ScriptedModel(f"```python{BAD}```", copying, ModelUnavailable("the model is down"))
     more = ScriptedModel(f"```python{AGAIN}```")
     with Store(state / "runs.sqlite") as store:
         first = Agent(toolbox, model=script, sandbox=sandbox, config=config, store=store)
@@ -114,6 +121,6 @@ def test_a_run_that_goes_on_has_the_same_placeholders(toolbox, sandbox, state, s
             first.run(TASK)
         solution = Agent(toolbox, model=more, sandbox=sandbox, config=config, store=store).resume("last")
     assert (solution.status, solution.answer) == ("solved", "42")
-    assert more.prompts[0][1:] == script.prompts[1][1:]
+    assert more.prompts[0][1:] == script.prompts[2][1:]
     assert shows_none(repr(more.prompts))
     assert sent == [{"user": "bo", "password": PASSWORD}, {"auth": TOKEN}]
