@@ -121,7 +121,7 @@ def toolflow(
     if "gold" in names:
         require_gold(tasks)
     flags = {"model": model, "max_tokens": max_tokens, "max_model_calls": max_model_calls}
-    base = load_config(flags | {"workers": workers})[0]
+    base = _without_secrets(flags | {"workers": workers})
     items = [Item.of(task) for task in tasks]
     others: tuple[ToolProtocol, ...] = ()
     if "open" in hard:
@@ -138,9 +138,9 @@ def toolflow(
         for strategy in names:
             baseline = next((name for name in BASELINES if name == strategy), None)
             if baseline is not None:
-                config, asked = load_config({**flags, "model": None})[0], "none"
+                config, asked = _without_secrets({**flags, "model": None}), "none"
             else:
-                config, asked = load_config({**flags, "strategy": strategy})[0], shared.ask.name
+                config, asked = _without_secrets({**flags, "strategy": strategy}), shared.ask.name
             name, price = baseline or config.strategy, _price(asked, config)
             told = about | {"price": [price.input, price.output] if price is not None else None, "strategy": name}
             open_worker = partial(_solver, shared, config, open_world, baseline)
@@ -185,6 +185,11 @@ def flights(
         )
         status = measure("flights", items, [arm], options, pool)
     sys.exit(status)
+
+
+def _without_secrets(flags: dict[str, Any]) -> Config:
+    """The configuration without credentials: ToolFlow's services take none, so they are sent to no worker."""
+    return replace(load_config(flags)[0], credentials={}, mcp={}, headers={})
 
 
 @contextmanager
