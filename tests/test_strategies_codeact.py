@@ -52,14 +52,6 @@ def test_blocks_act_in_one_session_until_the_answer(solve, sent):
     ]  # fmt: skip
 
 
-def test_the_solved_program_makes_every_call_and_prints_the_answer_alone(solve):
-    solution, _ = solve(LIST, "print(add_mark(person='p1'))", "Answer: three of them", allow_writes=("all",))
-    last = solution.attempts[-1]
-    assert (last.answer, solution.answer, solution.orphans) == ("three of them", "three of them", ())
-    assert [call.tool for call in last.trace.calls] == ["list_people", "add_mark"]
-    assert all(call.reused for call in last.trace.calls)
-
-
 def test_a_traceback_is_shown_as_python_shows_it_and_the_session_goes_on(solve, sent):
     solution, model = solve(
         LIST,

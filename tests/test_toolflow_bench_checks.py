@@ -91,11 +91,6 @@ def test_a_call_for_show_is_named(sandbox: Sandbox) -> None:
     assert "line 3: the answer is the same when get gives nothing" in found
 
 
-def test_a_single_call_for_show_within_a_loop_is_named(sandbox: Sandbox) -> None:
-    program = "ids = find(key='Moby')\nall_of_them = [get(key=one) for one in ids]\nprint(all_of_them[0]['size'])"
-    assert problems(program, sandbox) == ["idle 2", "idle 3"]
-
-
 def test_an_answer_that_the_question_gives_away_is_found(sandbox: Sandbox) -> None:
     program = "name = get(key='it_a')['name']\nprint('Moby' if name else 'nobody')"
     assert any("gives 'Moby' of the question" in one for one in problems(program, sandbox))
