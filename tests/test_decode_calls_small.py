@@ -34,5 +34,5 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalModel]:
 def test_a_call_is_valid_at_any_temperature(model: LocalModel) -> None:
     sampling = Sampling(temperature=2.0, seed=5, max_tokens=300)
     messages = call_prompt(TASK, FEW, TOOLDEC, "names")
-    written = write_call(model, messages, FEW, form=TOOLDEC, sampling=sampling, text_characters=60)
+    written = write_call(model, messages, FEW, form=TOOLDEC, sampling=sampling, text_characters=20)
     assert (written.call.error, written.enforced, written.how) == (None, True, "grammar")
