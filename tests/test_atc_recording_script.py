@@ -78,6 +78,7 @@ PROGRAMS = {
     "imports from the future": (
         "# first\nfrom __future__ import annotations\ndef f(x: nowhere): return x\nprint(f(act()[0]))", "x", None, "a\n"
     ),
+    "line ends of another system": ("print(act()[0])\r\nprint(2)\r\n", "x", None, "a\n2\n"),
     "names of the script's own": ("json = requests = quote = act()\nprint(act()[1])", "x", None, "ccc\n"),
 }  # fmt: skip
 
@@ -114,6 +115,14 @@ def test_nothing_that_a_task_or_an_answer_says_is_code(text):
         )
         assert output(script) == "True\n"
     assert not [line for line in script.splitlines() if line.startswith("import os;")]
+
+
+def test_a_write_is_sent_under_a_key(monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["script.py", "--allow-writes"])
+    with serving() as server:
+        tool = protocol(method="POST", url=f"{server.url}/x", idempotency_header="Idempotency-Key")
+        assert output(script_of("print(act()['ok'])", tool)) == "True\n"
+        assert len(server.last.headers["idempotency-key"]) == 32
 
 
 def test_functions_of_a_python_module_are_loaded(tmp_path, monkeypatch):
