@@ -133,3 +133,25 @@ def test_no_more_are_sent_at_once_than_have_room_for_their_prompts() -> None:
     model = Echo(together=3)
     assert each(model, "abcdef", max_tokens=4) == (["max_tokens = 4"], ["a", "A", "b", "B", "c", "C"])
     assert sorted(model.asked) == ["a", "b", "c"]
+
+
+def test_no_more_calls_are_under_way_than_there_are_places() -> None:
+    running: list[int] = []
+    most, lock, together = 0, threading.Lock(), threading.Barrier(4)
+
+    def call(number: int) -> int:
+        nonlocal most
+        with lock:
+            running.append(number)
+            most = max(most, len(running))
+        if number < 3:
+            together.wait(timeout=10)  # three are at work until all were submitted
+        with lock:
+            running.remove(number)
+        return number
+
+    with SideBySide(3) as threads:
+        results = threads.map(call, range(20))
+        together.wait(timeout=10)
+        assert sorted(results) == list(range(20))
+    assert most == 3
