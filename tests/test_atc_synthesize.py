@@ -64,6 +64,7 @@ async def later(*, id: str) -> list[Person]: ...
     [
         f"```python\n{STUBS}```\n\n```python\n{PROGRAM}```",
         f"{STUBS}\n{PROGRAM}",
+        f"```python\n@staticmethod\ndef find(*, name):\n    ...\n{PROGRAM}```",
     ],
 )
 def test_what_repeats_the_given_functions_is_left_out(reply):
