@@ -84,6 +84,7 @@ ROWS = [{"rows": [{"state": "DELAYED", "name": "Kennedy"}]}]
         ("0", ROWS, "print(sum(r['state'] == 'DELAYED' for r in rows))", ""),
         ("0", ROWS, "print(sum(r['state'].lower() == 'delayed' for r in rows))", ""),
         ("0", ROWS, "print(sum(r['seats'] > 3 for r in rows))", ""),
+        ("7", ROWS, "print(sum(r['state'] == 'late' for r in rows))", ""),
         ("9", [{"rows": [1, 2], "total": 9}], "print(find(q='x')['total'])", ""),  # the tool counted
         ("7", [{"rows": [1], "next_cursor": None, "has_more": False}], "", ""),
         ("7", [], "print(find(q='JFK'))", "From Kennedy (JFK)? Answer in words (not digits), not LHR."),

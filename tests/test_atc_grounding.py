@@ -2,7 +2,7 @@
 
 import pytest
 
-from atc.grounding import made_up
+from atc.grounding import is_opaque, made_up
 from atc.types import Program
 from protocols.protocol import Link
 from protocols.toolbox import Toolbox
@@ -70,3 +70,16 @@ def test_an_id_that_nobody_gave_is_found(call):
 )
 def test_what_may_be_known_is_not(call, task):
     assert made_up(Program(call), task, TOOLS) == ()
+
+
+@pytest.mark.parametrize(
+    ("value", "pattern", "opaque"),
+    [
+        ("pk_abcde", "^pk_[a-z2-7]{5}$", True),
+        ("0123456789", "^[0-9a-f]{10}$", True),
+        ("2013-07-04", "^[0-9]{4}-[0-9]{2}-[0-9]{2}$", False),
+        ("JFK", "^[A-Z0-9]{3}$", False),
+    ],
+)
+def test_an_opaque_id_is_one_whose_letters_may_be_digits_or_digits_letters(value, pattern, opaque):
+    assert is_opaque(value, of(pattern)) is opaque

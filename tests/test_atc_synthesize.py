@@ -82,6 +82,7 @@ def test_a_reply_of_nothing_else_is_no_program(reply):
 @pytest.mark.parametrize(
     "source",
     [
+        "def show(x):\n    print(x)\n\n\nshow(1)\n",
         'def total(values):\n    """The sum."""\n    return sum(values)\n\n\nprint(total([1]))\n',
         "from typing import TypedDict\n\n\nclass P(TypedDict):\n    id: str\n\n\np: P = find(name='a')\nprint(p)\n",
     ],
