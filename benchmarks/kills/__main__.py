@@ -21,7 +21,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, Self
@@ -103,7 +103,8 @@ class Nursery:
 
     def wake(self) -> None:
         """Let the host that stands still go on."""
-        os.kill(self._pid, signal.SIGCONT)
+        with suppress(ProcessLookupError):  # it was woken before, and has ended
+            os.kill(self._pid, signal.SIGCONT)
 
     def rest(self) -> dict[str, Any]:
         """What the host that was woken says before it ends."""
