@@ -60,7 +60,8 @@ class Mortal(SqlStore):
         stored = super().journal_sink(run)
 
         def sink(execution: int, call: ToolCall, complete: bool) -> None:
-            self._reach("replied" if complete else "asked", call)
+            if call.outcome != "not_run":  # it was never sent: there is no reply
+                self._reach("replied" if complete else "asked", call)
             stored(execution, call, complete)
             self._reach("stored" if complete else "intended", call)
 
