@@ -33,7 +33,7 @@ from sandbox.effects import Effects
 from sandbox.journal import Sink
 from sandbox.trace import ToolCall
 
-LEASE_SECONDS = 0.6
+LEASE_SECONDS = 2.0
 """Of a host in PostgreSQL: so long others wait for the runs of one that was killed."""
 REPAIRS = 8
 """The model writes the same program again so often: a read that failed is made again."""
