@@ -1,0 +1,179 @@
+"""What many workers would do: a calculation of a closed queueing network, and a simulation of the same.
+
+    python -m benchmarks.scale_model [--workers 100] [--jobs 4] [--shards 10] [--slots 256] ...
+
+Each of `workers` × `jobs` tasks goes round: the driver hands it out and takes its row, shards of the index answer its
+searches (all of them each time, and the slowest counts), a pool of model slots writes its programs, cores of the
+workers check and run them, tools answer, and the store of runs takes each write. The calculation is mean value
+analysis (Schweitzer's, with Seidmann's servers): it knows means alone. The simulation draws each time from a
+log-normal distribution and the model's calls from a geometric one, and lets searches wait for their slowest shard.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass, fields, replace
+from math import log, sqrt
+from typing import Any
+
+import click
+import simpy
+
+from benchmarks.runner import InvalidData, suite
+
+SPREAD = 0.5
+"""Standard deviation of a drawn time, as a share of its mean."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scene:
+    """Numbers of machines, and what one task asks of each. Times are seconds."""
+
+    workers: int = 100
+    jobs: int = 4
+    cores: int = 4
+    slots: int = 256
+    """Requests that the model's servers work on at once, at `tokens_a_second` each."""
+    shards: int = 10
+    replicas: int = 2
+    """Copies of each shard, of which one answers a search."""
+    search_seconds: float = 0.024
+    searches: int = 3
+    model_calls: float = 1.3
+    new_tokens: int = 1500
+    """Of a prompt, those that no cache holds."""
+    prefill_a_second: float = 5000
+    output_tokens: int = 350
+    tokens_a_second: float = 40
+    work_seconds: float = 0.1
+    tool_calls: int = 12
+    tool_seconds: float = 0.02
+    writes: int = 34
+    write_seconds: float = 0.0016
+    driver_seconds: float = 0.003
+
+    @property
+    def request_seconds(self) -> float:
+        """One request to the model."""
+        return self.new_tokens / self.prefill_a_second + self.output_tokens / self.tokens_a_second
+
+    @property
+    def stations(self) -> dict[str, tuple[int, float]]:
+        """By name: servers, and the seconds that one task asks of them in all; tools make nobody wait."""
+        return {
+            "driver": (1, self.driver_seconds),
+            "index": (self.replicas, self.searches * self.search_seconds),
+            "model": (self.slots, self.model_calls * self.request_seconds),
+            "cores": (self.workers * self.cores, self.work_seconds),
+            "store": (1, self.writes * self.write_seconds),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """Tasks a second, mean seconds of a task, and the busy share of each station."""
+
+    rate: float
+    seconds: float
+    busy: dict[str, float]
+
+
+def calculated(scene: Scene) -> Figures:
+    """Schweitzer's mean value analysis; a station of c servers is one of c times the speed behind a delay."""
+    tasks = scene.workers * scene.jobs
+    stations = scene.stations
+    fast = {name: demand / servers for name, (servers, demand) in stations.items()}
+    delay = scene.tool_calls * scene.tool_seconds
+    delay += sum(demand * (servers - 1) / servers for servers, demand in stations.values())
+    waiting = dict.fromkeys(fast, tasks / len(fast))
+    for _ in range(10_000):
+        stay = {name: seconds * (1 + waiting[name] * (tasks - 1) / tasks) for name, seconds in fast.items()}
+        rate = tasks / (delay + sum(stay.values()))
+        before, waiting = waiting, {name: rate * stay[name] for name in fast}
+        if max(abs(waiting[name] - before[name]) for name in fast) < 1e-9:
+            break
+    return Figures(rate, tasks / rate, {name: rate * fast[name] for name in fast})
+
+
+def simulated(scene: Scene, *, tasks: int, seed: int) -> Figures:
+    """So many tasks, after a tenth of them to warm up, drawn by `seed`."""
+    world, draw = simpy.Environment(), random.Random(seed)
+    pools = {name: simpy.Resource(world, servers) for name, (servers, _) in scene.stations.items() if name != "index"}
+    shards = [simpy.Resource(world, scene.replicas) for _ in range(scene.shards)]
+    used, took, ends = dict.fromkeys(scene.stations, 0.0), list[float](), list[float]()
+
+    def use(pool: simpy.Resource, name: str, mean: float, share: float = 1) -> Generator[Any, Any, None]:
+        with pool.request() as turn:
+            yield turn
+            seconds = drawn(draw, mean)
+            used[name] += seconds * share
+            yield world.timeout(seconds)
+
+    def task() -> Generator[Any, Any, None]:
+        while len(ends) < tasks:
+            begun = world.now
+            yield from use(pools["driver"], "driver", scene.driver_seconds)
+            for _ in range(scene.searches):
+                asked = [world.process(use(shard, "index", scene.search_seconds, 1 / len(shards))) for shard in shards]
+                yield world.all_of(asked)
+            calls = 1
+            while draw.random() < 1 - 1 / scene.model_calls:
+                calls += 1
+            for _ in range(calls):
+                yield from use(pools["model"], "model", scene.request_seconds)
+                yield from use(pools["cores"], "cores", scene.work_seconds / scene.model_calls)
+            for _ in range(scene.tool_calls):
+                yield world.timeout(drawn(draw, scene.tool_seconds))
+                yield from use(pools["store"], "store", scene.write_seconds * scene.writes / scene.tool_calls)
+            took.append(world.now - begun)
+            ends.append(world.now)
+
+    for _ in range(scene.workers * scene.jobs):
+        world.process(task())
+    world.run()
+    warm = tasks // 10
+    rate = (tasks - warm) / (ends[tasks - 1] - ends[warm - 1])
+    busy = {name: used[name] / servers / world.now for name, (servers, _) in scene.stations.items()}
+    return Figures(rate, sum(took[warm:tasks]) / (tasks - warm), busy)
+
+
+def drawn(draw: random.Random, mean: float) -> float:
+    """A time of this mean."""
+    variance = log(1 + SPREAD**2)
+    return draw.lognormvariate(log(mean) - variance / 2, sqrt(variance))
+
+
+@suite
+@click.option("--workers", multiple=True, type=click.IntRange(1), default=(10, 30, 100, 300), show_default=True)
+@click.option("--set", "changes", multiple=True, metavar="NAME=NUMBER", help="Any other number of the scene.")
+@click.option("--tasks", type=click.IntRange(100), default=20_000, show_default=True, help="To simulate.")
+@click.option("--seed", type=int, default=0, show_default=True)
+def main(workers: Sequence[int], changes: Sequence[str], tasks: int, seed: int) -> dict[str, Any]:
+    rows = {}
+    for scene in (changed(Scene(workers=number), changes) for number in workers):
+        told, seen = calculated(scene), simulated(scene, tasks=tasks, seed=seed)
+        worst = max(seen.busy, key=lambda name: seen.busy[name])
+        rows[f"{scene.workers} workers"] = {
+            "tasks a second, calculated": told.rate,
+            "simulated": seen.rate,
+            "seconds of a task, calculated": told.seconds,
+            "simulated ": seen.seconds,
+            "busiest": f"{worst} {seen.busy[worst]:.0%}",
+        }
+    return {"scenes": rows}
+
+
+def changed(scene: Scene, changes: Sequence[str]) -> Scene:
+    """The scene with `NAME=NUMBER`s instead of its own."""
+    for name, _, number in (change.partition("=") for change in changes):
+        try:
+            scene = replace(scene, **{name: type(getattr(scene, name))(float(number))})
+        except (AttributeError, TypeError, ValueError):
+            known = ", ".join(part.name for part in fields(scene))
+            raise InvalidData(f"--set takes NAME=NUMBER with one of {known}, not '{name}={number}'.") from None
+    return scene
+
+
+if __name__ == "__main__":
+    main()
