@@ -8,7 +8,7 @@ from rich.console import Console
 
 from atc.events import CallEnded, Doubted, ModelAsked, ModelReplied, Noted, ProgramWritten
 from atc.types import Program
-from atc.view import RunView
+from atc.view import RunView, told_reading
 from protocols.ask import Completion
 from sandbox.trace import ToolCall
 
@@ -64,4 +64,11 @@ def test_many_calls_of_one_tool_are_folded() -> None:
         "call      find(n=2) → integer · 4 ms",
         "call      … 6 more calls of find",
         "call      look() → integer · 4 ms",
+    ]
+
+
+def test_how_far_a_long_prompt_was_read() -> None:
+    assert [told_reading(done, 4_096, done / 32) for done in (0, 1_024)] == [
+        "reading the tools ╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌ 0 of 4,096 tokens",
+        "reading the tools ━━━━━━╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌ 1,024 of 4,096 tokens, about 96 s left",
     ]
