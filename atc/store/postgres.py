@@ -293,8 +293,9 @@ class PostgresStore(SqlStore):
             said = _EXPLANATIONS.get(error.sqlstate or "") or error.diag.message_primary or str(error)
             if (password := self._parameters.get("password")) is not None:
                 said = said.replace(str(password), "***")
-            said = "; ".join(line.strip() for line in said.strip().splitlines())
-            raise StoreUnavailable(f"the store of runs, {self.name}: {said.rstrip('.')}.") from None
+            lost = isinstance(error, psycopg.OperationalError) and error.sqlstate is None
+            advice = "; see that it runs, and that ATC_STORE names it" if lost else ""
+            raise StoreUnavailable(f"the store of runs, {self.name}: {_first_line(said)}{advice}.") from None
 
 
 def _told(connection: psycopg.Connection[Any], begin: str, values: Sequence[Any]) -> float | None:
@@ -307,6 +308,11 @@ def _told(connection: psycopg.Connection[Any], begin: str, values: Sequence[Any]
     cursor.nextset()
     row: Any = cursor.fetchone()
     return None if row is None else float(row["now"])
+
+
+def _first_line(text: str) -> str:
+    """What libpq says at first; it goes on with guesses."""
+    return text.strip().partition("\n")[0].strip().rstrip(".")
 
 
 def _arrays(leases: Mapping[str, _Lease]) -> tuple[list[str], list[int]]:
