@@ -122,6 +122,9 @@ class Rows(LineFile):
         self.keep(self.whole)
 
 
+_SCREEN = 30
+
+
 def rate(hits: int, n: int) -> dict[str, float] | None:
     """A share with Wilson's 95% interval, which takes the counted to be independent; None of nothing."""
     if not n:
@@ -170,13 +173,19 @@ def suite(measure: Callable[..., Mapping[str, Any]]) -> click.Command:
 
 
 def told(report: Mapping[str, Any], title: str = "") -> Iterator[str]:
-    """A report for people: plain values a line each, then its parts; things with figures alike are a table."""
+    """A report for people: plain values a line each, then its parts; things with figures alike are a table.
+
+    Of a list longer than a screen its length is told: --json has it.
+    """
     if title:
         yield from ("", f"{title}:")
     plain = {key: value for key, value in report.items() if not _is_part(value)}
     yield from columns([(key, _cell(value)) for key, value in plain.items()])
     for key, part in report.items():
         if not _is_part(part):
+            continue
+        if isinstance(part, list) and len(part) > _SCREEN and not isinstance(part[0], str):
+            yield from ("", f"{key}: {len(part)}, which --json prints")
             continue
         if isinstance(part, list) and isinstance(part[0], str):
             yield from ("", f"{key}:", *part)
