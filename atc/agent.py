@@ -17,7 +17,7 @@ from atc.config import Config, public
 from atc.consent import AskPerson, Consent
 from atc.events import Event, Observer
 from atc.learned import LearnedSchemas
-from atc.past import Past, recorded
+from atc.past import Past, is_unfinished, recorded
 from atc.redaction import Redactor
 from atc.retrieve.base import Retriever
 from atc.run_record import RunRecord, ignore, traced
@@ -427,7 +427,8 @@ class Agent:
         toolbox = consent.guard(toolbox)
         record.redact = Redactor(toolbox)
         if record.past is not None:
-            journal.restore(recorded(record.past, toolbox))
+            again = given is None and is_unfinished(record.past)
+            journal.restore(recorded(record.past, toolbox), unfinished=again)
             record.redact.learn_run(record.past)
         return Parts(
             toolbox=toolbox,

@@ -65,6 +65,12 @@ class Past:
         return found if ended and not found.paused and not (last and _timed_out(found)) else None
 
 
+def is_unfinished(stored: StoredRun) -> bool:
+    """Whether a run that goes on begins with the program that was last executed."""
+    last = len(stored.attempts) - 1
+    return last >= 0 and Past(stored).attempt(last) is None
+
+
 def recorded(stored: StoredRun, tools: Toolbox) -> list[list[Recorded]]:
     """The stored calls by execution, as a journal takes them over. Calls of tools that are gone are left out."""
     executions: list[list[Recorded]] = [

@@ -34,8 +34,9 @@ class Journal:
 
     The k-th call with a given tool and canonical arguments is answered by the k-th such call that completed in an
     earlier execution; a read only while the same writes precede it, since a write may have changed what it would see.
-    Calls that failed are made again, but for a write of which nobody knows whether it took effect: the k-th such call
-    stands for it, and `effects` finds out before anything is sent.
+    Calls that failed are made again, but for those that an execution which is made again went on from, and for a write
+    of which nobody knows whether it took effect: the k-th such call stands for it, and `effects` finds out before
+    anything is sent.
 
     `sink` is told of each intent *before* the call is sent and of each completed call after it. `run` is the id of the
     stored run, None where it is not stored; idempotency keys are made from it, so that they are the same after a
@@ -62,6 +63,9 @@ class Journal:
     _unfiled: list[ToolCall] = field(default_factory=list)
     """Reads of an execution that nothing could answer, not in order of issue, with the defaults of each."""
     _lost: dict[str, ToolCall] = field(default_factory=dict)
+    _failed: dict[int, ToolCall] = field(default_factory=dict)
+    """By index: calls that failed in the execution that is made again as number `_failed_again`, and did not end it."""
+    _failed_again: int = -1
     _execution: int = -1
     _unstored: str = field(default_factory=lambda: secrets.token_hex(8))
 
@@ -89,7 +93,7 @@ class Journal:
         are the same call. An answer with an `error` is that of an equal write of which nothing is known yet: while
         that is so, it is not sent a second time.
         """
-        if self._done or writes or self.settled:
+        if self._done or writes or self.settled or self._failed:
             place = self._places[call.index] = self._issue(call, defaults, writes=writes)
         else:  # there is nothing yet that could answer it: it is filed when somebody asks
             self._places[call.index] = _Place("", 0, None, self._history, writes=False)
@@ -119,6 +123,8 @@ class Journal:
 
     def _failed_before(self, call: ToolCall, *, writes: bool) -> ToolCall | None:
         was = self.settled[call.index] if call.index < len(self.settled) else None
+        if was is None and self._execution == self._failed_again:
+            was = self._failed.get(call.index)
         if was is None or was.error is None or (writes and was.outcome == "unknown"):
             return None
         return was if (was.tool, was.arguments) == (call.tool, call.arguments) else None
@@ -155,12 +161,21 @@ class Journal:
         else:
             self._enter(place, call, self._execution, time.time())
 
-    def restore(self, executions: Sequence[Sequence[Recorded]]) -> None:
-        """Take over what a store has kept of the run, before the first execution of this process."""
+    def restore(self, executions: Sequence[Sequence[Recorded]], *, unfinished: bool = False) -> None:
+        """Take over what a store has kept of the run, before the first execution of this process.
+
+        `unfinished`: that one makes the last of them again. A call that failed there fails again where the program went
+        on to further calls: these rest on it.
+        """
         for execution, calls in enumerate(executions):
             self.open()
             for recorded in calls:
                 self._replay(execution, recorded)
+        if unfinished and executions:
+            last = max((recorded.call.index for recorded in executions[-1]), default=0)
+            failed = [one.call for one in executions[-1] if one.complete and one.call.outcome in ("refused", "unknown")]
+            self._failed = {call.index: call for call in failed if call.index < last}
+            self._failed_again = len(executions)
 
     def rule_out(self) -> None:
         """Somebody found out that the writes in doubt did not happen: they may be sent again."""

@@ -44,6 +44,24 @@ def test_the_kth_call_is_answered_by_the_kth():
     assert execute(journal, read("a", x=1), read("a", x=1), read("a", x=1)) == [True, True, True]
 
 
+def test_an_execution_that_is_made_again_goes_on_from_what_failed_in_it():
+    """A program that took a refusal for "none" and then wrote must not write something else when it is resumed."""
+    steps = (read("a", x=1), read("a", x=2), write("b"), read("c"))
+    stored: list[Recorded] = []
+    journal = Journal(
+        sink=lambda _, call, complete: stored.append(Recorded(call, complete, call.tool == "b", {"limit": 10}))
+    )
+    execute(journal, *steps, fails=(1, 3))
+    calls = [[one for one in stored if one.complete]]
+    again = Journal()
+    again.restore(calls, unfinished=True)
+    assert execute(again, *steps) == [True, True, True, False]  # the last call may have ended it
+    assert execute(again, *steps) == [True, False, True, True]  # by now it is another program
+    fresh = Journal()
+    fresh.restore(calls)
+    assert execute(fresh, *steps) == [True, False, True, False]
+
+
 def test_the_answer_stands_where_the_new_program_asks():
     journal = Journal()
     execute(journal, read("b"), read("a", x=1))
