@@ -104,13 +104,17 @@ def test_what_dies_is_begun_again_and_what_always_dies_is_told_of_at_the_end(
     assert Counter(done) == Counter(set(range(15)) - {3})
 
 
-def test_a_node_without_a_boundary_takes_nothing(nodes: Cluster) -> None:
-    bare, told = nodes.head_node.node_id, []
+def test_a_node_without_a_boundary_takes_nothing(nodes: Cluster, tmp_path: Path) -> None:
+    bare, told, asked = nodes.head_node.node_id, [], tmp_path / "asked"
 
     @contextmanager
     def opened():
         if ray.get_runtime_context().get_node_id() == bare:
+            asked.touch()
             raise SandboxUnavailable("none here")
+        deadline = time.monotonic() + 20
+        while not asked.exists() and time.monotonic() < deadline:  # the other node is busy until this one was asked
+            time.sleep(0.01)
         yield lambda _: ray.get_runtime_context().get_node_id()
 
     with scale.connected(f"ray:{nodes.address}"):
