@@ -40,7 +40,7 @@ from starlette.routing import Route
 from atc.cluster import RayPool, connected
 from atc.retrieve.document import ToolDocument, vector_text
 from atc.retrieve.embed import choose, embedding
-from atc.retrieve.embedders import DEFAULT
+from atc.retrieve.embedders import DEFAULT, MODELS
 from atc.retrieve.index import ToolIndex
 from toolflow_bench.rows import read_rows
 from toolflow_bench.services.serve import Served, serve
@@ -225,9 +225,10 @@ def perturbed(count: int, seed: int) -> Iterator[ToolDocument]:
 @main.command()
 @_out
 @click.option("--tools", "count", default=200_000, show_default=True)
-def index(out: Path | None, count: int) -> None:
+@click.option("--embedder", type=click.Choice(list(MODELS)), default=DEFAULT, show_default=True)
+def index(out: Path | None, count: int, embedder: str) -> None:
     """The same index made here, and on two nodes."""
-    models, embed, made, seconds = choose(), partial(embedding, DEFAULT, None), [], []
+    models, embed, made, seconds = choose(embedder), partial(embedding, embedder, None), [], []
     queries = [vector_text(document)[:60] for document in perturbed(200, seed=1)]
     with cluster(2) as nodes, connected(f"ray:{nodes.address}"):
         pool = RayPool(talk=print)
@@ -239,7 +240,13 @@ def index(out: Path | None, count: int) -> None:
             seconds.append(round(time.monotonic() - begun, 1))
     here, there = ([hits.positions.tolist() for hits in dense.top(queries, n=10)] for dense in made)
     apart = float(np.abs(made[0].vectors - made[1].vectors).max())
-    report = {"tools": count, "seconds": seconds, "speed_up": seconds[0] / seconds[1], "largest_difference": apart}
+    report = {
+        "tools": count,
+        "embedder": embedder,
+        "seconds": seconds,
+        "speed_up": seconds[0] / seconds[1],
+        "largest_difference": apart,
+    }
     differing = sum(left != right for left, right in zip(here, there, strict=True))
     finish(report, [f"{differing} of {len(queries)} searches find others"] if differing else [], out)
 
