@@ -81,11 +81,11 @@ def cast(**scripts: Sequence[Line]) -> Cast:
     return Cast(usual | {globals()[name.upper()]: lines for name, lines in scripts.items()})
 
 
-def lab(model: Any, sandbox: Any, sent: list[tuple[str, Any]], *, store: Any = None, grade: Any = None, **given: Any):
+def lab(model: Any, sandbox: Any, sent: list[tuple[str, Any]], *, store: Any = None, **given: Any):
     """An agent that solves by AnyTool; `given` are settings of the configuration or options of AnyTool."""
     names = set(Options.__dataclass_fields__)
     options = {key: value for key, value in given.items() if key in names}
     settings = {key: value for key, value in given.items() if key not in names}
     config = Config(**{"strategy": "anytool", "decoding": "off", **settings})
-    way = partial(anytool.solve, options=Options(**{"tools_per_agent": 1, **options}), grade=grade)
+    way = partial(anytool.solve, options=Options(**{"tools_per_agent": 1, **options}))
     return Solver(way, box(sent), model=model, sandbox=sandbox, config=config, store=store)

@@ -113,17 +113,8 @@ def test_the_budget_is_shared_and_stops_all_agents() -> None:
     search = played(Cast({META: metas, **agents}, tokens=100), documents, tokens=1000)
     assert search.ended == "budget"
     assert 1000 <= search.ask.spent <= 1000 + 16 * 110
-    assert "the budget of 1,000 tokens is used up" in search.transcript[-1]
+    assert search.transcript[-1].startswith("ended: budget; ")
     assert not [agent for agent in search.agents if agent.status == "active"]
-
-
-def test_an_agent_that_repeats_itself_is_stopped() -> None:
-    cast = Cast({META: [call("get_tools_in_category", category="sports", page=1)]})
-    search = played(cast)
-    assert len(cast.calls) == 4  # once, and three times with the same result
-    assert search.agents[0].status == "stopped"
-    assert "#0 meta was stopped: it repeats itself" in search.transcript
-    assert search.agents[0].history[-1].content.startswith("the result is the same as before")
 
 
 @pytest.mark.parametrize(
@@ -132,11 +123,11 @@ def test_an_agent_that_repeats_itself_is_stopped() -> None:
         ("Sure, I will look.", "error: reply with one JSON object of a thought"),
         (call("rm_rf"), "error: there is no function 'rm_rf'; there are create_agent_category_level, "),
         (call("create_agent_tool_level", tools=["club0"]), "error: there is no function 'create_agent_tool_level'"),
-        (call("create_agent_category_level"), "error: 'category' must be a name, got None"),
-        (call("create_agent_category_level", category="sport"), "error: not among the category here: 'sport'; there"),
+        (call("create_agent_category_level"), "error: 'category' must be a name"),
+        (call("create_agent_category_level", category="sport"), "error: not among the names left for 'category': "),
         (call("get_tools_in_category", category="sports", page=7), "error: there is no page 7; the list has 1"),
-        (call("get_tool_descriptions", tools=[{"a": 1}]), "error: 'tools' must be a list of names"),
-        (call("get_tool_descriptions", tools=["club99"]), "error: not among the tools here: 'club99'; there are 'club"),
+        (call("get_tool_descriptions", tools=3), "error: 'tools' must be a list of names"),
+        (call("get_tool_descriptions", tools=["club99"]), "error: not among the names left for 'tools': 'club99'"),
     ],
 )  # fmt: skip
 def test_a_malformed_call_is_answered_with_what_is_possible(said: str, answer: str) -> None:
@@ -167,7 +158,7 @@ def test_the_flat_agent_has_all_functions_but_creates_nobody() -> None:
 @pytest.mark.parametrize(
     ("documents", "roles"),
     [
-        (box(weather={"storm": 1, "sun": 1}, food={"dish": 4}), ["tool"]),
+        (box(weather={"storm": 1, "sun": 1}), ["tool"]),
         (box(sports=SPORTS), ["category"]),
         ({}, []),
         ({f"f{i}": ToolDocument(name=f"f{i}", collection=f"s{i % 6}") for i in range(30)}, ["meta"]),

@@ -154,21 +154,6 @@ def test_agents_solver_and_judge_share_the_tokens(solve, tokens, asked, last):
     assert (len(model.calls), who(model)[-1]) == (asked, last)
 
 
-# Flags
-
-
-@pytest.mark.parametrize(
-    ("woken", "after"),
-    [("tool", [FLIGHTS]), ("category", [FLIGHTS, TRAVEL]), ("meta", [FLIGHTS, TRAVEL, META])],
-)
-def test_which_agents_are_woken(solve, woken, after):
-    model = cast(solver=[act("find_flight", city="Oslo"), give_up("no flights")], travel=[
-        call("create_agent_tool_level", tools=["flights"]), LOOK, FINISH])  # fmt: skip
-    solve(model, woken=woken, rounds=1)
-    first = who(model).index(SOLVER)
-    assert [name for name in who(model)[first:] if name != SOLVER] == after
-
-
 # Writes, outages, interruptions
 
 

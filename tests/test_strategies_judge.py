@@ -7,7 +7,7 @@ import json
 import pytest
 
 from atc.models.scripted import ScriptedModel
-from atc.strategies.judge import Judge, Verdict, read, told
+from atc.strategies.judge import judged, read, told
 from protocols.toolbox import Toolbox
 from sandbox.trace import ToolCall
 from tests.tool_lab import tool
@@ -23,12 +23,12 @@ def vote(word: str, reason: str = "") -> str:
         (["Solved", "Solved", "Unsolved"], "Solved", 2),
         (["Solved", "Unsolved", "Solved"], "Solved", 3),
         (["Solved", "Unsolved", "Unsure"], "Unsure", 3),
-        (["Unsure", "Unsure", "Solved"], "Unsure", 2),
+        (["Unsure", "Unsure"], "Unsure", 2),
     ],
 )
 def test_more_than_half_of_three_votes_decide_and_none_is_asked_for_in_vain(words, verdict, asked):
     model = ScriptedModel(*(vote(word, f"reason {number}") for number, word in enumerate(words)))
-    found = Judge(ask=model)("Who won?", "Ada")
+    found = judged(model, "Who won?", "Ada")
     assert found.word == verdict
     assert len(model.prompts) == asked
     assert found.votes == tuple(words[:asked])
@@ -37,16 +37,6 @@ def test_more_than_half_of_three_votes_decide_and_none_is_asked_for_in_vain(word
 @pytest.mark.parametrize("text", ["", "Solved", "[1]", "{}", '{"verdict": "solved!"}', "[" * 100_000])
 def test_a_reply_that_cannot_be_read_is_unsure(text):
     assert read(text) == ("Unsure", "")
-
-
-def test_what_a_program_can_grade_no_model_is_asked_about():
-    def grade(answer: str) -> Verdict | None:
-        return {"Ada": Verdict("Solved", "exact"), "Bob": Verdict("Unsolved", "Ada is expected")}.get(answer)
-
-    judge = Judge(ask=ScriptedModel(vote("Solved"), vote("Solved")), grade=grade)
-    assert judge("Who won?", "Ada") == Verdict("Solved", "exact")
-    assert judge("Who won?", "Bob") == Verdict("Unsolved", "Ada is expected")
-    assert judge("Who won?", "Ada, I think").votes == ("Solved", "Solved")
 
 
 def test_calls_are_told_with_what_they_returned_the_last_ones_where_there_are_many():

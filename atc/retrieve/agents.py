@@ -14,10 +14,10 @@ from functools import cached_property
 from typing import Literal, NamedTuple
 
 from atc.retrieve import hierarchy as listing
-from atc.retrieve.asking import Tally, a_list, a_text, an_object, json_object, one_text, prompt_tokens, tokens_of
+from atc.retrieve.asking import Tally, a_list, a_text, an_object, json_object, one_text, prompt_tokens
 from atc.retrieve.base import Hit, Retrieval
 from atc.retrieve.document import ToolDocument
-from atc.retrieve.hierarchy import Hierarchy, Place, Room, nearest, spelled
+from atc.retrieve.hierarchy import Hierarchy, Place, Room, spelled
 from atc.retrieve.prompts import fill
 from atc.side_by_side import Request, SideBySide, require
 from protocols.abridge import clipped
@@ -26,23 +26,17 @@ from protocols.jsontypes import Json, JsonObject
 
 Role = Literal["meta", "category", "tool", "flat"]
 Status = Literal["active", "finished", "stopped"]
-"""*finished*: it called `finish_search`, and is never woken again. *stopped*: it used up its steps, repeated itself, or
-the whole search ended."""
+"""*finished*: it called `finish_search`, and is never woken again. *stopped*: it used up its steps, or the whole search
+ended."""
 Ended = Literal["", "solvable", "pool full", "budget", "done"]
 """Why a search ended: the pool suffices, it is full, the tokens are used up, or no agent has more to do."""
 Word = Literal["Solvable", "Unsolvable", "Unsure"]
 
 _DEPTH = {"meta": 0, "flat": 0, "category": 1, "tool": 2}
 """How deep in the hierarchy agents of a role stand."""
-_LEFT_OUT = "(this result was left out to make room)"
-_SHORT = 40
-"""Results of so few tokens are not worth leaving out."""
 _LINE = 300
 """Characters of a call or a result in the transcript."""
 _REPLY_TOKENS, _VERDICT_TOKENS = 600, 200
-_REPEATED = "the result is the same as before; make another call, or call finish_search"
-_MOST_REPEATS = 3
-"""Calls with the same result as before, in a row, after which an agent is stopped: it would go on so to the end."""
 _HOW_TO_ADD = "put those that the request needs into the pool with add_API_into_API_pool"
 """What an agent that may add APIs does when it has looked at some: small models look again, or finish."""
 _FEW = 256
@@ -105,14 +99,11 @@ class Agent:
     status: Status = "active"
     steps: int = 0
     """Calls of the model since it was last woken."""
-    repeats: int = 0
     given_out: set[str] = field(default_factory=set)
     """Categories or tools that have an agent of their own."""
     studied: dict[str, None] = field(default_factory=dict)
     """APIs whose details it asked for."""
     reminded: bool = False
-    heard: dict[str, str] = field(default_factory=dict)
-    """The result of each call that it made, by the call's text."""
 
     def __str__(self) -> str:
         named = {"category": self.categories[:1], "tool": [place.tool for place in self.places]}.get(self.role, ())
@@ -127,17 +118,9 @@ class Agent:
             self.history.append(Message("user", text))
 
     def prompt(self, *, room: int) -> list[Message]:
-        """The history within about `room` tokens: the instructions and the task stay, the oldest results are left out
-        first, then the oldest turns.
-        """
-        opening, turns = self.history[:2], list(self.history[2:])
-        left = room - prompt_tokens(opening)
-        for index, message in enumerate(turns[:-1]):
-            if prompt_tokens(turns) <= left:
-                break
-            if message.role == "user" and tokens_of(message.content) > _SHORT:
-                turns[index] = replace(message, content=_LEFT_OUT)
-        while len(turns) > 2 and prompt_tokens(turns) > left:
+        """The history within about `room` tokens: the instructions and the task stay, the oldest turns are left out."""
+        opening, turns = self.history[:2], self.history[2:]
+        while len(turns) > 2 and prompt_tokens([*opening, *turns]) > room:
             turns = turns[2:]
         return [*opening, *turns]
 
@@ -179,45 +162,48 @@ def _naming(
     used: Callable[[Search, Agent], Collection[str]] = lambda *_: (),
     pages: bool = False,
 ) -> Function:
-    """A function that takes names of the agent's `scope`, at `most` so many of them (None: one), and perhaps a page.
+    """A function that takes names of the agent's `scope` that are not `used` up, and perhaps a page.
 
-    Those that are `used` up are no longer offered. Of few names a reply can only say these; of many it is checked.
+    It takes at most `most` names; None: one. Of few names a reply can only say these; of many it is checked.
     """
 
-    def takes(search: Search, agent: Agent) -> JsonObject | None:
+    def left(search: Search, agent: Agent) -> list[str]:
         gone = used(search, agent)
-        names = [name for name in getattr(agent, scope) if name not in gone]
+        return [name for name in getattr(agent, scope) if name not in gone]
+
+    def takes(search: Search, agent: Agent) -> JsonObject | None:
+        names = left(search, agent)
         one = {"type": "string", "enum": names} if len(names) <= _FEW else a_text(200)
         given = {key: one if most is None else a_list(one, most=most(search), least=1)}
         return given | ({"page": _PAGE} if pages else {}) if names else None
 
     def resolved(search: Search, agent: Agent, arguments: JsonObject) -> str:
-        names, unknown = _named(arguments, key, getattr(agent, scope), one=most is None)
+        given, known = arguments.get(key), left(search, agent)
+        wanted = [given] if isinstance(given, str) else given
+        if not isinstance(wanted, list) or not wanted:
+            raise Mistake(f"{key!r} must be {'a name' if most is None else 'a list of names'}")
+        found = {str(name): spelled(str(name), known) for name in wanted}
+        missing = ", ".join(clipped(repr(name), 80) for name, one in found.items() if one is None)
+        unknown = f"not among the names left for {key!r}: {missing}; use names as they are listed" if missing else ""
+        names = list(dict.fromkeys(one for one in found.values() if one))
         if not names:
             raise Mistake(unknown)
+        if most is not None and len(names) > most(search):
+            raise Mistake(f"at most {most(search)} {key} at a time, and these are {len(names)}")
         return _lines(act(search, agent, names, arguments.get("page", 1)), unknown)
 
     return Function(takes, resolved)
 
 
 def _create_for_category(search: Search, agent: Agent, names: list[str], _: Json) -> str:
-    category = names[0]
-    if category in agent.given_out:
-        raise Mistake(f"the category {category!r} has its agent already; name another, or finish")
-    agent.given_out.add(category)
-    created = search.add_category_agent(category, creator=agent)
+    agent.given_out |= set(names)
+    created = search.add_category_agent(names[0], creator=agent)
     return f"agent {created} was created ({len(created.places)} tools)"
 
 
 def _create_for_tools(search: Search, agent: Agent, names: list[str], _: Json) -> str:
-    new = [name for name in names if name not in agent.given_out]
-    most = search.options.tools_per_agent
-    if len(new) > most:
-        raise Mistake(f"an agent takes at most {most} tools, and these are {len(new)}; create several agents")
-    if not new:
-        raise Mistake("these tools have their agent already; name others, or finish")
-    agent.given_out |= set(new)
-    return f"agent {search.add_agent('tool', places=agent.places_of(new), creator=agent)} was created"
+    agent.given_out |= set(names)
+    return f"agent {search.add_agent('tool', places=agent.places_of(names), creator=agent)} was created"
 
 
 def _list_tools(search: Search, _: Agent, names: list[str], page: Json) -> str:
@@ -241,16 +227,11 @@ def _detail_apis(search: Search, agent: Agent, names: list[str], _: Json) -> str
 
 
 def _add(search: Search, agent: Agent, names: list[str], _: Json) -> str:
-    """What is new and finds room is added."""
-    added = [name for name in names if search.add(name)]
-    if added:
-        search.awaiting.append(agent)
-    dropped = [name for name in names if name in search.dropped]
-    return _lines(
-        f"added: {', '.join(added)}" if added else "nothing was added",
-        f"tried before without success: {', '.join(dropped)}" if dropped else "",
-        "the pool is full" if len(search.pool) >= search.options.pool else f"the pool holds {len(search.pool)} APIs",
-    )
+    """What finds room is added."""
+    added = names[: max(0, search.options.pool - len(search.pool))]
+    search.pool += added
+    search.awaiting.append(agent)
+    return f"added: {', '.join(added)}\nthe pool holds {len(search.pool)} APIs"
 
 
 def _check(search: Search, agent: Agent, _: JsonObject) -> str:
@@ -314,11 +295,12 @@ def schema(search: Search, agent: Agent, functions: Mapping[str, Function] | Non
 
     Names that are used up (a category with an agent, an API in the pool) are no longer offered.
     """
-    calls: list[Json] = []
-    for name, function in (FUNCTIONS[agent.role] if functions is None else functions).items():
-        takes = function.takes(search, agent)
-        if takes is not None:
-            calls.append(an_object({"function": {"type": "string", "enum": [name]}, **takes}, optional=["page"]))
+    known = FUNCTIONS[agent.role] if functions is None else functions
+    calls: list[Json] = [
+        an_object({"function": {"type": "string", "enum": [name]}, **takes}, optional=["page"])
+        for name, function in known.items()
+        if (takes := function.takes(search, agent)) is not None
+    ]
     return an_object({"thought": a_text(200), "call": {"anyOf": calls}})
 
 
@@ -369,22 +351,15 @@ class Search:
         return self.dropped.union(self.pool)
 
     def begin(self) -> None:
-        """Create the first agents: a meta agent, or what a small box needs instead.
-
-        Of a few tools in all a tool agent alone, of one category its category agent; where the categories do not fit
-        one prompt several meta agents share them.
-        """
-        places, categories = self.hierarchy.places(), list(self.hierarchy.tools)
-        if not places:
-            return
-        if not self.options.flat and len(places) <= self.options.tools_per_agent:
-            self.add_agent("tool", places=places)
-        elif not self.options.flat and len(categories) == 1:
+        """Create the first agents: the agent of the only category, else as many meta agents as the categories need."""
+        categories = list(self.hierarchy.tools)
+        role: Role = "flat" if self.options.flat else "meta"
+        if len(categories) == 1 and role == "meta":
             self.add_category_agent(categories[0])
-        else:
-            role: Role = "flat" if self.options.flat else "meta"
-            for lines in listing.pages(listing.category_lines(categories, self.hierarchy), room=self.room.scope):
-                names, categories = categories[: len(lines)], categories[len(lines) :]
+            return
+        for lines in listing.pages(listing.category_lines(categories, self.hierarchy), room=self.room.scope):
+            names, categories = categories[: len(lines)], categories[len(lines) :]
+            if names:
                 self.add_agent(role, categories=tuple(names), places=self.hierarchy.places(names))
 
     def add_category_agent(self, category: str, *, creator: Agent | None = None) -> Agent:
@@ -426,13 +401,6 @@ class Search:
         self.agents.append(agent)
         return agent
 
-    def add(self, api: str) -> bool:
-        """Put an API into the pool; False where it is there, was pruned, or finds no room."""
-        if len(self.pool) >= self.options.pool or api in self.known:
-            return False
-        self.pool.append(api)
-        return True
-
     def prune(self, names: Iterable[str]) -> None:
         """Take APIs out of the pool for good (those that a solver found to be of no use)."""
         gone = set(names)
@@ -456,20 +424,14 @@ class Search:
             if agent.status == "active":
                 agent.status = "stopped"
         self.ended = self.ended or "done"
-        why = {
-            "solvable": f"the pool of {len(self.pool)} APIs is not unsolvable",
-            "pool full": f"the pool is full ({len(self.pool)} APIs)",
-            "budget": f"the budget of {self.options.tokens:,} tokens is used up",
-        }.get(self.ended, "no agent has anything left to do")
         calls = self.ask.usage.model_calls
-        self.transcript.append(f"ended: {why}; {calls} calls of the model, {self.ask.spent:,} tokens")
+        self.transcript.append(f"ended: {self.ended}; {calls} calls of the model, {self.ask.spent:,} tokens")
 
-    def resume(self, reason: str, roles: Collection[Role] = ("tool", "category", "meta", "flat")) -> None:
+    def resume(self, reason: str) -> None:
         """Tell every unfinished agent why the pool failed, then wake them one after another (§4.3).
 
         The deepest come first, among equals the youngest; each acts, with those that it creates, until none of them has
-        anything left to do. The first to make the request solvable is the last to be woken. `roles` is the ablation
-        of Table 4.
+        anything left to do. The first to make the request solvable is the last to be woken.
 
         Raises:
             ModelUnavailable: as for `run`.
@@ -482,8 +444,8 @@ class Search:
         self.ended = self._limit()
         self.transcript.append(f"resumed, since: {one_text(reason)}")
         for agent in sorted(unfinished, key=lambda agent: (-_DEPTH[agent.role], -agent.number)):
-            if agent.role in roles and self.ended in ("", "done"):
-                agent.status, agent.steps, agent.repeats = "active", 0, 0
+            if self.ended in ("", "done"):
+                agent.status, agent.steps = "active", 0
                 self.run()
 
     def retrieval(self, *, k: int) -> Retrieval:
@@ -509,19 +471,12 @@ class Search:
         self.ended = self._limit()
 
     def _answer(self, agent: Agent, call: str, result: str) -> None:
-        """Tell an agent the result of its call, and stop it where it goes on in vain."""
-        repeated = agent.heard.get(call) == result
-        agent.heard[call] = result
-        agent.repeats = agent.repeats + 1 if repeated else 0
+        """Tell an agent the result of its call, and stop it after its last step."""
         agent.steps += 1
-        agent.hear(_REPEATED if repeated else result)
+        agent.hear(result)
         self.transcript.append(f"{agent}: {clipped(call, _LINE)} → {clipped(one_text(result), _LINE)}")
-        why = "it repeats itself" if agent.repeats >= _MOST_REPEATS else ""
-        if not why and agent.steps >= self.options.steps:
-            why = f"it made its {self.options.steps} steps"
-        if agent.status == "active" and why:
+        if agent.status == "active" and agent.steps >= self.options.steps:
             agent.status = "stopped"
-            self.transcript.append(f"{agent} was stopped: {why}")
 
     def _verdict(self) -> str:
         """What the pool is worth, as a result for agents; the model is asked where the pool changed since."""
@@ -544,11 +499,8 @@ class Search:
         ]
         reply = self.ask(messages, schema=_VERDICT, max_tokens=_VERDICT_TOKENS)
         found = json_object(reply.text)
-        if found.get("verdict") in _WORDS:
-            return Verdict(tuple(self.pool), found["verdict"], one_text(found.get("reason")))
-        unsolvable = "unsolvable" in reply.text.casefold()
-        word: Word = "Unsolvable" if unsolvable else "Unsure"
-        return Verdict(tuple(self.pool), word, "" if unsolvable else "the verdict could not be read")
+        word: Word = found["verdict"] if found.get("verdict") in _WORDS else "Unsure"
+        return Verdict(tuple(self.pool), word, one_text(found.get("reason")))
 
     def _limit(self) -> Ended:
         """Why nobody may go on; empty while they may. Anything but *Unsolvable* ends it, as in the published code."""
@@ -558,23 +510,6 @@ class Search:
         if len(self.pool) >= self.options.pool:
             return "pool full"
         return "" if self.ask.spent < self.options.tokens else "budget"
-
-
-def _named(arguments: JsonObject, key: str, known: Sequence[str], *, one: bool) -> tuple[list[str], str]:
-    """Those of `known` that an argument names, each once, and an error line for those that are not there."""
-    given = arguments.get(key)
-    names = [given] if isinstance(given, str) else given
-    if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
-        raise Mistake(f"{key!r} must be {'a name' if one else 'a list of names'}, got {clipped(repr(given), 80)}")
-    found = {str(name): spelled(str(name), known) for name in names}
-    missing = [name for name, one in found.items() if one is None]
-    return list(dict.fromkeys(one for one in found.values() if one)), _unknown(key, missing, known) if missing else ""
-
-
-def _unknown(key: str, names: Sequence[str], known: Sequence[str]) -> str:
-    near = list(dict.fromkeys(one for name in names for one in nearest(name, known)))[:5]
-    hint = f"; there are {', '.join(map(repr, near))}" if near else "; use names as they are listed"
-    return f"not among the {key} here: {', '.join(clipped(repr(name), 80) for name in names[:5])}{hint}"
 
 
 def _page(names: Iterable[str], number: Json, search: Search) -> str:

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from difflib import get_close_matches
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from atc.retrieve.asking import one_text, tokens_of
 from atc.retrieve.document import ToolDocument
 from protocols.abridge import clipped
 
-_TOOL_OF_A_CATEGORY = 20
-"""So many APIs of a category that name no tool still make one tool together."""
 _NO_CATEGORY = "general"
-_MOST_COMPARED = 5000
-"""Names that a misspelt one is compared with at most; more would take seconds."""
 _INSTRUCTIONS, _LEAST = 500, 300
 """Tokens that the instructions of an agent take, and those that are shared out even if the model holds fewer."""
 _BEGINNINGS = (400, 160, 80, 40, 0)
@@ -33,8 +28,8 @@ class Place(NamedTuple):
 class Hierarchy:
     """The APIs (names of documents) of each tool of each category, in the documents' order.
 
-    A document without a category stands in one that is called like its collection. Documents without a collection
-    make one tool called like their category where they are at most 20; of more, each is a tool of its own.
+    A document without a category stands in one that is called like its collection, one without a collection in a tool
+    that is called like its category.
     """
 
     tools: Mapping[str, Mapping[str, tuple[str, ...]]]
@@ -44,18 +39,9 @@ class Hierarchy:
     def of(cls, documents: Mapping[str, ToolDocument]) -> Hierarchy:
         """The hierarchy of `documents`, by name; each is read once."""
         tools: dict[str, dict[str, list[str]]] = {}
-        loose: dict[str, list[str]] = {}
         for name, document in documents.items():
             category = document.category or document.collection or _NO_CATEGORY
-            of_category = tools.setdefault(category, {})
-            if document.collection:
-                of_category.setdefault(document.collection, []).append(name)
-            else:
-                loose.setdefault(category, []).append(name)
-        for category, names in loose.items():
-            for name in names:
-                tool = category if len(names) <= _TOOL_OF_A_CATEGORY else name
-                tools[category].setdefault(tool, []).append(name)
+            tools.setdefault(category, {}).setdefault(document.collection or category, []).append(name)
         return cls({c: {tool: tuple(apis) for tool, apis in found.items()} for c, found in tools.items()}, documents)
 
     def places(self, categories: Iterable[str] | None = None) -> tuple[Place, ...]:
@@ -77,11 +63,6 @@ def spelled(name: str, known: Sequence[str]) -> str | None:
     if wanted and not alike:
         alike = [one for one in known if one.casefold().endswith(("/" + wanted, "." + wanted))]
     return alike[0] if len(alike) == 1 else None
-
-
-def nearest(name: str, known: Sequence[str]) -> list[str]:
-    """At most three of `known` that are spelled nearly like `name`."""
-    return get_close_matches(name, known, n=3, cutoff=0.5) if len(known) <= _MOST_COMPARED else []
 
 
 class Room(NamedTuple):
@@ -142,36 +123,29 @@ def api_lines(names: Iterable[str], hierarchy: Hierarchy, *, room: int) -> list[
 def tools_text(places: Sequence[Place], hierarchy: Hierarchy, *, room: int) -> str:
     """Tools, each with its APIs, which show what it is for: a collection has no description of its own.
 
-    All descriptions are shown to the same length. Where even the names alone do not fit, each tool gets an equal share.
+    All descriptions are shown to the same length.
     """
 
     def lines(most: int) -> list[str]:
         found = []
         for place in places:
             apis = hierarchy.tools[place.category][place.tool]
-            text = [f"{place.tool} ({place.category}), APIs: {len(apis)}"]
-            text += [_described(hierarchy.documents[name], most) for name in apis]
-            kept = text if most else pages(text, room=room // max(1, len(places)))[0]
-            found += [*kept, *([f"… {len(text) - len(kept)} more"] if len(kept) < len(text) else [])]
+            found.append(f"{place.tool} ({place.category}), APIs: {len(apis)}")
+            found += [_described(hierarchy.documents[name], most) for name in apis]
         return found
 
-    return "\n".join(_fitting(lines, room))
+    return within("\n".join(_fitting(lines, room)), room=room)
 
 
 def detail_text(document: ToolDocument, *, room: int) -> str:
-    """Everything that is known of an API, each part from its beginning."""
-    about = {name: _beginning(one_text(text), 80) for name, text in document.parameters.items()}
-    told = {name: f"{name} ({text})" if text else name for name, text in about.items()}
+    """What is known of an API, as much of it as fits."""
+    told = {name: f"{name} ({one_text(text)})" if text else name for name, text in document.parameters.items()}
     parts = {
-        "description": one_text(document.description),
-        "required": "; ".join(told[name] for name in about if name in document.required),
-        "optional": "; ".join(told[name] for name in about if name not in document.required),
+        "required": "; ".join(told[name] for name in told if name in document.required),
+        "optional": "; ".join(told[name] for name in told if name not in document.required),
         "returns": ", ".join(document.returns),
     }
-    lines = [f"{key}: {value}" for key, value in parts.items() if value]
-    most = max(40, room * 3 // max(1, len(lines)))
-    head = _described(replace(document, description=""), 1)
-    return within("\n".join([head, *(_beginning(line, most) for line in lines)]), room=room)
+    return within("\n".join([_described(document, room), *(f"{k}: {v}" for k, v in parts.items() if v)]), room=room)
 
 
 def within(text: str, *, room: int) -> str:

@@ -13,8 +13,7 @@ It ends with an answer that is not rejected, after the last round, or when the t
 
 from __future__ import annotations
 
-import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -27,7 +26,7 @@ from atc.retrieve.hierarchy import spelled
 from atc.strategies import dfsdt, react
 from atc.strategies.acting import Acting, Action, offered
 from atc.strategies.conversation import Turn, Turns, room_for_turns
-from atc.strategies.judge import Grader, Judge, told
+from atc.strategies.judge import judged, told
 from atc.strategies.run import Parts
 from atc.types import Attempt, Solution
 from protocols.abridge import clipped
@@ -36,15 +35,7 @@ from protocols.toolbox import Toolbox
 
 _LONGEST_REASON = 600
 _NO_TOOLS = "No function was found that helps with the task."
-_UNHEARD = "The run's budget ended before a judge had heard this answer."
 _NO_ANSWER = "No way that was tried led to an answer."
-
-
-_WOKEN: Mapping[str, tuple[agents.Role, ...]] = {
-    "tool": ("tool", "flat"),
-    "category": ("tool", "category", "flat"),
-    "meta": ("tool", "category", "meta", "flat"),
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,27 +46,17 @@ class Options(agents.Options):
     """Table 3: with backtracking, or without."""
     rounds: int = field(default=6, metadata={"least": 0})
     """Self-reflections at most; 0 is Table 3's run without any."""
-    woken: Literal["tool", "category", "meta"] = "meta"
-    """Table 4: the highest role of agents that are woken."""
-    apis: int | None = None
-    """Table 5: so many tools, drawn at random (but always the same), are there at all; None: all."""
     calls: int = 10
     """Calls that the solver makes at most in a round (A.1)."""
     votes: int = 3
     """Of the judge."""
 
 
-def solve(
-    task: str,
-    parts: Parts,
-    *,
-    options: Options | None = None,
-    grade: Grader | None = None,
-) -> Solution:
-    """Find tools, solve, reflect, and again. `grade` judges answers by program, where it can, instead of the model."""
+def solve(task: str, parts: Parts, *, options: Options | None = None) -> Solution:
+    """Find tools, solve, reflect, and again."""
     config, options = parts.config, options or Options()
     tokens = min(options.tokens, config.max_tokens or options.tokens)
-    return _AnyTool(task, replace(parts, config=replace(config, max_tokens=tokens)), options, grade).solve()
+    return _AnyTool(task, replace(parts, config=replace(config, max_tokens=tokens)), options).solve()
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,57 +67,47 @@ class _Failed:
     functions: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class _Answered:
-    """An attempt that answered, with what the judge holds against it, and the calls under it."""
-
-    attempt: Attempt
-    standing: tuple[Action, ...]
-
-
 class _AnyTool(Acting):
-    """One run. `given` are the tools that the solver had so far, `turns` its history, `best` its last answer.
+    """One run. `given` are the tools that the solver had so far, `turns` its history.
 
-    `state` is what the last round came to: another that comes to the same is the last. `shown` counts the lines of the
-    search's transcript that whoever watches has been told.
+    `best` is its last answer, with the calls under it. `shown` counts the lines of the search's transcript that the
+    observer has been told.
     """
 
-    def __init__(self, task: str, parts: Parts, options: Options, grade: Grader | None) -> None:
+    def __init__(self, task: str, parts: Parts, options: Options) -> None:
         super().__init__(task, parts, tools=Toolbox())
-        self.options, self.grade = options, grade
+        self.options = options
         self.given: tuple[str, ...] = ()
         self.turns: Sequence[Turn] = ()
-        self.best: _Answered | None = None
-        self.state: tuple[object, ...] = ()
+        self.best: tuple[Attempt, tuple[Action, ...]] | None = None
         self.shown = 0
         threads = options.threads if self.meter.powers.parallel else 1
         limits = replace(options, threads=threads, prompt_tokens=parts.prompt_tokens)
-        documents = {name: ToolDocument.of(parts.toolbox[name]) for name in self._names()}
+        documents = {alias: ToolDocument.of(tool) for alias, tool in parts.toolbox.items()}
         self.search = agents.AnyTool(documents, self.meter.asker("retrieve"), options=limits).start(task)
 
     def act(self) -> None:
-        """Round after round."""
+        """Round after round, until an answer stands or a round fails as the one before it, with no agent woken."""
         failed: _Failed | None = None
         self.search.run()
         for round_ in range(self.options.rounds + 1):
             self.round = round_
-            failed = self._round(failed)
-            if failed is None or round_ == self.options.rounds or not self._reflect(failed):
+            before, failed = failed, self._round(failed)
+            if failed is None:
+                return
+            if round_ == self.options.rounds or not (self._reflect(failed) or failed != before):
                 break
         if failed is not None and self.best is None:
             self.not_run(failed.reason, kind="no_answer")
 
     def settle(self) -> None:
-        """The last answer that was rejected, where nothing better came, given by the run's last program.
-
-        The writes that stand are held against that one's calls.
-        """
+        """The last answer that was rejected, where nothing better came, given by the run's last program."""
         if self.answer is not None or self.best is None or self.paused:
             return
-        if self.attempts[-1] is not self.best.attempt:
-            self.standing = self.best.standing
-            self.give(self.best.attempt.answer or "")
-            self.doubt(*self.best.attempt.doubts)
+        attempt, self.standing = self.best
+        if self.attempts[-1] is not attempt:
+            self.give(attempt.answer or "")
+            self.doubt(*attempt.doubts)
         self.answer = self.attempts[-1].answer
 
     def _round(self, failed: _Failed | None) -> _Failed | None:
@@ -171,40 +142,32 @@ class _AnyTool(Acting):
         if attempt.answer is None or attempt.trace is None:
             said = attempt.fault.message if attempt.fault is not None else "The answer is empty."
             return None if self.paused else _Failed(clipped(said, _LONGEST_REASON))
-        judge = Judge(
-            ask=self.meter.asker("judge"),
-            votes=self.options.votes,
-            temperature=self.parts.config.temperature,
-            grade=self.grade,
-        )
-        try:
-            verdict = judge(self.task, attempt.answer, calls=told(attempt.trace.calls, self.parts.toolbox))
-        except BudgetSpent:
-            self.best = _Answered(self.doubt(_UNHEARD), self.standing)
-            raise
-        if not verdict.rejects:
+        self.best = (attempt, self.standing)
+        calls = told(attempt.trace.calls, self.parts.toolbox)
+        votes, temperature = self.options.votes, self.parts.config.temperature
+        ask = self.meter.asker("judge")
+        verdict = judged(ask, self.task, attempt.answer, calls=calls, votes=votes, temperature=temperature)
+        if verdict.word != "Unsolved":  # of an unsure one there is nothing to mend it by
             self.answer = attempt.answer
             return None
         reason = verdict.reason or "The answer does not settle the task."
-        self.best = _Answered(self.doubt(f"A judge holds: {reason}"), self.standing)
+        self.best = (self.doubt(f"A judge holds: {reason}"), self.standing)
         return _Failed(clipped(reason, _LONGEST_REASON))
 
     def _reflect(self, failed: _Failed) -> bool:
-        """Drop what was of no use, and wake agents with the reason; False where another round would be as the last.
+        """Drop what was of no use, and wake agents with the reason; whether one was woken.
 
         A call that changed something stays in the history and in the program, whatever was said of its tool: it did
         happen.
         """
         asked = self.search.ask.usage.model_calls
-        before, self.state = self.state, (failed, len(self.turns), tuple(self.search.pool))
         if failed.functions:
             self.search.prune(failed.functions)
             gone = [name for name in failed.functions if not self._wrote(name)]
             self.without(gone)
             self.turns = [turn for turn in self.turns if turn.tool not in gone]
-        self.search.resume(failed.reason, _WOKEN[self.options.woken])
-        woken = self.search.ask.usage.model_calls > asked
-        return woken or (bool(self.search.pool) and self.state != before)
+        self.search.resume(failed.reason)
+        return self.search.ask.usage.model_calls > asked
 
     def _candidates(self) -> Toolbox:
         """The pool's tools that fit a prompt, those that are new first: the solver has not tried them."""
@@ -217,14 +180,6 @@ class _AnyTool(Acting):
         parts.observer(ToolsChosen(tuple(chosen), len(parts.toolbox), tuple(lines)))
         self.given, self.tools = tuple(names), chosen
         return chosen
-
-    def _names(self) -> Sequence[str]:
-        """The tools that there are to be searched."""
-        names, most = list(self.parts.toolbox), self.options.apis
-        if most is None or most >= len(names):
-            return names
-        drawn = set(random.Random(0).sample(names, most))  # noqa: S311 - sampling, not secrecy
-        return [name for name in names if name in drawn]
 
     def _spelled(self, functions: Sequence[str]) -> tuple[str, ...]:
         found = [spelled(name.removesuffix("()"), self.search.pool) for name in functions]

@@ -1,4 +1,4 @@
-"""Whether an answer settles its task: by program where one can grade it, else as a model sees it (AnyTool §3.2, §5.1).
+"""Whether an answer settles its task, as a model sees it (AnyTool §3.2, §5.1).
 
 **Votes.** A model is asked three times, at the run's temperature and with another seed each time, as in the published
 code. **The tie rule**: a word that more than half of the votes say is the verdict; where no word is, the verdict is
@@ -9,8 +9,7 @@ code. **The tie rule**: a word that more than half of the votes say is the verdi
 from __future__ import annotations
 
 import json
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -41,58 +40,31 @@ _MOST_CALLS = 12
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What is held of an answer. `votes` are those that were asked for; none where a program graded."""
+    """What is held of an answer, why, and the votes that were asked for."""
 
     word: Word
     reason: str = ""
     votes: tuple[Word, ...] = ()
 
-    @property
-    def rejects(self) -> bool:
-        """Whether the answer is sent back. An *Unsure* one stands: there is nothing to mend it by."""
-        return self.word == "Unsolved"
 
+def judged(ask: Ask, task: str, answer: str, *, calls: str = "", votes: int = 3, temperature: float = 0.7) -> Verdict:
+    """The verdict of a model on `answer`; `calls` tells what it rests on, see `told`.
 
-Grader = Callable[[str], Verdict | None]
-"""Grades an answer by program; None where it cannot tell."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Judge:
-    """Judges answers. `grade` is asked first, and the model, with `votes`, where it cannot tell or there is none."""
-
-    ask: Ask
-    votes: int = 3
-    temperature: float = 0.7
-    grade: Grader | None = None
-
-    def __call__(self, task: str, answer: str, *, calls: str = "") -> Verdict:
-        """The verdict on `answer`; `calls` tells what it rests on, see `told`.
-
-        Raises:
-            ModelUnavailable: the model did not answer.
-        """
-        graded = self.grade(answer) if self.grade is not None else None
-        if graded is not None:
-            return graded
-        said = fill("judge_task", task=task, calls=calls or "(none)", answer=clipped(answer.strip(), _LONGEST_ANSWER))
-        messages = [Message("system", fill("judge")), Message("user", said)]
-        votes: list[tuple[Word, str]] = []
-        while 2 * max(Counter(word for word, _ in votes).values(), default=0) <= self.votes and len(votes) < self.votes:
-            reply = self.ask(
-                messages, schema=_SCHEMA, temperature=self.temperature, seed=len(votes), max_tokens=_REPLY_TOKENS
-            )
-            votes.append(read(reply.text))
-        return elected(votes, of=self.votes)
-
-
-def elected(votes: Sequence[tuple[Word, str]], *, of: int) -> Verdict:
-    """The verdict of votes with their reasons, by the tie rule; the reason is the first one given for its word."""
-    words = tuple(word for word, _ in votes)
-    most = Counter(words).most_common(1)
-    word: Word = most[0][0] if most and 2 * most[0][1] > of else "Unsure"
-    reason = next((reason for vote, reason in votes if vote == word and reason), "")
-    return Verdict(word, reason or ("the votes differ" if word not in words else ""), words)
+    Raises:
+        ModelUnavailable: the model did not answer.
+    """
+    said = fill("judge_task", task=task, calls=calls or "(none)", answer=clipped(answer.strip(), _LONGEST_ANSWER))
+    messages = [Message("system", fill("judge")), Message("user", said)]
+    words: list[Word] = []
+    reasons: dict[Word, str] = {}
+    for seed in range(votes):
+        reply = ask(messages, schema=_SCHEMA, temperature=temperature, seed=seed, max_tokens=_REPLY_TOKENS)
+        word, reason = read(reply.text)
+        words.append(word)
+        reasons[word] = reasons.get(word) or reason
+        if 2 * words.count(word) > votes:
+            return Verdict(word, reasons[word], tuple(words))
+    return Verdict("Unsure", reasons.get("Unsure") or "the votes differ", tuple(words))
 
 
 def read(text: str) -> tuple[Word, str]:

@@ -164,7 +164,7 @@ def construct(pool: ApiPool, number: int, ask: Ask, *, seed: int = 0) -> dict[st
 
 def _explore(query: Query, agent: Agent, purpose: str, ask: Ask) -> Iterator[str]:
     """Let the model call until a query is taken, or a bound is met; gives a line for each call."""
-    repeats = 0
+    repeats, heard = 0, dict[str, str]()
     for turn in range(TURNS):
         if query.taken or len(query.refusals) >= FINISHES or repeats >= _MOST_REPEATS:
             return
@@ -177,8 +177,8 @@ def _explore(query: Query, agent: Agent, purpose: str, ask: Ask) -> Iterator[str
             max_tokens=_REPLY_TOKENS,
         )
         call, result = perform(query.search, agent, reply.text, functions)
-        repeats = repeats + 1 if agent.heard.get(call) == result else 0
-        agent.heard[call] = result
+        repeats = repeats + 1 if heard.get(call) == result else 0
+        heard[call] = result
         agent.history.append(Message("assistant", reply.text))
         agent.hear("the result is the same as before; make another call" if repeats else result)
         yield f"{clipped(call, _LINE)} → {clipped(one_text(result), _LINE)}"
