@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from atc.models import held, llama
+from atc.models import lark, llama
 from atc.models.local import LocalModel, runs_in_circles
 from benchmarks.decoding.tops import TokenPlace, top_tokens
 from protocols.ask import Message, Powers
@@ -36,15 +36,10 @@ def gguf(tmp_path) -> Path:
 
 
 @pytest.fixture
-def told() -> list[str]:
-    return []
-
-
-@pytest.fixture
-def model(gguf, monkeypatch, told) -> Iterator[LocalModel]:
+def model(gguf, monkeypatch) -> Iterator[LocalModel]:
     pytest.importorskip("xllamacpp")
     monkeypatch.setattr(llama, "_CHILD", FAKE)
-    model = LocalModel(gguf, threads=2, context_tokens=4096, on_message=told.append)
+    model = LocalModel(gguf, threads=2, context_tokens=4096)
     yield model
     model.close()
 
@@ -86,32 +81,12 @@ def test_words_of_the_assistant_are_gone_on_with_and_not_repeated(model):
 def test_it_can_do_all_there_is_and_lark_where_llguidance_is(model, monkeypatch):
     pytest.importorskip("llguidance")
     assert model.powers == Powers(schema=True, grammars=frozenset({"lark"}), continues=True)
-    monkeypatch.setattr(held, "find_spec", lambda _: None)
+    monkeypatch.setattr(lark, "find_spec", lambda _: None)
     assert not model.powers.grammars
     with pytest.raises(ModelUnavailable, match=r'needs \'llguidance\'.*pip install "automatic-tool-chain\[decode\]"'):
         model(user("hello"), grammar=LARK)
     sent = echoed(model, schema=SCHEMA)["request"]["response_format"]["json_schema"]["schema"]
     assert sent == SCHEMA | {"x-guidance": {"lenient": True}}  # it cannot be told which keywords are enforced
-
-
-@pytest.mark.parametrize(
-    ("reply", "is_held"),
-    [
-        ("reply add(1)", True),
-        ("reply add(1", False),  # the runtime stopped in the middle
-        ("cut add(1", True),
-        ("cut add(x", False),
-        ("reply I would add 1", False),
-    ],
-)
-def test_a_reply_that_was_not_held_to_its_grammar_is_told_and_the_power_is_gone(model, told, reply, is_held):
-    pytest.importorskip("llguidance")
-    for _ in range(2):
-        assert model(user(reply), grammar=LARK).text == reply.partition(" ")[2]
-    assert model.powers.grammars == ({"lark"} if is_held else set())
-    assert model.powers.schema
-    sentence = "llama.cpp did not hold a reply to its grammar; bring xllamacpp and llguidance up to date"
-    assert told == ([] if is_held else [sentence])
 
 
 @pytest.mark.parametrize("before", ["", "He said "])
@@ -141,7 +116,7 @@ def is_gone(pid: int) -> bool:
 INTERRUPTED = """
 import signal, sys, threading
 from pathlib import Path
-from atc.models import held, llama
+from atc.models import llama
 from atc.models.local import LocalModel
 from benchmarks.decoding.tops import TokenPlace, top_tokens
 from protocols.ask import Message
@@ -190,20 +165,15 @@ def test_the_process_ends_when_ours_is_killed(gguf):
             assert select.select([child], [], [], 10)[0], "the child outlived us"
 
 
-@pytest.mark.parametrize(
-    ("content", "sentence"),
-    [
-        (b"<html>", r"is not a GGUF model: it begins with b'<htm'"),
-        (b"GGUF\x03\0\0\0 and then nothing of use", r"cannot load '.*': the file is damaged"),
-        (None, r"cannot be read \(No such file or directory\); name another with ATC_MODEL_PATH"),
-    ],
-)
-def test_a_file_that_is_no_model_is_one_sentence(tmp_path, content, sentence):
+@pytest.mark.parametrize("content", [b"<html>", b"GGUF\x03\0\0\0 and then nothing of use", None])
+def test_a_file_that_is_no_model_is_one_sentence(tmp_path, content):
     pytest.importorskip("xllamacpp")
     path = tmp_path / "bad.gguf"
     if content is not None:
         path.write_bytes(content)
-    with pytest.raises(ModelUnavailable, match=sentence):
+    with pytest.raises(
+        ModelUnavailable, match=r"cannot load '.*bad.gguf': there is no such file, or it is no GGUF model"
+    ):
         LocalModel(path).load()
 
 

@@ -1,7 +1,7 @@
 """Language models: implementations of `protocols.ask.Ask`, and the choice among them.
 
-`openai.py` any OpenAI-compatible endpoint, each in its own `dialects.py` · `local.py` the embedded models, `held.py`
-whether they kept to a grammar · `scripted.py` for tests · `nearby.py` what else this machine could run.
+`openai.py` any OpenAI-compatible endpoint, each in its own `dialects.py` · `local.py` the embedded models · `lark.py`
+what of a grammar or schema can be enforced · `scripted.py` for tests · `nearby.py` what else this machine could run.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from atc.models import held, llama_api
+from atc.models import lark, llama_api
 from atc.models.endpoint import Endpoint
 from protocols.ask import Powers
 from protocols.jsontypes import Json
@@ -63,15 +63,15 @@ def dialect_of(endpoint: Endpoint, model: str) -> Dialect:
     owners = {str(entry.get("owned_by", "")).lower() for entry in offered if isinstance(entry, dict)}
     if "llamacpp" in owners:
         powers = replace(_SCHEMA, continues=llama_api.continues_there(endpoint.probe, model))
-        if held.installed() and llama_api.reads_lark(endpoint.probe, model):
+        if lark.installed() and llama_api.reads_lark(endpoint.probe, model):
             powers = replace(powers, grammars=_LARK.grammars)
         return replace(LLAMA, powers=powers)
     if "sglang" in owners:  # its field takes what the backend of its grammars reads
         information = endpoint.probe("/server_info") or endpoint.probe("/get_server_info")
-        reads = information.get("grammar_backend") == "llguidance" and held.installed()
+        reads = information.get("grammar_backend") == "llguidance" and lark.installed()
         return replace(SGLANG, powers=_LARK) if reads else SGLANG
     if "vllm" in owners:
-        return VLLM if held.installed() else replace(VLLM, powers=_SCHEMA)
+        return VLLM if lark.installed() else replace(VLLM, powers=_SCHEMA)
     return OLLAMA if "library" in owners else UNKNOWN
 
 

@@ -116,8 +116,11 @@ class Endpoint:
         from openai import OpenAI
 
         if self._client is None:
-            if problem := key_problem(self.key, self.url):
-                raise ModelUnavailable(problem)
+            if not self.key.isascii() or (self.key and not self.key.isprintable()):  # the client would quote the key
+                raise ModelUnavailable(
+                    f"the key for the model endpoint {self.url} holds a character that no key has, such as a line end; "
+                    "set OPENAI_API_KEY to a valid one."
+                )
             self._client = OpenAI(api_key=self.key or _DUMMY_KEY, base_url=self.url)
         return self._client
 
@@ -143,13 +146,9 @@ class Endpoint:
                 f"{endpoint} has no model {model!r} or is no such API {said}; name a model that it has with --model, "
                 "or correct OPENAI_BASE_URL, which usually ends in /v1."
             )
-        if error.code == "insufficient_quota":
-            return f"the account at {self.url} has no quota left {said}; top it up, or {otherwise}."
         if status == 429 or status >= 500:
             state = "is still too busy" if status == 429 else "still fails"
             return f"{endpoint} {state} after several tries {said}; wait, or {otherwise}."
-        if blames_grammar(said):
-            return f"{endpoint} cannot use the grammar it was sent {said}; ask without one."
         return f"{endpoint} refuses the request to {model!r} {said}; try another model."
 
     def _parsed(self, text: str) -> dict[str, Json]:
@@ -157,30 +156,12 @@ class Endpoint:
             reply = loads(text)
         except (ValueError, RecursionError):
             reply = None
-        if isinstance(reply, dict):
-            return reply
-        kind = "an HTML page" if text.lstrip().startswith("<") else "something that is not a JSON object"
-        raise ModelUnavailable(
-            f"the endpoint {self.url} answered with {kind}, not with the OpenAI API; correct OPENAI_BASE_URL, "
-            "which usually ends in /v1."
-        )
-
-
-def key_problem(key: str, url: str) -> str | None:
-    """What is wrong with a key that no request can carry. The client's own message would quote the key."""
-    if key.isascii() and (key.isprintable() or not key):
-        return None
-    return (
-        f"the key for the model endpoint {url} holds a character that no key has, such as a line end; "
-        "set OPENAI_API_KEY to a valid one."
-    )
-
-
-def blames_grammar(said: str) -> bool:
-    """Whether a refusal is about what a grammar says, and not about grammars at all."""
-    said = said.lower()
-    faulty = re.search(r"grammar|ebnf|lark|regex", said) and re.search(r"pars|compil|convert|syntax|specif|defin", said)
-    return bool(faulty) and not re.search(r"support|unknown|unrecogni|not permitted|extra", said)
+        if not isinstance(reply, dict):
+            raise ModelUnavailable(
+                f"the endpoint {self.url} answered with no JSON object, so it is not the OpenAI API; correct "
+                "OPENAI_BASE_URL, which usually ends in /v1."
+            )
+        return reply
 
 
 def detail(error: Any) -> str:

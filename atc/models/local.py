@@ -10,9 +10,9 @@ from dataclasses import replace
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
-from atc.models import held, llama_api
+from atc.models import lark, llama_api
 from atc.models.fetch import LOCAL_MODELS, QWEN, cache_folder, fetch, own_file
 from atc.models.llama import LlamaProcess, LlamaSettings, free_cores, require_runtime
 from atc.models.states import PromptStates
@@ -76,7 +76,6 @@ class LocalModel:
         self._states: PromptStates | None = None
         self._read = ""
         self._forgotten = False
-        self._holding = held.Holding(on_message or (lambda _: None))
         self._on_reading = on_reading
         self._process: LlamaProcess | None = None
         self._lock = threading.Lock()
@@ -84,9 +83,8 @@ class LocalModel:
     @property
     def powers(self) -> Powers:
         """Lark needs llguidance in this process too: the runtime passes over a grammar that is wrong in silence."""
-        reads_lark = held.installed() and "grammar" not in self._holding.lost
-        kinds: frozenset[GrammarKind] = frozenset({"lark"} if reads_lark else ())
-        return Powers(schema="schema" not in self._holding.lost, grammars=kinds, continues=True)
+        kinds: frozenset[GrammarKind] = frozenset({"lark"} if lark.installed() else ())
+        return Powers(schema=True, grammars=kinds, continues=True)
 
     def __call__(
         self,
@@ -101,26 +99,20 @@ class LocalModel:
         """Continue `messages`, see `protocols.ask.Ask`.
 
         A schema that llguidance knows only in part is enforced in that part, and one that it cannot use asked for in
-        words. What the runtime did not hold to is said through `on_message`; where it never held a reply, or failed
-        three times, that is no power from then on.
+        words.
 
         Raises:
             ModelUnavailable: also where llguidance refuses the grammar.
         """
         options = _options(temperature=temperature, seed=seed, max_tokens=max_tokens)
-        power: Literal["grammar", "schema"] = "grammar"
         if schema is not None:
-            if (usable := held.usable(schema)) is None:
+            if (usable := lark.usable(schema)) is None:
                 completion = self.reply(messages, options, in_words=schema)[1]
                 return replace(completion, text=unfenced(completion.text))
             options["response_format"] = {"type": "json_schema", "json_schema": {"name": "reply", "schema": usable}}
-            power, grammar = "schema", held.schema_grammar(usable)
         elif grammar is not None:
-            options["grammar"] = held.require_taken(grammar)
-        completion = self.reply(messages, options)[1]
-        if grammar is not None:
-            self._holding.judge(power, grammar, completion)
-        return completion
+            options["grammar"] = lark.require_taken(grammar)
+        return self.reply(messages, options)[1]
 
     def reply(
         self, messages: Sequence[Message], options: Mapping[str, Json], *, in_words: Mapping[str, Any] | None = None

@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from atc.models import held, llama_api
+from atc.models import lark, llama_api
 from atc.models.dialects import CONTINUING_FIELDS, GRAMMAR_FIELDS, LLAMA, Dialect, dialect_of, fits_strict
-from atc.models.endpoint import OPENAI_URL, Endpoint, Refused, blames_grammar
+from atc.models.endpoint import OPENAI_URL, Endpoint, Refused
 from atc.models.wire import asked, completion_of, continues, is_cut_before_text, sent, unfenced
 from protocols.ask import Completion, Message, Powers
 from protocols.errors import ModelUnavailable
@@ -20,6 +20,8 @@ from protocols.jsontypes import Json
 DEFAULT_MODEL = "gpt-5-mini"
 _REASONING_TOKENS = 8192
 """Added to the limit of a model that spent all of it on thoughts that it does not show."""
+_OPTIONAL = GRAMMAR_FIELDS | CONTINUING_FIELDS | {"response_format", "temperature", "seed"}
+"""What a request can do without, where an endpoint refuses it."""
 
 
 def configured() -> bool:
@@ -67,7 +69,6 @@ class OpenAIModel:
         self._headroom = 0
         self._known: Dialect | None = None
         self._refused: set[str] = set()
-        self._holding = held.Holding()
 
     @property
     def name(self) -> str:
@@ -82,17 +83,16 @@ class OpenAIModel:
 
     @property
     def powers(self) -> Powers:
-        """What the endpoint holds a reply to, without what it has refused or broken so far; asks it the first time.
+        """What the endpoint holds a reply to, without what it has refused so far; asks it the first time.
 
         Raises:
             ModelUnavailable: it cannot be asked.
         """
         known, refused = self._dialect.powers, self._refused
-        lark = not refused & GRAMMAR_FIELDS and "grammar" not in self._holding.lost
         return Powers(
             schema=known.schema and "response_format" not in refused,
             strict=known.strict,
-            grammars=known.grammars if lark else frozenset(),
+            grammars=frozenset() if refused & GRAMMAR_FIELDS else known.grammars,
             continues=known.continues and not refused & CONTINUING_FIELDS,
             parallel=True,
         )
@@ -115,11 +115,8 @@ class OpenAIModel:
                 wanted["strict"] = True
             options["response_format"] = {"type": "json_schema", "json_schema": wanted}
         elif grammar is not None and self.powers.grammars:
-            options |= self._dialect.grammar(held.require_taken(grammar))
-        completion = self._asked(messages, options, max_tokens=max_tokens)
-        if grammar is not None and options.keys() & GRAMMAR_FIELDS:
-            self._holding.judge("grammar", grammar, completion)
-        return completion
+            options |= self._dialect.grammar(lark.require_taken(grammar))
+        return self._asked(messages, options, max_tokens=max_tokens)
 
     def close(self) -> None:
         """Close the connections; the next call opens new ones."""
@@ -184,19 +181,14 @@ class OpenAIModel:
     def _learn(self, refused: Refused, body: Mapping[str, Json]) -> bool:
         """Remember the parameter of `body` that a refusal names; False when it names none. Shrinks, so it ends."""
         named = set(re.findall(r"[a-z_]+", refused.field if refused.field is not None else refused.detail))
-        if "response_format" in body and named & {"response_format", "json_schema"}:
-            # A keyword that `strict` does not know is this schema's: it is sent again without, and another one with it.
-            if not body["response_format"]["json_schema"].pop("strict", None):
-                self._refused.add("response_format")
-        elif "max_tokens" in body and "max_tokens" in named:
+        if "max_tokens" in body and "max_tokens" in named:
             self._limit_name = "max_completion_tokens"
-        elif found := named & {"temperature", "seed"} & body.keys():
-            self._refused |= found
-        else:
-            groups = (GRAMMAR_FIELDS & body.keys(), CONTINUING_FIELDS & body.keys())
-            found = next((set(group) for group in groups if named & group), set())
-            if found <= GRAMMAR_FIELDS and blames_grammar(refused.detail):
-                return False  # another grammar may do
-            self._refused |= found
-            return bool(found)
-        return True
+            return True
+        if "json_schema" in named:
+            named.add("response_format")
+        found = named & _OPTIONAL & body.keys()
+        # A keyword that `strict` does not know is this schema's: it is sent again without, and another one with it.
+        if "response_format" in found and body["response_format"]["json_schema"].pop("strict", None):
+            return True
+        self._refused |= found | (CONTINUING_FIELDS if found & CONTINUING_FIELDS else set())
+        return bool(found)

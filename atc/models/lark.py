@@ -1,0 +1,53 @@
+"""Lark grammars and JSON Schemas, tried by the llguidance of this process before they are sent to a model.
+
+llama.cpp's server leaves out in silence what its llguidance refuses; others ignore fields that they do not know.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from importlib.util import find_spec
+from typing import Any
+
+from atc.decode.errors import Undecodable
+from atc.decode.grammar import judge
+from protocols.errors import ModelUnavailable
+
+
+def installed() -> bool:
+    """Whether Lark grammars can be compiled here."""
+    return find_spec("llguidance") is not None
+
+
+def require_taken(grammar: str) -> str:
+    """The grammar in Lark. Raises ModelUnavailable where llguidance refuses it, or is not installed to be asked."""
+    if not installed():
+        raise ModelUnavailable(
+            "a grammar in Lark needs 'llguidance', which is not installed: "
+            'pip install "automatic-tool-chain[decode]", or ask without one.'
+        )
+    if reason := _problem(grammar):
+        raise ModelUnavailable(f"no reply can be held to this grammar: {reason}; correct it, or ask without one.")
+    return grammar
+
+
+def usable(schema: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The schema as llama.cpp is to be sent it, so that it enforces what it can; None where it can use none of it.
+
+    The lenient form has llguidance pass over keywords that it cannot enforce (`not`, `uniqueItems` …).
+    """
+    lenient = {**schema, "x-guidance": {"lenient": True}}
+    if not installed():
+        return lenient
+    forms = (dict(schema), lenient)
+    return next((form for form in forms if not _problem(f"%llguidance {{}}\nstart: %json {json.dumps(form)}\n")), None)
+
+
+def _problem(grammar: str) -> str:
+    """Why llguidance refuses a grammar in Lark, on one line; empty where it takes it."""
+    try:
+        judge(grammar, "")
+    except Undecodable as error:
+        return " ".join(str(error).split())[:300]
+    return ""
