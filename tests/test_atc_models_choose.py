@@ -72,9 +72,8 @@ def test_a_llama_server_is_on_this_machine_alone():
 
 def test_what_fits_the_free_memory_is_recommended():
     assert nearby.recommended(None) is nearby.recommended(2e9) is None
-    small, large = nearby.recommended(7e9), nearby.recommended(64e9)
-    assert small is not None
-    assert (small.tag, large) == ("qwen2.5-coder:7b", nearby.SUGGESTIONS[-1])
+    assert nearby.recommended(7e9) == "qwen2.5-coder:7b"
+    assert nearby.recommended(64e9) == "qwen3-coder:30b"
 
 
 def test_servers_on_this_machine_are_found_and_anything_else_there_is_not():

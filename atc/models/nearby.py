@@ -3,37 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from contextlib import suppress
 from pathlib import Path
 
 import requests
 
-_GB = 10**9
-_ROOM = 1.5 * _GB
-"""For the context and the runtime, beside the weights."""
 _WAIT_SECONDS = 0.5
-
-
-@dataclass(frozen=True, slots=True)
-class Suggestion:
-    """A model that writes programs better than the embedded one: its tag at Ollama, and its weights' bytes (4 bits)."""
-
-    tag: str
-    size: float
-
-    @property
-    def needs(self) -> float:
-        """Bytes of memory."""
-        return self.size + _ROOM
-
-
-SUGGESTIONS = (
-    Suggestion("qwen2.5-coder:3b", 1.9 * _GB),
-    Suggestion("qwen2.5-coder:7b", 4.7 * _GB),
-    Suggestion("qwen2.5-coder:14b", 9.0 * _GB),
-    Suggestion("qwen3-coder:30b", 19 * _GB),
-)
-"""Smallest first. Any GGUF file can be used as well, by its path."""
+SUGGESTIONS = {
+    "qwen2.5-coder:3b": 3.4e9,
+    "qwen2.5-coder:7b": 6.2e9,
+    "qwen2.5-coder:14b": 10.5e9,
+    "qwen3-coder:30b": 20.5e9,
+}
+"""Models that write programs better than the embedded one, smallest first: tag at Ollama → bytes of memory, for weights
+of 4 bits, the context and the runtime (1.5 GB). Any GGUF file can be used as well, by its path."""
 
 
 def free_memory() -> float | None:
@@ -43,18 +26,16 @@ def free_memory() -> float | None:
         free = next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:"))
     except (OSError, ValueError, StopIteration):
         return None
-    try:
+    with suppress(OSError, ValueError):  # no container, or one without a limit ("max")
         group = Path("/sys/fs/cgroup")
-        limit, used = ((group / name).read_text(encoding="ascii").strip() for name in ("memory.max", "memory.current"))
-        return min(free, int(limit) - int(used)) if limit != "max" else free
-    except (OSError, ValueError):
-        return free
+        limit, used = (int((group / name).read_text(encoding="ascii")) for name in ("memory.max", "memory.current"))
+        return min(free, limit - used)
+    return free
 
 
-def recommended(free: float | None) -> Suggestion | None:
-    """The largest model that fits; None where only the embedded one does, or nothing is known."""
-    fitting = [one for one in SUGGESTIONS if free is not None and one.needs <= free]
-    return fitting[-1] if fitting else None
+def recommended(free: float | None) -> str | None:
+    """The largest of SUGGESTIONS that fits; None where only the embedded model does, or nothing is known."""
+    return next((tag for tag in reversed(SUGGESTIONS) if free is not None and SUGGESTIONS[tag] <= free), None)
 
 
 def served(ollama: str, llamacpp: str) -> Iterator[tuple[str, str]]:

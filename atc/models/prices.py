@@ -46,7 +46,7 @@ LIST_PRICES: Mapping[str, Price] = {
 }
 """A name stands for itself and its versions: `gpt-4o` for `gpt-4o-2024-08-06`, not for `gpt-4o-mini`."""
 
-_VERSION = re.compile(r"[-@:](?:latest|[0-9][-0-9]*)")
+_VERSION = r"(?:[-@:](?:latest|[0-9][-0-9]*))?"
 
 
 def price_of(model: str) -> Price | None:
@@ -55,11 +55,7 @@ def price_of(model: str) -> Price | None:
     A file of weights (`*.gguf`) runs here and costs nothing. A provider's name in front (`openai/gpt-4o`) is passed by.
     """
     name = model.rpartition("/")[2]
-    fitting = [known for known in LIST_PRICES if name == known or _is_version(name, known)]
+    fitting = [known for known in LIST_PRICES if re.fullmatch(re.escape(known) + _VERSION, name)]
     if fitting:
         return LIST_PRICES[max(fitting, key=len)]
     return FREE if model.endswith(".gguf") else None
-
-
-def _is_version(name: str, known: str) -> bool:
-    return name.startswith(known) and _VERSION.fullmatch(name[len(known) :]) is not None
