@@ -14,7 +14,6 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -29,6 +28,8 @@ from protocols.origin import split_url
 Post = Callable[[str, Mapping[str, str]], JsonObject]
 """Sends a form to a token address and gives the JSON of the answer; raises `ValueError` where there is none."""
 SIGN_IN_SECONDS = 300.0
+REDIRECT_PORT = 38457
+"""Of the address to which a browser comes back, for those who register a client: always this one, where it is free."""
 _EARLY_SECONDS = 30  # before its end, a token is refreshed
 _DONE = b"<p>Signed in. This page can be closed.</p>"
 _FAILED = b"<p>Not signed in. The program says why.</p>"
@@ -57,20 +58,10 @@ class TokenFile:
                 write_whole(self._path, json.dumps(self._known), mode=0o600)
 
 
-@dataclass(frozen=True, slots=True)
-class SignInPage:
-    """How one signs in to a server that asks for it: where tokens are kept, and how its page is shown, if it can be."""
-
-    name: str
-    tokens: TokenFile
-    open_browser: Callable[[str], object] | None
-
-
 class Redirect:
     """A page on loopback, for this sign-in alone, to which the browser comes back."""
 
-    def __init__(self, port: int = 0) -> None:
-        """At a free port, or where it is free at this one, under which a client was registered before."""
+    def __init__(self) -> None:
         self.answer: dict[str, str] = {}
 
         class Page(BaseHTTPRequestHandler):
@@ -87,8 +78,8 @@ class Redirect:
                 return
 
         try:
-            self._server = HTTPServer(("127.0.0.1", port), Page)
-        except OSError:
+            self._server = HTTPServer(("127.0.0.1", REDIRECT_PORT), Page)
+        except OSError:  # another sign-in is under way
             self._server = HTTPServer(("127.0.0.1", 0), Page)
         self.url = f"http://127.0.0.1:{self._server.server_port}/callback"
 

@@ -61,8 +61,6 @@ def anything(what, arguments):  # noqa: C901 - one line a case
             sys.stderr.write("out of paper\n")
             sys.stderr.flush()
             os._exit(3)
-        case "large":
-            return {"content": [text("x" * 1_100_000)]}
         case "noise":
             print("this is no message", flush=True)
             print('{"neither": "is this"}', flush=True)

@@ -4,7 +4,6 @@ import json
 import os
 import re
 import shlex
-import signal
 import subprocess
 import sys
 import threading
@@ -33,7 +32,7 @@ def settings(**more):
 @pytest.fixture(scope="module")
 def notes():
     secret = {"t": Credential(value="s3cret-t0ken-value", hosts=())}
-    with Invoker(settings(max_body_bytes=1_000_000, credentials=secret, trust_annotations=True)) as invoker:
+    with Invoker(settings(credentials=secret, trust_annotations=True)) as invoker:
         yield load_tools(COMMAND, invoker=invoker)
 
 
@@ -95,7 +94,6 @@ def test_a_result_that_departs_from_its_schema_is_passed_on(notes):
     [
         ("refused", "refused", "refused", r"no such\\x1b\[31m note"),
         ("unsure", "refused", "unknown", "status code 503"),
-        ("large", "unknown", "unknown", "the answer is over the limit of 1,000,000 bytes"),
         ("odd", "unknown", "unknown", "its answer is none that MCP knows"),
     ],
 )
@@ -135,7 +133,7 @@ def test_a_command_gets_a_clean_environment(monkeypatch):
     servers = {"notes": McpServer(command=(sys.executable, "-I", "-S", SCRIPT), environment=given)}
     with Invoker(InvokeSettings(servers=servers)) as invoker:
         seen = load_tools("mcp:notes", invoker=invoker)["get_environment"].call({})
-    ours = {"PATH", "HOME", "LANG", "TMPDIR"} & os.environ.keys()
+    ours = {"HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER"} & os.environ.keys()
     assert seen.keys() - {"LC_CTYPE"} == ours | {"WANTED", "NOTES_API_KEY"}, "Python itself adds LC_CTYPE"
     assert (seen["WANTED"], seen["NOTES_API_KEY"]) == ("yes", "***"), "what a secret's variable holds is masked"
 
@@ -163,7 +161,7 @@ def test_no_shell_reads_the_command(tmp_path):
         ("mcp:'open", "No closing quotation; close the quote"),
         ("mcp:no-such-command-here --x", "there is no command 'no-such-command-here'"),
         ("mcp:https://user@host/mcp", "is not an http(s) URL with a plain host"),
-        ("mcp:sh -c 'echo bad luck >&2; exit 3'", "(it said: bad luck; the server ended with exit status 3)"),
+        ("mcp:sh -c 'echo bad luck >&2; exit 3'", "(it said: bad luck)"),
     ],
 )
 def test_a_server_that_is_none(source, message):
@@ -204,20 +202,18 @@ def test_a_time_out_is_unknown_and_the_next_call_goes_on(tmp_path):
         assert (error.outcome, "no answer within 0.5 s" in error.body) == ("unknown", True)
 
 
-def test_a_server_that_dies_is_started_again_but_not_for_ever(tmp_path):
+def test_a_server_that_dies_is_started_again(tmp_path):
     journal = tmp_path / "notes"
     with Invoker(settings()) as invoker:
         box = load_tools(f"{COMMAND} {journal}", invoker=invoker)
-        for _ in range(5):
-            error = failure(box["write_anything"], what="die")
-            assert error.outcome == "unknown"
-            assert "out of paper" in error.body
-        error = failure(box["get_anything"], what="x")
-        assert (error.outcome, "has ended 5 times" in error.body) == ("not_run", True)
+        error = failure(box["write_anything"], what="die")
+        assert error.outcome == "unknown"
+        assert "out of paper" in error.body
+        assert box["get_anything"].call({"what": "x"}) == "x"
     pids = [line for line in journal.read_text().split() if line.isdigit()]
-    assert len(pids) == 5
+    assert len(pids) == 2
     assert all(map(gone, pids))
-    assert journal.read_text().count("write_anything") == 5, "no call is sent twice"
+    assert journal.read_text().count("write_anything") == 1, "no call is sent twice"
 
 
 def test_closing_leaves_no_process_thread_or_descriptor(tmp_path):
@@ -233,34 +229,6 @@ def test_closing_leaves_no_process_thread_or_descriptor(tmp_path):
     assert threading.active_count() == threads
     assert gone(journal.read_text().split()[0])
     assert box["list_notes"].protocol.name == "list_notes"
-
-
-STUBBORN = """
-import signal, subprocess, sys
-signal.signal(signal.SIGTERM, signal.SIG_IGN)
-child = subprocess.Popen([sys.executable, "-I", "-S", "-c", "import time; time.sleep(600)"], stdin=subprocess.DEVNULL)
-open({path!r}, "a").write(f"{{child.pid}}\\n")
-sys.argv = ["x", {path!r}]
-exec(open({script!r}).read())
-import time
-time.sleep(600)
-"""
-
-
-def test_a_host_that_is_killed_leaves_no_server_behind(tmp_path):
-    journal, script = tmp_path / "notes", tmp_path / "stubborn.py"
-    script.write_text(STUBBORN.format(path=str(journal), script=SCRIPT))
-    host = (
-        "import sys, os, signal\nfrom protocols.invoke import *\nfrom protocols.sources import load_tools\n"
-        "invoker = Invoker(InvokeSettings(confirm_start=lambda s: True))\n"
-        f"load_tools('mcp:{sys.executable} -I -S {script}', invoker=invoker)\n"
-        "os.kill(os.getpid(), signal.SIGKILL)\n"
-    )
-    done = subprocess.run([sys.executable, "-c", host], cwd=ROOT, timeout=60)
-    assert done.returncode == -signal.SIGKILL
-    pids = journal.read_text().split()
-    assert len(pids) == 2
-    assert all(map(gone, pids)), "the server ignores the end of its input and SIGTERM, and has started another"
 
 
 def test_protocols_in_files_are_called_through_the_configured_server(tmp_path):

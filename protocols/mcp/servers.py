@@ -17,8 +17,7 @@ from protocols.credentials import Mask, dress
 from protocols.errors import Outcome, SourceUnavailable, ToolError
 from protocols.http import Shared
 from protocols.jsontypes import Json, JsonObject
-from protocols.mcp.answers import AnswerLost, AnswerRefused, CallResult, ConnectionFailed
-from protocols.oauth import SignInPage
+from protocols.mcp.answers import NoResult, text_of, value_of
 from protocols.origin import is_url, split_url
 from protocols.plain import to_json
 from protocols.protocol import McpBinding, ToolProtocol
@@ -30,9 +29,7 @@ if TYPE_CHECKING:
     from protocols.mcp.connection import Connection
 
 _SPELLED = re.compile(r"mcp:\s*(.*)|mcp\+(https?://.*)", re.DOTALL | re.IGNORECASE)
-_STARTS = 5  # of one command: one that keeps dying is not started for every call
 _MAX_ANSWER = 65_536  # characters of an error kept for the host
-_NOTHING_RAN = (-32601, -32602)  # JSON-RPC: no such method, bad parameters. Others the SDK also makes up itself.
 _UNSURE = re.compile(
     r"\b(timed?[ -]?out|timeout|deadline exceeded|connection (reset|closed|aborted|lost)|socket hang up|disconnected"
     r"|(status|code|http|error)\W{0,3}5\d\d|internal server error|bad gateway|service unavailable)\b",
@@ -52,7 +49,6 @@ class _Known:
 
     server: McpServer
     connection: Connection | None = None
-    starts: int = 0
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def drop(self) -> None:
@@ -93,8 +89,8 @@ class Servers:
         fresh = self._known[found] if found else _Known(server)
         try:
             connection = self._connected(fresh)
-            tools = connection.tools(timeout_seconds=self._settings.timeout_seconds)
-        except (ConnectionFailed, AnswerLost, AnswerRefused) as error:
+            tools = connection.tools()
+        except NoResult as error:
             fresh.drop()
             problem = str(error).rstrip(".")
             raise SourceUnavailable(f"the MCP server {server.shown!r} gives no tools: {problem}.") from error
@@ -112,12 +108,12 @@ class Servers:
             self._opened.append(fresh)
         return known_as, server, tools
 
-    def call(self, name: str, tool_there: str, arguments: JsonObject, *, tool: str) -> CallResult:
+    def call(self, name: str, tool_there: str, arguments: JsonObject, *, tool: str) -> JsonObject:
         """Call a tool of a known server, which is connected again where its connection has ended.
 
         Raises:
             ToolError: no such server is known; nothing was sent.
-            ConnectionFailed, AnswerLost, AnswerRefused: see `Connection.call`.
+            NoResult: see `Connection.call`.
         """
         known = self._known.get(name)
         if known is None:
@@ -127,7 +123,7 @@ class Servers:
                 "its command or url to your settings.",
                 outcome="not_run",
             )
-        return self._connected(known).call(tool_there, arguments, timeout_seconds=self._settings.timeout_seconds)
+        return self._connected(known).call(tool_there, arguments)
 
     def close(self) -> None:
         """Close all connections, ending the servers that were started."""
@@ -162,30 +158,21 @@ class Servers:
                 return known.connection
             known.drop()
             if find_spec("mcp") is None:
-                raise ConnectionFailed("the MCP SDK is not installed: pip install 'automatic-tool-chain[mcp]'")
-            if known.starts >= _STARTS and known.server.command:
-                raise ConnectionFailed(f"it has ended {_STARTS} times and is not started again")
-            known.starts += 1
-            server, headers, page = known.server, dict[str, str](), None
+                raise NoResult("the MCP SDK is not installed: pip install 'automatic-tool-chain[mcp]'", "not_run")
+            shared, server = self._shared, known.server
+            headers, tokens = dict[str, str](), None
             if server.url:
                 origin, _ = split_url(server.url)
                 headers = dict(self._settings.headers.get(origin.netloc, {}))
                 if server.credential:
-                    secrets = self._shared.secrets([server.credential], {}, origin, tool="the MCP server")
+                    secrets = shared.secrets([server.credential], {}, origin, tool="the MCP server")
                     request = dress(HttpRequest(method="POST", url=server.url, headers=headers), secrets)
                     server, headers = replace(server, url=request.url), dict(request.headers)
                 else:
-                    page = SignInPage(f"mcp {server.url}", self._shared.tokens, self._settings.open_browser)
+                    tokens = shared.tokens
             from protocols.mcp.connection import Connection
 
-            known.connection = Connection(
-                server,
-                headers=headers,
-                sign_in=page,
-                homes=self._shared.homes,
-                max_bytes=self._settings.max_body_bytes,
-                start_seconds=self._settings.start_seconds,
-            )
+            known.connection = Connection(server, self._settings, headers=headers, tokens=tokens, homes=shared.homes)
             return known.connection
 
 
@@ -203,21 +190,18 @@ def mcp_call(
             problem = "half of a character" if isinstance(error, UnicodeEncodeError) else str(error)
             text = f"{protocol.name}: the arguments are not JSON ({problem})."
             raise ToolError(None, text, outcome="not_run") from None
-        where = f"{protocol.name}: the MCP server {binding.server!r}"
         try:
             result = servers.call(binding.server, binding.tool, arguments, tool=protocol.name)
-        except ConnectionFailed as error:
-            raise _error(mask, f"{where}: {error}", "not_run") from None
-        except AnswerLost as error:
-            raise _error(mask, f"{where}: {error}", "unknown") from None
-        except AnswerRefused as error:
-            outcome: Outcome = "refused" if error.code in _NOTHING_RAN else failed
-            raise _error(mask, str(error), outcome, answer=str(error)) from None
-        if result.is_error:
-            text = result.text or "no explanation"
+        except NoResult as error:
+            if error.outcome in (None, "refused"):  # the server's own words
+                raise _error(mask, str(error), error.outcome or failed, answer=str(error)) from None
+            text = f"{protocol.name}: the MCP server {binding.server!r}: {error}"
+            raise _error(mask, text, error.outcome) from None
+        if result.get("isError"):
+            text = text_of(result) or "no explanation"
             raise _error(mask, text, failed if _UNSURE.search(text) else "refused", answer=text)
         try:
-            return mask.result(to_json(result.value(protocol.output_schema)))
+            return mask.result(to_json(value_of(result, protocol.output_schema)))
         except TypeError as error:
             raise _error(mask, f"{protocol.name}: {error}", failed) from None
 
