@@ -1,4 +1,4 @@
-"""RestBench's mock: ids, names and writes agree between calls, and gold paths run on the real specifications."""
+"""RestBench's mock: ids and names agree between calls, and gold paths run on the real specifications."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ def shop(tmp_path: Path) -> RestWorld:
 
 def call(world: RestWorld, operation: str, **arguments: Any) -> Any:
     """The answer of an operation (`GET /books/{book_id}`)."""
-    (mock,) = [mock for mock in world.mocks.values() if operation in mock.kinds.operations]
-    return mock.answer(mock.kinds.operations[operation], arguments)
+    (mock,) = [mock for mock in world.mocks.values() if operation in mock.operations]
+    return mock.answer(mock.operations[operation], arguments)
 
 
 def test_a_search_finds_what_it_names_and_every_operation_knows_it_by_that_name(shop: RestWorld) -> None:
@@ -66,7 +66,6 @@ def test_what_does_not_exist_is_refused(shop: RestWorld) -> None:
 @with_data
 def test_a_third_of_the_gold_paths_run_but_those_that_need_an_id_which_nothing_gives(world: RestWorld) -> None:
     bench = load_restbench(DATA)
-    assert bench.lacking == []
     failed = set()
     for item in items(bench, world.toolbox, seed=0)[::3]:
         assert len(item.candidates) == 20
@@ -75,28 +74,6 @@ def test_a_third_of_the_gold_paths_run_but_those_that_need_an_id_which_nothing_g
         if replay(world, item).status != "solved":
             failed.add(item.question.id)
     assert failed == {"tmdb-30", "tmdb-87", "tmdb-93"}
-
-
-@with_data
-def test_what_is_written_shows_until_the_next_task(world: RestWorld) -> None:
-    world.reset()
-    track = call(world, "GET /search", q="Mojito", type=["track"])["tracks"]["items"][0]
-    me = call(world, "GET /me")["id"]
-    made = call(world, "POST /users/{user_id}/playlists", user_id=me, name="Mine")
-    call(world, "POST /playlists/{playlist_id}/tracks", playlist_id=made["id"], uris=[track["uri"]])
-    call(world, "PUT /me/player/volume", volume_percent=20)
-    call(world, "PUT /me/player/pause")
-    names = [one["name"] for one in call(world, "GET /me/playlists")["items"]]
-    assert {"Mine", "My Rock", "My R&B"} <= set(names)
-    listed = call(world, "GET /playlists/{playlist_id}/tracks", playlist_id=made["id"])["items"]
-    assert [one["track"]["id"] for one in listed] == [track["id"]]
-    state = call(world, "GET /me/player")
-    assert (state["is_playing"], state["device"]["volume_percent"]) == (False, 20)
-    tracks = [{"uri": track["uri"]}]
-    call(world, "DELETE /playlists/{playlist_id}/tracks", playlist_id=made["id"], tracks=tracks)
-    assert call(world, "GET /playlists/{playlist_id}/tracks", playlist_id=made["id"])["items"] == []
-    world.reset()
-    assert "Mine" not in [one["name"] for one in call(world, "GET /me/playlists")["items"]]
 
 
 @with_data

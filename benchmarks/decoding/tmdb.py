@@ -22,7 +22,6 @@ from protocols.ask import Ask, Message
 from protocols.errors import ToolError
 from toolflow_bench import paths
 
-FOLDER = Path("../shared/data/restbench")
 TASKS = 10
 """Where no sample is given; the paper asks all 100."""
 ARMS = [("grounded", "names"), ("calls", "names"), ("free", "full"), ("calls", "full")]

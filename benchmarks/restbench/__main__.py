@@ -17,7 +17,7 @@ from atc.cli.settings import load_config
 from atc.cli.state import open_store
 from atc.cli.wiring import choose_model
 from atc.side_by_side import Threads
-from benchmarks.restbench.data import APIS, RestWorld, items, load_restbench
+from benchmarks.restbench.data import APIS, FOLDER, RestWorld, items, load_restbench
 from benchmarks.restbench.replay import replay_worker
 from benchmarks.runner import suite
 from sandbox.choose import open_sandbox
@@ -31,7 +31,7 @@ SHOWN = ("path", "precision", "cp", "graded", "outages", "crashes", "calls", "re
 
 
 @suite
-@click.option("--data", type=click.Path(path_type=Path), default=Path("../shared/data/restbench"), show_default=True)
+@click.option("--data", type=click.Path(path_type=Path), default=FOLDER, show_default=True)
 @click.option("--api", type=click.Choice(["all", *APIS]), default="all", show_default=True)
 @strategies_option("gold", also=" gold replays the gold paths without a model.")
 @model_option
@@ -55,8 +55,6 @@ def main(
     """
     options = RunOptions(**run)
     bench = load_restbench(data, APIS if api == "all" else (api,))
-    for task, step in bench.lacking:
-        say(f"{task}: the specification has no operation {step!r}; the step is left out of the gold path.")
     open_world = partial(RestWorld, bench, seed=options.seed)
     asked = items(bench, open_world().toolbox, seed=options.seed)
     if sample:

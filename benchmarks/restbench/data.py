@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 import re
 from collections.abc import Mapping, Sequence
@@ -10,11 +9,9 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
-from benchmarks.restbench.kinds import Operation
-from benchmarks.restbench.mock import Mock
+from benchmarks.restbench.mock import Mock, Operation
 from benchmarks.runner import InvalidData, read_json
 from protocols.sources import load_tools
 from protocols.toolbox import Toolbox
@@ -24,53 +21,33 @@ from toolflow_bench.runner import Item
 from toolflow_bench.task import CANDIDATES, Question
 
 APIS = ("tmdb", "spotify")
-ACCOUNT: Mapping[str, Mapping[str, Any]] = {
-    "spotify": {
-        "names": {"playlist": ("My Rock", "My R&B"), "device": ("My PC",)},
-        "state": "/me/player",
-        "facts": {"is_playing": True},
-    }
-}
-"""What the tasks take for granted of the account: the same for every task."""
-_FILES = "the folder of RestBench's files"
-_NUMBERS = ("minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems")
-
-
-class RestTask(NamedTuple):
-    """One task. `gold` names operations as the file does: `GET /search/person`."""
-
-    id: str
-    query: str
-    gold: tuple[str, ...]
-    api: str
+FOLDER = Path("../shared/data/restbench")
 
 
 class RestBench(NamedTuple):
-    """The data of some APIs. `lacking` are gold steps (task id, step) that no operation of the specification is."""
+    """Tasks as the files have them, by API, and the tools of each API."""
 
-    tasks: list[RestTask]
+    tasks: Mapping[str, Sequence[Mapping[str, Any]]]
     tools: Mapping[str, Toolbox]
-    lacking: list[tuple[str, str]]
 
 
-def load_restbench(folder: Path, apis: Sequence[str] = APIS) -> RestBench:
+def load_restbench(folder: Path = FOLDER, apis: Sequence[str] = APIS) -> RestBench:
     """What `folder` holds of `apis`.
 
     Raises:
-        InvalidData: the folder or a file is missing, or a file is not what it should be.
+        InvalidData: the folder or a file is missing.
     """
-    tools = {api: _tools(api, read_json(folder / f"{api}_oas.json", _FILES)) for api in apis}
-    tasks = [task for api in apis for task in _tasks(folder / f"{api}_tasks.json", api)]
-    known = {api: {pattern(Operation.of(tool).name) for tool in box.values()} for api, box in tools.items()}
-    lacking = [(task.id, step) for task in tasks for step in task.gold if pattern(step) not in known[task.api]]
-    return RestBench(tasks, tools, lacking)
+    tasks = {api: read_json(folder / f"{api}_tasks.json", "the folder of RestBench's files") for api in apis}
+    if lacking := [api for api in apis if not (folder / f"{api}_oas.json").is_file()]:
+        raise InvalidData(f"{str(folder)!r} holds no {lacking[0]}_oas.json; give --data the folder of RestBench.")
+    return RestBench(tasks, {api: load_tools(f"{api}={folder / api}_oas.json") for api in apis})
 
 
 class RestWorld(AbstractContextManager["RestWorld"]):
     """The mocks of the data's APIs, and their tools."""
 
     def __init__(self, data: RestBench, *, seed: int = 0) -> None:
-        self.mocks = {api: Mock(box, seed=seed, **ACCOUNT.get(api, {})) for api, box in data.tools.items()}
+        self.mocks = {api: Mock(box, seed=seed) for api, box in data.tools.items()}
         calls = [
             replace(tool, call=partial(self.mocks[api].answer, Operation.of(tool)))
             for api, box in data.tools.items()
@@ -79,7 +56,7 @@ class RestWorld(AbstractContextManager["RestWorld"]):
         self.toolbox = Toolbox(calls)
 
     def reset(self) -> None:
-        """Forget what the last task searched for and wrote."""
+        """Forget what the last task searched for."""
         for mock in self.mocks.values():
             mock.reset()
 
@@ -92,38 +69,35 @@ class RestWorld(AbstractContextManager["RestWorld"]):
 
 
 def items(data: RestBench, toolbox: Toolbox, *, seed: int) -> list[Item]:
-    """What is asked: each task with the tools of its gold path and distractors of the same API, drawn by `seed`.
-
-    Gold steps that the specification lacks are left out of the path that a run is compared with.
-    """
-    return [_item(task, operations_of(toolbox, task.api), seed) for task in data.tasks]
-
-
-def operations_of(toolbox: Toolbox, api: str) -> dict[str, str]:
-    """Pattern of an operation (`GET /movie/{}`) → alias of its tool."""
-    return {pattern(Operation.of(tool).name): alias for alias, tool in toolbox.items() if tool.source == api}
+    """What is asked: each task with the tools of its gold path and distractors of the same API, drawn by `seed`."""
+    found = []
+    for api, tasks in data.tasks.items():
+        names = {_pattern(Operation.of(tool).name): alias for alias, tool in toolbox.items() if tool.source == api}
+        found += [_item(task, api, names, seed) for task in tasks]
+    return found
 
 
-def pattern(name: str) -> str:
+def _pattern(name: str) -> str:
     """`get /movie/{movie_id}/` → `GET /movie/{}`: an operation, whatever its arguments are called."""
     method, _, path = name.strip().partition(" ")
     return f"{method.upper()} {re.sub(r'{[^}]*}', '{}', path.strip().rstrip('/'))}"
 
 
-def _item(task: RestTask, aliases: Mapping[str, str], seed: int) -> Item:
-    gold = tuple(aliases[pattern(step)] for step in task.gold if pattern(step) in aliases)
-    draw = random.Random(f"{seed} {task.id}")
+def _item(task: Mapping[str, Any], api: str, aliases: Mapping[str, str], seed: int) -> Item:
+    steps = [step.strip() for step in task["gold_path"]]
+    gold = tuple(aliases[_pattern(step)] for step in steps)
+    draw = random.Random(f"{seed} {task['id']}")
     needed = list(dict.fromkeys(gold))
     others = sorted(set(aliases.values()) - set(needed))
-    chosen = [*needed, *draw.sample(others, min(max(CANDIDATES - len(needed), 0), len(others)))]
+    chosen = [*needed, *draw.sample(others, min(CANDIDATES - len(needed), len(others)))]
     draw.shuffle(chosen)
-    about = {"id": task.id, "question": task.query, "answer": None, "type": "none"}
+    about = {"id": task["id"], "question": task["query"].strip(), "answer": None, "type": "none"}
     return Item(
-        question=Question(**about, calls=max(len(task.gold), 1), extra={"gold_path": list(task.gold)}),
+        question=Question(**about, calls=len(gold), extra={"gold_path": steps}),
         gold=gold,
         candidates=tuple(chosen),
-        services=(task.api,),
-        writes=any(not step.strip().upper().startswith("GET") for step in task.gold),
+        services=(api,),
+        writes=any(not step.upper().startswith("GET") for step in steps),
         grade=_answered,
     )
 
@@ -132,46 +106,3 @@ def _answered(answer: str | None, _state: Snapshot | None) -> Verdict:
     """Whether there is an answer: what the mock says is made up, so none can be judged."""
     why = "no answer" if answer is None else "answered; not judged, the facts are made up"
     return Verdict(correct=answer is not None, reason=why)
-
-
-def _tasks(path: Path, api: str) -> list[RestTask]:
-    rows = read_json(path, _FILES)
-    try:
-        return [RestTask(row["id"], row["query"].strip(), tuple(map(str.strip, row["gold_path"])), api) for row in rows]
-    except (KeyError, TypeError, AttributeError) as error:
-        raise InvalidData(
-            f"{path}: a task must have the texts 'id' and 'query' and a list 'gold_path' such as ['GET /search/movie'] "
-            f"({error!r}); fetch the file again."
-        ) from error
-
-
-def _tools(api: str, document: Any) -> Toolbox:
-    with TemporaryDirectory() as folder:
-        path = Path(folder) / f"{api}.json"
-        path.write_text(json.dumps(_mended(document)), encoding="utf-8")
-        return load_tools(f"{api}={path}")
-
-
-def _mended(value: Any, *, names: bool = False) -> Any:
-    """The document with what it gets wrong put right where it says itself what is meant. `names`: keys are names.
-
-    Booleans and numbers in quotes; fields that are required and do not exist; a property without a name.
-    """
-    if isinstance(value, list):
-        return [_mended(part) for part in value]
-    if not isinstance(value, dict):
-        return value
-    found = {key: _mended(part, names=key in ("properties", "schemas")) for key, part in value.items()}
-    if names:
-        return found if "" not in found else found | {"results": {"type": "array", "items": found.pop("")}}
-    for key in ("required", "nullable", "explode", "deprecated"):
-        if found.get(key) in ("true", "false"):
-            found[key] = found[key] == "true"
-    for key in (*_NUMBERS, *(("default",) if found.get("type") in ("integer", "number") else ())):
-        if isinstance(text := found.get(key), str) and re.fullmatch(r"-?\d+", text):
-            found[key] = int(text)
-    if isinstance(found.get("properties"), dict) and isinstance(found.get("required"), list):
-        found["required"] = [name for name in found["required"] if name in found["properties"]]
-    if isinstance(alternatives := found.get("oneOf"), list) and {"type": "integer"} in alternatives:
-        found["anyOf"] = found.pop("oneOf")  # an integer is a number, so both would hold of it
-    return found

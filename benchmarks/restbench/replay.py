@@ -7,23 +7,20 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
 from atc.types import Attempt, Program, Solution
 from benchmarks.restbench.data import RestBench, RestWorld
-from benchmarks.restbench.kinds import Operation, singular
-from benchmarks.restbench.mock import Mock
+from benchmarks.restbench.mock import REFERENCE, Entity, Mock, Operation, singular
 from protocols.errors import AtcError, ToolError
 from protocols.jsontypes import Json
 from protocols.toolbox import Tool
 from sandbox.trace import ToolCall, Trace
 from toolflow_bench.runner import Answered, Item, OpenWorker, Worker
 from toolflow_bench.workers import answered, offered
-
-_REFERENCE = re.compile(r"(.*_)?(ids?|uris?)")
 
 
 class NoValue(AtcError):
@@ -53,19 +50,17 @@ def replay(world: RestWorld, item: Item) -> Solution:
     memory = _Memory(world.mocks[item.services[0]], item.question.question)
     calls: list[ToolCall] = []
     for number, tool in enumerate(tools):
-        operation = Operation.of(tool)
         call = ToolCall(index=number, tool=tool.alias, arguments={}, line=number + 1)
         try:
-            arguments = memory.arguments(tool, operation, [Operation.of(later) for later in tools[number + 1 :]])
-            call = replace(call, arguments=arguments)
-            call = replace(call, result=tool.call(tool.original(arguments)))
+            call = replace(
+                call, arguments=memory.arguments(tool, [Operation.of(later) for later in tools[number + 1 :]])
+            )
+            call = replace(call, result=tool.call(tool.original(call.arguments)))
         except (NoValue, ToolError) as error:
-            problem = f"{operation.name}: {error}"
-            if isinstance(error, ToolError):
-                calls.append(replace(call, error=str(error), status=error.status))
+            problem = f"{tool.alias}: {error}"
             break
         calls.append(call)
-        memory.note(call.result)
+        memory.seen = [*memory.things(call.result), *memory.seen]
     return Solution(
         task=item.question.question,
         attempts=(Attempt(Program(""), (), Trace(calls=tuple(calls)), None),),
@@ -77,89 +72,74 @@ def replay(world: RestWorld, item: Item) -> Solution:
 
 
 class _Memory:
-    """The ids that earlier answers gave, and how arguments are filled from them."""
+    """The things that earlier answers gave, the newest first, and how arguments are filled from them."""
 
     def __init__(self, mock: Mock, question: str) -> None:
-        self.mock, self.kinds, self.question = mock, mock.kinds, question
-        self.seen: list[tuple[str, str, Json]] = []
-        """(kind, `id` or `uri`, value), those of the newest answer first."""
+        self.seen: list[Entity] = []
+        self._mock, self._question = mock, question
 
-    def note(self, result: Json) -> None:
-        """Remember the ids of an answer."""
-        self.seen = [*self._ids(result), *self.seen]
-
-    def _ids(self, value: Json) -> Iterator[tuple[str, str, Json]]:
-        if isinstance(value, dict):
-            for key in value.keys() & {"id", "uri"}:
-                if entity := self.mock.entities.get(str(value[key]).rsplit(":", 1)[-1]):
-                    yield entity.kind, key, value[key]
+    def things(self, value: Json) -> Iterator[Entity]:
+        """Those that an answer shows."""
+        if isinstance(value, dict) and (one := self._mock.entities.get(str(value.get("id")))):
+            yield one
         for part in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
-            yield from self._ids(part)
+            yield from self.things(part)
 
-    def arguments(self, tool: Tool, operation: Operation, later: Sequence[Operation]) -> dict[str, Json]:
+    def arguments(self, tool: Tool, later: Sequence[Operation]) -> dict[str, Json]:
         """Arguments of a call, by alias. Raises NoValue: an id is needed of a kind that no answer held."""
-        wanted = [kind for step in later for kind in self._needs(step)]
+        operation = Operation.of(tool)
+        wanted = [kind for step in (operation, *later) for kind in self._kinds(step)]
         filled: dict[str, Json] = {}
         for alias, name in tool.arguments.items():
-            required = alias in tool.required
-            about = any(known.rsplit("_")[-1] in ("ids", "uris", "uri") for known in filled)
-            optional = operation.method != "GET" and (name in ("name", "body") or _REFERENCE.fullmatch(name))
-            if required or (optional and not about):
-                value = self._value(name, tool.protocol.parameters[name], operation, wanted, required=required)
+            writes = operation.method != "GET" and (name in ("name", "body") or REFERENCE.fullmatch(name))
+            if alias in tool.required or writes:
+                value = self._value(name, tool.protocol.parameters[name], operation, wanted, alias in tool.required)
                 if value is not None:
                     filled[alias] = value
         return filled
 
-    def _needs(self, operation: Operation) -> list[str]:
-        kinds = [kind for (path, _), kind in self.kinds.parameters.items() if path == operation.path]
-        return [*kinds, *([self._about(operation)] if operation.method != "GET" else [])]
+    def _kinds(self, operation: Operation) -> list[str]:
+        """The kinds of things that an operation is about: its path's, and those that a write names."""
+        words = [word for word in operation.words if word in self._mock.kinds]
+        kinds = [kind for (path, _), kind in self._mock.parameters.items() if path == operation.path]
+        return [*kinds, *(words[:1] or ["track"] if operation.method != "GET" else [])]
 
-    def _about(self, operation: Operation) -> str:
-        """The kind of thing that a write is about: of the list at the same path, else what is played."""
-        listed = self.mock.listed(operation)
-        return listed[0] if listed else "track"
-
-    def _value(self, name: str, schema: Any, operation: Operation, wanted: Sequence[str], *, required: bool) -> Json:
-        if kind := self.kinds.parameters.get((operation.path, name)):
-            return 1 if kind in self.kinds.parts else self._known(kind, "id", required=True)
-        if _REFERENCE.fullmatch(name):
-            kind = self._about(operation) if name != "context_uri" else ""
-            value = self._known(kind, "uri" if "uri" in name else "id", required=required)
-            return [value] if value is not None and schema.get("type") == "array" else value
+    def _value(
+        self, name: str, schema: Mapping[str, Any], operation: Operation, wanted: Sequence[str], need: bool
+    ) -> Json:
+        array = schema.get("type") == "array"
+        if kind := self._mock.parameters.get((operation.path, name)):
+            return 1 if kind in self._mock.parts else self._known(kind, "id", need=True)
+        if REFERENCE.fullmatch(name):
+            kind = "" if name == "context_uri" else self._kinds(operation)[-1] if self._kinds(operation) else ""
+            value = self._known(kind, "uri" if "uri" in name else "id", need=need)
+            return [value] if value is not None and array else value
         if choices := schema.get("enum") or schema.get("items", {}).get("enum"):
-            kinds = [*([self._about(operation)] if operation.method != "GET" else []), *wanted]
-            fitting = sorted(
-                (one for one in choices if singular(str(one)) in kinds), key=lambda one: kinds.index(singular(str(one)))
-            )
-            return list(fitting or choices[:1]) if schema.get("type") == "array" else (fitting or list(choices))[0]
+            kinds = {singular(str(one)): one for one in choices}
+            chosen = next((kinds[kind] for kind in wanted if kind in kinds), choices[0])
+            return [chosen] if array else chosen
         match schema.get("type"):
             case "object":
-                asked = [
-                    key
-                    for key in schema.get("properties", {})
-                    if key in schema.get("required", ()) or _REFERENCE.fullmatch(key)
-                ]
                 parts = {
-                    key: self._value(key, schema["properties"][key], operation, wanted, required=required)
-                    for key in asked
+                    key: self._value(key, part, operation, wanted, need)
+                    for key, part in schema.get("properties", {}).items()
+                    if key in schema.get("required", ()) or REFERENCE.fullmatch(key)
                 }
                 return {key: value for key, value in parts.items() if value is not None} or None
             case "array":
-                entry = self._value(name, schema.get("items", {}), operation, wanted, required=required)
+                entry = self._value(name, schema.get("items", {}), operation, wanted, need)
                 return None if entry is None else [entry]
             case "integer" | "number":
                 return int(schema.get("minimum", 1))
             case "boolean":
                 return True
-        return _named(self.question)
+        return _named(self._question)
 
-    def _known(self, kind: str, key: str, *, required: bool) -> Json:
-        for other, name, value in self.seen:
-            if name == key and kind in (other, ""):
-                return value
-        if required:
+    def _known(self, kind: str, key: str, *, need: bool) -> Json:
+        one = next((one for one in self.seen if kind in (one.kind, "")), None)
+        if one is None and need:
             raise NoValue(f"no answer before it holds the {key} of any {kind or 'thing'}.")
-        return None
+        return None if one is None else one.id if key == "id" else f"spotify:{one.kind}:{one.id}"
 
 
 def _named(question: str) -> str:
