@@ -197,7 +197,7 @@ def test_blank_texts_are_not_sent_and_odd_and_long_ones_are_made_fit(endpoint):
         ),
         (Reply(200, {"data": "none"}), r"0 vectors of 0 numbers for 2 texts"),
         (given([[1.0, 2.0]]), r"1 vectors of 2 numbers for 2 texts; name an embedding model that it has"),
-        (given([[1.0, float("inf")], [1.0, 2.0]]), r"something that is not a JSON object"),
+        (given([[1.0, float("inf")], [1.0, 2.0]]), r"no JSON object"),
     ],
 )
 def test_a_failure_is_one_sentence_with_the_next_step_and_no_key(endpoint, reply: Reply, sentence: str):
