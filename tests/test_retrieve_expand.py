@@ -96,15 +96,6 @@ def test_a_useless_reply_is_asked_for_again_with_another_seed(kept, bad):
     assert first != second
 
 
-@pytest.mark.parametrize("leak", ["Ask HouseRenting for a flat in Graz", "use house renting to find me a flat"])
-def test_a_query_with_the_tools_name_is_written_again_by_a_model_that_does_not_see_the_name(kept, leak):
-    model = ScriptedModel(said(query=leak), said(query="a room in Graz under 500 euros"))
-    expand_all([RENT], kept, model, queries=1)
-    assert kept.texts(RENT) == ("a room in Graz under 500 euros",)
-    assert "HouseRenting" in model.prompts[0][-1].content
-    assert "HouseRenting" not in model.prompts[1][-1].content
-
-
 def test_contrast_shows_the_nearest_others(kept):
     model = Writer()
     expand_all([RENT], kept, model, kinds=[Contrast(near=lambda document: [BUY])])

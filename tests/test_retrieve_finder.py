@@ -50,7 +50,7 @@ class Fixed:
 
 
 def finder(*names, **settings):
-    return Finder(toolbox=BOX, method=Fixed(*names), common=lambda word: word == "search", **settings)
+    return Finder(toolbox=BOX, method=Fixed(*names), **settings)
 
 
 def names(found):
@@ -61,7 +61,7 @@ def names(found):
     ("query", "first"),
     [
         ("use get_plane for it", "get_plane"),
-        ("call `search` for it", "search"),
+        (" search ", "search"),
         ("search for the weather", "get_weather"),
         ("Get_Plane", "get_weather"),
     ],

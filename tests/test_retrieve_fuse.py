@@ -1,9 +1,9 @@
-"""Rankings made one: z-scores, multi-view, peak rank, reciprocal ranks, and the hybrid ranker."""
+"""Rankings made one: z-scores, multi-view, peak rank, and the hybrid ranker."""
 
 import numpy as np
 
 from atc.retrieve.base import Hit, Ranked
-from atc.retrieve.fuse import Hybrid, hits, multi_view, peak_rank, rrf
+from atc.retrieve.fuse import Hybrid, hits, multi_view, peak_rank
 
 NAMES = ["ant", "bee", "cat", "dog", "eel"]
 
@@ -37,12 +37,6 @@ def test_peak_rank_breaks_ties_by_the_highest_similarity_anywhere_and_multi_view
     lists = [ranked(("ant", 0.3), ("bee", 0.2)), ranked(("cat", 0.9), ("ant", 0.8)), ranked(("bee", 0.4))]
     assert order(peak_rank(lists)) == ["cat", "ant", "bee"]
     assert order(multi_view(lists)) == ["cat", "bee", "ant"]
-
-
-def test_reciprocal_ranks_add_up():
-    lists = [ranked(("ant", 9), ("bee", 8)), ranked(("bee", 1), ("cat", 0.5))]
-    assert order(rrf(lists)) == ["bee", "ant", "cat"]
-    assert order(rrf(lists[:1] * 2 + [ranked(("cat", 1))])) == ["ant", "bee", "cat"]
 
 
 def test_a_hybrid_weighs_its_rankers():

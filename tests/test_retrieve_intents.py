@@ -53,6 +53,6 @@ def test_a_model_names_the_intents_and_what_that_took_is_counted():
     assert model.options[0]["temperature"] == 0.0
 
 
-@pytest.mark.parametrize("reply", ["", "no JSON", "[1, 2]", '{"intents": "one"}', '{"intents": [" ", "?!", 3]}', "{"])
+@pytest.mark.parametrize("reply", ["", "no JSON", "[1, 2]", '{"intents": "one"}', '{"intents": [" ", 3]}', "{"])
 def test_where_the_model_says_nothing_of_use_the_query_stands(reply):
     assert extract(QUERY, ScriptedModel(reply))[0] == (QUERY,)

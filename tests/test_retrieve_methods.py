@@ -22,7 +22,7 @@ DOCUMENTS = [
 @pytest.mark.parametrize(
     ("spec", "flags"),
     [
-        ("toolqp:queries=6,own_query=no", {"queries": 6, "own_query": False}),
+        ("toolqp:queries=6,shown=3", {"queries": 6, "shown": 3}),
         ("anytool:flat, pool=16", {"flat": True, "pool": 16}),
         ("reinvoke:intents=none,on=bm25", {"intents": "none", "on": "bm25"}),
     ],

@@ -8,8 +8,7 @@ pytest.importorskip("numpy")
 from atc.models.scripted import ScriptedModel
 from atc.retrieve.base import Hit, Retrieval
 from atc.retrieve.document import ToolDocument
-from atc.retrieve.planners import Plan, PromptedPlanner, Turn
-from atc.retrieve.toolqp import Options, ToolQP
+from atc.retrieve.toolqp import ToolQP
 
 TOOLS = {
     "change_password": "Change the password of a user; needs an access token",
@@ -44,7 +43,7 @@ def asks(query, serves=None):
 
 
 def searched(model, task="Change my password", *, k=5, base=None, **options):
-    return ToolQP(base or Overlap(), DOCUMENTS, PromptedPlanner(model), options=Options(**options)).search(task, k=k)
+    return ToolQP(base or Overlap(), DOCUMENTS, model, **options).search(task, k=k)
 
 
 def tools(found):
@@ -81,44 +80,16 @@ def test_the_model_sees_the_best_five_with_their_descriptions_and_may_name_one_o
     assert model.options[2]["schema"]["properties"]["serves"]["enum"] == ["weather_today", "weather_week", "none"]
 
 
-def test_a_query_that_is_repeated_is_not_searched_again_and_ends_the_search():
-    calls = []
-
-    class Base:
-        def search(self, query, *, k):
-            calls.append(query)
-            return Retrieval(hits=(Hit("list_books", 1.0),))
-
-    class Parrot:
-        ask = ScriptedModel("unused")
-
-        def plan(self, task, ask, *, seed):
-            return Plan("Books are needed.", ("List books.",))
-
-        def next(self, task, plan, steps, ask, *, documents, seed):
-            return Turn("same  query" if len(steps) % 2 else "Same query")
-
-    found = ToolQP(Base(), DOCUMENTS, Parrot(), options=Options()).search("Change my password", k=5)
-    assert calls == ["Change my password", "Same query"]
-    assert found.transcript[-1] == "stopped: the model repeats its queries"
-    assert tools(found) == ["list_books"]
-
-
-def test_peak_rank_does_not_favour_a_sub_goal_with_more_queries_and_rrf_does():
-    replies = [
+def test_a_sub_goal_with_more_queries_is_not_favoured():
+    model = ScriptedModel(
         plan("Weather.", "Mail."),
         asks("weather forecast city today"),
         asks("forecast weather today", serves="none"),
         asks("today forecast of weather", serves="none"),
         asks("send mail"),
         asks("", serves="send_mail"),
-    ]
-    by = {
-        how: tools(searched(ScriptedModel(*replies), "zzz", aggregation=how))
-        for how in ("peak_rank", "rrf", "multi_view")
-    }
-    assert set(by["peak_rank"][:2]) == set(by["multi_view"][:2]) == {"weather_today", "send_mail"}
-    assert by["rrf"][:2] == ["weather_today", "weather_week"]
+    )
+    assert set(tools(searched(model, "zzz"))[:2]) == {"weather_today", "send_mail"}
 
 
 def test_a_sub_goal_that_nothing_serves_is_tried_thrice_then_the_next_has_its_turn():

@@ -22,7 +22,7 @@ from atc.retrieve.words import tokens
         ("Поиск инструмента", ["поиск", "инструмента"]),
         ("搜索工具", ["搜", "索", "工", "具", "搜索", "索工", "工具"]),
         ("搜索API工具", ["搜", "索", "搜索", "api", "工", "具", "工具"]),
-        ("🦓 __ -- \ud800", []),
+        ("🦓 __ -- \ud800", ["🦓"]),
     ],
 )
 def test_a_text_gives_its_words(text: str, expected: list[str]) -> None:

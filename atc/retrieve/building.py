@@ -17,13 +17,11 @@ from atc.retrieve.fuse import Hybrid, Plain
 from atc.retrieve.index import ToolIndex
 from atc.retrieve.listwise import Listwise
 from atc.retrieve.methods import UnknownMethod, read
-from atc.retrieve.planners import Planner, PromptedPlanner
 from atc.retrieve.reinvoke import Found, ReInvoke, d2q, expanded_dense, expanded_lexical, extract, split
 from atc.retrieve.rewrite import METHODS as REWRITERS
 from atc.retrieve.rewrite import Rewriter
 from atc.retrieve.searches import Planned
 from atc.retrieve.store import Store
-from atc.retrieve.toolqp import Options as ToolQPOptions
 from atc.retrieve.toolqp import ToolQP
 from atc.types import Usage
 
@@ -35,8 +33,6 @@ class Setup:
     index: ToolIndex
     ask: Any = None
     """The model (`Ask`) that answers what a method asks for each query, or None."""
-    planner: Planner | None = None
-    """ToolQP's; None: `ask` is prompted."""
     expansions: Store | None = None
     """Synthetic queries of the tools."""
     threads: int = 16
@@ -102,9 +98,7 @@ def _rewriter(setup: Setup, flags: Flags, *, method: str) -> Retriever:
 
 
 def _toolqp(setup: Setup, flags: Flags) -> Retriever:
-    base = Plain(ranker(setup, flags.pop("on", "dense")))
-    planner = setup.planner or PromptedPlanner(setup.ask)
-    return ToolQP(base, setup.index.documents, planner, options=ToolQPOptions(**flags))
+    return ToolQP(Plain(ranker(setup, flags.pop("on", "dense"))), setup.index.documents, setup.ask, **flags)
 
 
 def _reinvoke(setup: Setup, flags: Flags, *, by: str) -> Retriever:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -25,10 +24,6 @@ _LONGEST = 400
 """Characters of one text; a longer one has begun to repeat itself."""
 _MOST_NAMES = 15
 """Parameters, and fields of the response, that the model is shown: more of them push out what the tool is for."""
-
-_OWN_LENGTH = 6
-"""Letters from which on a name is not found within other words by chance."""
-_SEPARATORS = re.compile(r"[\W_]+")
 
 
 @dataclass(frozen=True)
@@ -56,9 +51,9 @@ class Kind:
         said = [message.content for message in self.opening()] + [json.dumps(self.schema)]
         return hashlib.sha256("\0".join(said).encode()).hexdigest()[:12]
 
-    def messages(self, document: ToolDocument, *, unnamed: bool = False) -> list[Message]:
-        """The prompt for a document; `unnamed` leaves out its name, for a model that cannot help saying it."""
-        return [*self.opening(), Message("user", shown(document, unnamed=unnamed))]
+    def messages(self, document: ToolDocument) -> list[Message]:
+        """The prompt for a document."""
+        return [*self.opening(), Message("user", shown(document))]
 
     def opening(self, tool: str = "") -> list[Message]:
         """What each prompt begins with: the instructions, and an example (`tool` in place of its own)."""
@@ -73,24 +68,8 @@ SYNTHETIC = Kind("queries", ("query",), max_tokens=160, sampled=True)
 """Re-Invoke's synthetic queries, one a reply."""
 
 
-def names_tool(text: str, document: ToolDocument) -> bool:
-    """Whether a text has a tool's name, however its words are joined (`TimePort`, `time port`), other than as a word
-    that its description uses too.
-    """
-
-    def within(name: str, text: str) -> bool:
-        letters = _SEPARATORS.sub("", name.casefold())
-        if len(letters) < _OWN_LENGTH:
-            return re.search(rf"\b{re.escape(name)}\b", text, re.IGNORECASE) is not None
-        return letters in _SEPARATORS.sub("", text.casefold())
-
-    names = filter(None, (document.name, document.title))
-    return any(within(name, text) and not within(name, document.description) for name in names)
-
-
-def shown(document: ToolDocument, *, unnamed: bool = False) -> str:
+def shown(document: ToolDocument) -> str:
     """A document as the model is shown it."""
-    document = replace(document, name="", title="") if unnamed else document
     fewer = dict(list(document.parameters.items())[:_MOST_NAMES])
     returns = document.returns[:_MOST_NAMES]
     return json_text(replace(document, description=document.description[:1500], parameters=fewer, returns=returns))
@@ -100,7 +79,7 @@ QUERIES = 10
 """Synthetic queries a tool, as in Re-Invoke."""
 _TEMPERATURE = 0.7
 _ATTEMPTS = 4
-"""Tries for one reply, each with another seed. From the second on the model does not see the tool's name."""
+"""Tries for one reply, each with another seed."""
 
 
 def expand_all(
@@ -134,7 +113,7 @@ def expand_all(
         for kind in kinds:
             kept = store.samples(document, kind=kind.name, prompt=kind.version, model=ask.name)
             numbers = [number for number in range(queries if kind.sampled else 1) if number not in kept]
-            parts.append(_Part(kind, numbers, [text for texts in kept.values() for text in texts]))
+            parts.append((kind, numbers, [text for texts in kept.values() for text in texts]))
         return _Wanted(document, parts)
 
     usage, done = Usage(), 0
@@ -157,19 +136,11 @@ def expand_all(
     return usage
 
 
-class _Part(NamedTuple):
-    """Of one kind: the numbers of the replies that are missing, and what they are written against."""
-
-    kind: Kind
-    numbers: Sequence[int]
-    known: Sequence[str]
-
-
 class _Wanted(NamedTuple):
-    """What is missing of a document."""
+    """Of each kind: the numbers of the replies that a document lacks, and the texts that it has."""
 
     document: ToolDocument
-    parts: Sequence[_Part]
+    parts: Sequence[tuple[Kind, Sequence[int], Sequence[str]]]
 
 
 class _Written(NamedTuple):
@@ -200,31 +171,22 @@ def _written(wanted: _Wanted, ask: Ask, stopped: Sequence[object]) -> _Written:
 
 
 def _reply(document: ToolDocument, kind: Kind, ask: Ask, *, sample: int, known: Sequence[str]) -> list[str]:
-    """One good text for each key of the kind; what is faulty is asked for again, a text that says the tool's name too,
-    though it is taken where there is no other.
-    """
+    """One good text for each key of the kind; what is faulty is asked for again."""
     good: dict[str, str] = {}
-    second_best: dict[str, str] = {}
     for attempt in range(_ATTEMPTS):
-        unnamed = attempt > 0 and bool(document.description)
-        key = f"{document.digest} {kind.name} {sample} {attempt}"
+        seed = f"{document.digest} {kind.name} {sample} {attempt}"
         completion = ask(
-            kind.messages(document, unnamed=unnamed),
+            kind.messages(document),
             schema=kind.schema,
             temperature=_TEMPERATURE,
-            seed=int.from_bytes(hashlib.sha256(key.encode()).digest()[:4]) >> 1,
+            seed=int.from_bytes(hashlib.sha256(seed.encode()).digest()[:4]) >> 1,
             max_tokens=kind.max_tokens,
         )
         reply = json_object(completion.text)
         for key in kind.keys:
             text = one_text(reply.get(key))
-            if key in good or fault(text, given=[*known, *good.values(), document.description]) is not None:
-                continue
-            if names_tool(text, document) and not unnamed:
-                second_best.setdefault(key, text)
-            else:  # who has not seen the name and says it used a common word
+            if key not in good and fault(text, given=[*known, *good.values(), document.description]) is None:
                 good[key] = text
         if len(good) == len(kind.keys):
             break
-    texts = {**second_best, **good}
-    return [texts[key] for key in kind.keys if key in texts]
+    return [good[key] for key in kind.keys if key in good]

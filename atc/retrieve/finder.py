@@ -45,8 +45,6 @@ class Finder:
 
     toolbox: Toolbox
     method: Retriever
-    common: Callable[[str], bool]
-    """Whether a word stands in the documents of tools that are not named by it."""
     closure: bool = True
     fits: Callable[[str, Retrieval], bool] | None = None
 
@@ -68,20 +66,10 @@ class Finder:
     def _named(self, query: str) -> list[str]:
         """The tools whose names stand in the query as names, in its order.
 
-        An ordinary word that other tools use too (`search`) is a name only where it is all that is asked, or quoted.
+        An ordinary word (`search`) is a name only where it is all that is asked.
         """
-        named: dict[str, None] = {}
-        for word in _WORD.finditer(query):
-            name = word.group()
-            if name not in self.toolbox:
-                continue
-            around = query[word.start() - 1 : word.start()] + query[word.end() : word.end() + 1]
-            meant = (
-                query.strip() == name or _SPELLED.search(name) or around in {"``", '""', "''"} or around.endswith("(")
-            )
-            if meant or not self.common(name):
-                named[name] = None
-        return list(named)
+        words = [word for word in _WORD.findall(query) if word in self.toolbox]
+        return [word for word in dict.fromkeys(words) if _SPELLED.search(word) or word == query.strip()]
 
 
 def open_index(
@@ -135,12 +123,8 @@ def open_finder(
     from atc.retrieve.building import Setup, build
 
     setup = Setup(index=index, ask=ask, expansions=index.expansions, threads=threads)
-
-    def common(word: str) -> bool:
-        return len(index.lexical.top([word], n=2)[0].positions) > 1
-
     fits = Abstain.over(index) if abstain else None
-    return Finder(toolbox=toolbox, method=build(spelled_out(spec, index), setup), common=common, fits=fits)
+    return Finder(toolbox=toolbox, method=build(spelled_out(spec, index), setup), fits=fits)
 
 
 def spelled_out(spec: str, index: ToolIndex) -> str:

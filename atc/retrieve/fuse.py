@@ -75,15 +75,6 @@ def multi_view(lists: Sequence[Sequence[Hit]]) -> list[Hit]:
     return _by_places(lists, anywhere=False)
 
 
-def rrf(lists: Sequence[Sequence[Hit]], *, constant: int = 60) -> list[Hit]:
-    """Reciprocal rank fusion: the sum of 1 / (constant + rank) over the lists that hold a tool."""
-    total: dict[str, float] = {}
-    for one in lists:
-        for rank, hit in enumerate(one, start=1):
-            total[hit.tool] = total.get(hit.tool, 0.0) + 1 / (constant + rank)
-    return _in_order({tool: (round(score, 12),) for tool, score in total.items()})
-
-
 def _by_places(lists: Sequence[Sequence[Hit]], *, anywhere: bool) -> list[Hit]:
     """By (best rank, similarity); the similarity is that of the best-ranked place, or the highest `anywhere`."""
     places: dict[str, tuple[float, ...]] = {}

@@ -11,7 +11,6 @@ import hashlib
 import json
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from functools import cache, cached_property
 from itertools import islice
 from pathlib import Path
@@ -50,16 +49,13 @@ class ToolIndex:
         self.store = store
         self.folder: Path | None = store.folder
         """Where the index is kept; None: in memory."""
-        self._generation: str | None = None
-        while self._generation != (now := store.generation):  # again where another process has changed the documents
-            self._generation = now
-            with suppress(_Changed):
-                self.lexical: Ranker = self._words()
-                """BM25 over `words_text`."""
-                self.names: Sequence[str] = self.lexical.names
-                """The names by position."""
-                self.dense: Dense | None = None if embedder is None else self._vectors(embedder, watch)
-                """The ranker by meaning over `vector_text`; None where no embedder was given."""
+        self._generation = store.generation
+        self.lexical: Ranker = self._words()
+        """BM25 over `words_text`."""
+        self.names: Sequence[str] = self.lexical.names
+        """The names by position."""
+        self.dense: Dense | None = None if embedder is None else self._vectors(embedder, watch)
+        """The ranker by meaning over `vector_text`; None where no embedder was given."""
         self.documents: Mapping[str, ToolDocument] = _Documents(store, self.names)
         """By name, each read as it is asked for."""
         if watch is not None:
@@ -77,6 +73,7 @@ class ToolIndex:
     ) -> Self:
         """An index of exactly `documents`, in memory or in `folder`, where only what is new is embedded.
 
+        Another process that builds in the same folder waits until this one is done.
         `embed_all` does that elsewhere, with the same model as `embedder`. `watch` is told how many documents are done.
 
         Raises:
@@ -86,11 +83,12 @@ class ToolIndex:
             CannotWrite: the folder cannot be written.
         """
         store = Store(folder)
-        store.bring_to(documents)
-        if embed_all is not None and embedder is not None:
-            texts = map(vector_text, store.documents())
-            store.embed_with(embed_all, texts, embedder.name, watch=watch)
-        return cls(store, embedder=embedder, watch=watch)
+        with store.alone():
+            store.bring_to(documents)
+            if embed_all is not None and embedder is not None:
+                texts = map(vector_text, store.documents())
+                store.embed_with(embed_all, texts, embedder.name, watch=watch)
+            return cls(store, embedder=embedder, watch=watch)
 
     @cached_property
     def expansions(self) -> Store | None:
@@ -147,8 +145,6 @@ class ToolIndex:
             if vectors is None:
                 shape = (len(self.names), rows.shape[1])
                 vectors = np.empty(shape, kind) if path is None else open_memmap(path, "w+", kind, shape)
-            if done + len(rows) > len(vectors):
-                raise _Changed
             vectors[done : done + len(rows)] = rows
             done += len(rows)
             if watch is not None:
@@ -162,11 +158,7 @@ class ToolIndex:
     def _derived(self, kind: str, key: str, make: Callable[[Path], object], read: Callable[[Path], _Made]) -> _Made:
         """What `read` finds in the derived folder of a kind; `make` fills it where it is missing or damaged.
 
-        A folder is filled elsewhere and then named, so that it is whole wherever it stands; of two processes that fill
-        one at once, one throws its own away.
-
-        Raises:
-            _Changed: another process has changed the documents meanwhile.
+        A folder is filled elsewhere and then named, so that it is whole wherever it stands.
         """
         assert self.folder is not None
         made_of = hashlib.sha256(f"{fingerprint()} {key}".encode()).hexdigest()[:12]
@@ -181,22 +173,13 @@ class ToolIndex:
                 new = Path(temporary) / kind
                 new.mkdir()
                 make(new)
-                if self.store.generation != self._generation:
-                    raise _Changed
-                with suppress(OSError):  # it stands already: another process was as fast
-                    new.rename(place)
+                new.rename(place)
             for old in self.folder.glob(f"{kind}-*"):
                 if not old.name.startswith(f"{kind}-{self._generation}-"):
                     shutil.rmtree(old, ignore_errors=True)
             return read(place)
         except OSError as error:
-            if self.store.generation != self._generation:
-                raise _Changed from error
             raise cannot_write(self.folder, error) from error
-
-
-class _Changed(Exception):
-    """Another process has changed the documents of an index that is being opened."""
 
 
 class _Documents(Mapping[str, ToolDocument]):

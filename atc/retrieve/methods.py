@@ -30,20 +30,9 @@ class Method:
 
 
 _ON: Mapping[str, Kind] = {"on": ("bm25", "dense", "hybrid")}
-_REINVOKE: Mapping[str, Kind] = {
-    **_ON,
-    "queries": int,
-    "intents": ("model", "split", "none"),
-}
+_REINVOKE: Mapping[str, Kind] = {**_ON, "queries": int, "intents": ("model", "split", "none")}
 _REWRITE: Mapping[str, Kind] = {**_ON, "samples": int, "feedback": int}
-_TOOLQP: Mapping[str, Kind] = {
-    **_ON,
-    "queries": int,
-    "shown": int,
-    "aggregation": ("peak_rank", "rrf", "multi_view"),
-    "own_query": bool,
-    "seed": int,
-}
+_TOOLQP: Mapping[str, Kind] = {**_ON, "queries": int, "shown": int}
 _AGENT: Mapping[str, Kind] = {
     **dict.fromkeys(("pool", "tools_per_agent", "steps", "tokens", "prompt_tokens"), int),
     "flat": bool,

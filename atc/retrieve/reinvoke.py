@@ -104,12 +104,8 @@ def extract(query: str, ask: Ask) -> Found:
         messages.append(Message("assistant", fill(f"intents_example_{number}_intents")))
     messages.append(Message("user", query[:_LONGEST_QUERY]))
     reply = tally(messages, schema=SCHEMA, temperature=0.0, max_tokens=_MAX_TOKENS)
-    found = [text for text in texts(json_object(reply.text).get("intents")) if _words(text)]
+    found = texts(json_object(reply.text).get("intents"))
     return tuple(dict.fromkeys(found))[:_MOST_INTENTS] or (query,), tally.usage
-
-
-def _words(text: str) -> tuple[str, ...]:
-    return tuple(re.findall(r"\w+", text.casefold()))
 
 
 _SENTENCE = re.compile(r"(?<=[.!?;]) |(?<=[.!?][\"')\]]) |(?<=[。！？])")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
 import secrets
@@ -76,6 +77,16 @@ class Store:
     def close(self) -> None:
         """Let go of the file."""
         self._db.close()
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Keep other processes from building in the folder; wait for one that does."""
+        if self.folder is None:
+            yield
+            return
+        with (self.folder / "lock").open("w") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            yield
 
     @property
     def generation(self) -> str:

@@ -1,28 +1,34 @@
-"""ToolQP's search (§3.1): plan, query, look at what was found, query again; then one ranking of all that was found."""
+"""ToolQP (Fang and Glass, 2026, §3.1): plan, query, look at what was found, query again; then one ranking of it all.
+
+The paper leaves the course of a search to a large model's judgement (ToolQP-Prompting). A small one loses its place, so
+here the host leads from sub-goal to sub-goal, each question is narrow, and each reply is JSON.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from collections.abc import Mapping, Sequence
 
-from atc.retrieve import fuse
-from atc.retrieve.asking import Tally
+from atc.retrieve.asking import Tally, a_list, a_text, an_object, json_object, one_text, texts
 from atc.retrieve.base import Hit, Retrieval, Retriever
 from atc.retrieve.document import ToolDocument
-from atc.retrieve.planners import Plan, Planner, Step, query_key
-from protocols.ask import Ask
+from atc.retrieve.fuse import peak_rank
+from atc.retrieve.prompts import fill
+from protocols.ask import Ask, Message
+from protocols.jsontypes import Json, JsonObject
+from protocols.reply import one_line
 
-Aggregation: TypeAlias = Literal["peak_rank", "rrf", "multi_view"]
-AGGREGATIONS: Mapping[str, Callable[[Sequence[Sequence[Hit]]], list[Hit]]] = {
-    "peak_rank": fuse.peak_rank,
-    "rrf": fuse.rrf,
-    "multi_view": fuse.multi_view,
-}
-_REPEATS = 2
-"""Queries asked before, one after the other, that end a search: the planner has nothing new."""
+PLAN_TEMPERATURE, QUERY_TEMPERATURE = 0.0, 0.5
+"""Both of Table 5, ToolQP-Prompting."""
+PLAN_TOKENS, QUERY_TOKENS = 600, 250
+"""Longest replies that are waited for; a model that writes more has begun to repeat itself."""
+_TASK_LETTERS, _DESCRIPTION_LETTERS = 4000, 140
+_MOST_GOALS = 6
+_TRIES = 3
+"""Queries for one sub-goal, at most; then the next one has its turn."""
 _DEPTH = 20
-"""Tools of each query that are ranked, at least: more than `k` of them change what RRF ranks, never the peak rank."""
+"""Tools of each query that are ranked, at least."""
+_NONE = "none"
+_PLAN_SCHEMA = an_object({"plan": a_text(600), "sub_goals": a_list(a_text(200, least=3), most=_MOST_GOALS, least=1)})
 
 
 class Found:
@@ -34,7 +40,7 @@ class Found:
 
     def look(self, query: str) -> Sequence[Hit]:
         """The best tools for `query`, best first."""
-        key = query_key(query)
+        key = _key(query)
         if key not in self._by_query:
             self._by_query[key] = self._base.search(query, k=self._depth).hits
         return self._by_query[key]
@@ -45,87 +51,108 @@ class Found:
         return list(self._by_query.values())
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
-    """How ToolQP searches; the defaults are the paper's, the others its ablations (Table 4).
+class ToolQP:
+    """A `Retriever` that plans and searches with `base`; `documents` has the descriptions of what `base` finds.
+
+    `queries` are those that the model may write (C.4); the user's own is searched too. It sees the `shown` best tools
+    of each (C.3). Searches may run at once.
 
     Raises:
         ValueError: fewer than one query or tool.
     """
 
-    queries: int = 10
-    """Queries that the planner may write, at most (C.4); the user's own is not one of them."""
-    shown: int = 5
-    """Tools of each query that the planner sees (C.3)."""
-    aggregation: Aggregation = "peak_rank"
-    own_query: bool = True
-    """Whether the user's own query is searched for too."""
-    seed: int = 0
-    """Of the model's queries, which are sampled."""
-
-    def __post_init__(self) -> None:
-        if min(self.queries, self.shown) < 1:
-            raise ValueError(f"queries and shown must be 1 or more, not {self.queries} and {self.shown}")
-
-
-class ToolQP:
-    """A `Retriever` that plans and searches with `base`; `documents` has the descriptions of what `base` finds.
-
-    A degenerate reply (no plan, an empty or repeated query) is mended or ends the search, and the transcript says so.
-    Searches may run at once.
-    """
-
     def __init__(
-        self,
-        base: Retriever,
-        documents: Mapping[str, ToolDocument],
-        planner: Planner,
-        *,
-        options: Options = Options(),
+        self, base: Retriever, documents: Mapping[str, ToolDocument], ask: Ask, *, queries: int = 10, shown: int = 5
     ) -> None:
-        self._base, self._documents = base, documents
-        self._planner, self._options = planner, options
+        if min(queries, shown) < 1:
+            raise ValueError(f"queries and shown must be 1 or more, not {queries} and {shown}")
+        self._base, self._documents, self._ask = base, documents, ask
+        self._queries, self._shown = queries, shown
 
     def search(self, query: str, *, k: int) -> Retrieval:
-        """See `Retriever.search`; the scores are those of the aggregation.
+        """See `Retriever.search`; the ranking is by peak rank over all queries.
 
         Raises:
             RetrievalUnavailable: as the base.
-            ModelUnavailable: the planner's model did not answer.
+            ModelUnavailable: the model did not answer.
         """
         if not self._documents or not query.strip():
             return Retrieval(hits=())
-        options, tally, notes = self._options, Tally(self._planner.ask), list[str]()
-        found = Found(self._base, depth=max(k, _DEPTH))
-        if options.own_query:
-            notes.append(f"own query → {_named(found.look(query)[: options.shown])}")
-        plan = self._planner.plan(query, tally, seed=options.seed * 1000)
-        notes += [f"the plan is no use: {plan.trouble}"] if plan.trouble else []
-        notes += [f"plan: {plan.breakdown}"] if plan.breakdown else []
-        notes += [f"sub-goal {number}: {goal}" for number, goal in enumerate(plan.sub_goals, start=1)]
-        notes += self._steps(query, plan, tally, found)
-        hits = AGGREGATIONS[options.aggregation](found.lists)
-        return Retrieval(hits=tuple(hits[:k]), transcript=tuple(notes), usage=tally.usage)
+        ask, found = Tally(self._ask), Found(self._base, depth=max(k, _DEPTH))
+        notes = [f"own query → {_named(found.look(query)[: self._shown])}"]
+        task = query if len(query) <= _TASK_LETTERS else query[:_TASK_LETTERS] + " …"
+        messages = [Message("system", fill("toolqp_system")), Message("user", fill("toolqp_task", task=task))]
+        text = ask(messages, schema=_PLAN_SCHEMA, temperature=PLAN_TEMPERATURE, seed=0, max_tokens=PLAN_TOKENS).text
+        plan = json_object(text)
+        goals = list(dict.fromkeys(texts(plan.get("sub_goals"))))[:_MOST_GOALS] or [task]
+        notes += [f"plan: {breakdown}"] if (breakdown := one_text(plan.get("plan"))) else []
+        notes += [f"sub-goal {number}: {goal}" for number, goal in enumerate(goals, start=1)]
+        notes += self._search(goals, [*messages, Message("assistant", text)], ask, found)
+        return Retrieval(hits=tuple(peak_rank(found.lists)[:k]), transcript=tuple(notes), usage=ask.usage)
 
-    def _steps(self, task: str, plan: Plan, ask: Ask, found: Found) -> Iterator[str]:
-        """Searches until the planner or the budget ends it; gives a line for each thing that happened."""
-        options = self._options
-        steps: list[Step] = []
-        while len(steps) < options.queries:
-            seed = options.seed * 1000 + len(steps) + 1
-            turn = self._planner.next(task, plan, steps, ask, documents=self._documents, seed=seed)
-            if not turn.query:
-                yield f"stopped: {turn.stop or 'the model wrote no query'}"
-                return
-            repeated = any(query_key(turn.query) == query_key(step.turn.query) for step in steps)
-            steps.append(Step(turn, tuple(found.look(turn.query)[: options.shown]), repeated=repeated))
-            goal = "" if turn.goal is None else f" for sub-goal {turn.goal + 1}"
-            again = " (asked before)" if repeated else ""
-            yield f"query {len(steps)}{goal}{again}: {turn.query} → {_named(steps[-1].shown)}"
-            if len(steps) >= _REPEATS and all(step.repeated for step in steps[-_REPEATS:]):
-                yield "stopped: the model repeats its queries"
-                return
-        yield f"stopped: {options.queries} queries are the most"
+    def _search(self, goals: Sequence[str], messages: list[Message], ask: Ask, found: Found) -> list[str]:
+        """Searches for sub-goal after sub-goal, and gives a line for each query.
+
+        Where the model writes no new query for a sub-goal, the sub-goal is the query.
+        """
+        notes: list[str] = []
+        asked: set[str] = set()
+        goal = tries = 0
+        judged: Sequence[Hit] | None = None  # what the reply is to judge; None where it is not asked to
+        question = fill("toolqp_first", goal=goals[0])
+        for number in range(1, self._queries + 1):
+            messages.append(Message("user", question))
+            schema = _reply_schema(judged)
+            text = ask(
+                messages, schema=schema, temperature=QUERY_TEMPERATURE, seed=number, max_tokens=QUERY_TOKENS
+            ).text
+            messages.append(Message("assistant", text))
+            reply = json_object(text)
+            if number > 1 and (judged is None or reply.get("serves") in {hit.tool for hit in judged} - {_NONE}):
+                goal, tries = goal + 1, 0
+            if goal == len(goals):
+                return [*notes, "stopped: every sub-goal has a tool"]
+            query = one_text(reply.get("query"))
+            query = query if query and _key(query) not in asked else goals[goal]
+            repeated, tries = _key(query) in asked, tries + 1
+            asked.add(_key(query))
+            shown = found.look(query)[: self._shown]
+            notes.append(f"query {number} for sub-goal {goal + 1}: {query} → {_named(shown)}")
+            this = {"found": listing(shown, self._documents), "number": str(goal + 1)}
+            last = goal + 1 == len(goals)
+            following = {} if last else {"next_number": str(goal + 2), "next_goal": goals[goal + 1]}
+            judged = None if repeated or tries == _TRIES else shown
+            if judged is not None:
+                prompt = "toolqp_results_last" if last else "toolqp_results_next"
+                question = fill(prompt, **this, goal=goals[goal], **following)
+            elif last:
+                return [*notes, "stopped: no tool was found for the last sub-goal"]
+            else:
+                question = fill("toolqp_given_up", **this, **following)
+        return [*notes, f"stopped: {self._queries} queries are the most"]
+
+
+def listing(found: Sequence[Hit], documents: Mapping[str, ToolDocument]) -> str:
+    """Found tools as a model reads them: numbered, a line each, the name and the beginning of the description."""
+    lines = []
+    for number, hit in enumerate(found, start=1):
+        document = documents.get(hit.tool)
+        about = one_line(document.description or document.title, limit=_DESCRIPTION_LETTERS) if document else ""
+        lines.append(f"{number}. {hit.tool}: {about}" if about else f"{number}. {hit.tool}")
+    return "\n".join(lines) or "(nothing)"
+
+
+def _reply_schema(judged: Sequence[Hit] | None) -> JsonObject:
+    properties: dict[str, Json] = {"query": a_text(300)}
+    if judged is not None:
+        names = dict.fromkeys([*(hit.tool for hit in judged), _NONE])
+        properties = {"serves": {"type": "string", "enum": [*names]}, **properties}
+    return an_object(properties)
+
+
+def _key(query: str) -> str:
+    """Equal for queries that differ in case and spaces alone."""
+    return " ".join(query.casefold().split())
 
 
 def _named(hits: Sequence[Hit]) -> str:

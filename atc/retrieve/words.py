@@ -1,6 +1,6 @@
 """The words of a text, as BM25 counts them.
 
-Text is taken in Unicode's compatibility form, accents of Latin letters are dropped. Names are split on case and
+Text is taken in Unicode's compatibility form, without accents. Names are split on case and
 underscores (`getUserToken` → get, user, token; `HTTPServer` → http, server); `APIs`, `mp3` and `COVID19` stay whole.
 Words are lower-cased, English stop words dropped, the rest is stemmed (Snowball English). Scripts that write no spaces
 (Chinese, Japanese, Korean, Thai, Lao, Burmese, Khmer) give each character and each pair of neighbours; words of other
@@ -17,7 +17,7 @@ from typing import Any
 
 from atc.retrieve.base import require
 
-TOKENIZER = "words-1"
+TOKENIZER = "words-2"
 """Changes with the rules above: an index keeps it, and is made anew where it differs."""
 
 _LONGEST = 64
@@ -37,10 +37,15 @@ _STOP_WORDS = frozenset(
 # An acronym's plural; an acronym before a word; a word; an acronym or a number.
 _PIECE = r"[A-Z]{2,}s(?![a-z])|[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z][a-z0-9]*|[A-Z0-9]+"
 _ASCII_PIECES = re.compile(_PIECE)
-_UNSPACED = (
+_LETTERS = str.maketrans({"ß": "ss", "æ": "ae", "Æ": "AE", "ø": "o", "Ø": "O", "ł": "l", "Ł": "L"})
+_ACCENTS = re.compile("[\u0300-\u036f]")
+_NO_SPACES = (
     "\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3130-\u318f\u3400-\u4dbf"
     "\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
 )
+_UNSPACED = re.compile(f"[{_NO_SPACES}]")
+_PIECES = re.compile(rf"[{_NO_SPACES}]+|[^\x00-\xbf\u2000-\u2bff\u3000-\u303f\ud800-\udfff{_NO_SPACES}]+|{_PIECE}")
+"""Runs of a script without spaces, runs of other letters and their marks, and the pieces of ASCII."""
 
 
 def tokens(text: str) -> list[str]:
@@ -53,8 +58,9 @@ def tokens(text: str) -> list[str]:
     if text.isascii():
         return list(filter(None, map(stems.__getitem__, _ASCII_PIECES.findall(text))))
     found = []
-    for piece in _pieces().findall(unicodedata.normalize("NFKC", text).translate(_unaccented())):
-        if piece.isascii() or not _writes_no_spaces(piece[0]):
+    plain = _ACCENTS.sub("", unicodedata.normalize("NFKD", text.translate(_LETTERS)))
+    for piece in _PIECES.findall(unicodedata.normalize("NFC", plain)):
+        if piece.isascii() or not _UNSPACED.match(piece):
             found.append(stems[piece])
         else:
             found += piece
@@ -86,26 +92,3 @@ def _stems() -> _Stems:
     import Stemmer
 
     return _Stems(Stemmer.Stemmer("english", 0))
-
-
-@cache
-def _pieces() -> re.Pattern[str]:
-    """Runs of a script without spaces, words of other scripts with their vowel signs, and the pieces of ASCII."""
-    marks = "".join(chr(c) for c in range(0x300, 0x11FFF) if unicodedata.category(chr(c)) in {"Mn", "Mc"})
-    return re.compile(rf"[{_UNSPACED}]+|(?:[^\W_\x00-\x7f{_UNSPACED}][{marks}]*)+|{_PIECE}")
-
-
-@cache
-def _writes_no_spaces(character: str) -> bool:
-    return re.match(f"[{_UNSPACED}]", character) is not None
-
-
-@cache
-def _unaccented() -> dict[int, str]:
-    """Latin letters beyond ASCII, each as ASCII letters where it has a plain form."""
-    table = {ord(k): v for k, v in {"ß": "ss", "æ": "ae", "Æ": "AE", "ø": "o", "Ø": "O", "ł": "l", "Ł": "L"}.items()}
-    for code in (*range(0xC0, 0x250), *range(0x1E00, 0x1F00)):
-        plain = "".join(c for c in unicodedata.normalize("NFKD", chr(code)) if not unicodedata.combining(c))
-        if plain.isascii() and plain.isalpha():
-            table[code] = plain
-    return table | dict.fromkeys(range(0x300, 0x370), "")

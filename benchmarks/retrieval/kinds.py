@@ -30,10 +30,10 @@ class Contrast(Kind):
     near: Callable[[ToolDocument], Sequence[ToolDocument]] = lambda _: ()
     """The documents that are most easily taken for one."""
 
-    def messages(self, document: ToolDocument, *, unnamed: bool = False) -> list[Message]:
+    def messages(self, document: ToolDocument) -> list[Message]:
         """The prompt for a document, with its neighbours."""
         others = "\n".join(map(shown, self.near(document)))
-        tool = fill("expand_others", tool=shown(document, unnamed=unnamed), others=others)
+        tool = fill("expand_others", tool=shown(document), others=others)
         return [*self.opening(), Message("user", tool)]
 
     def opening(self, tool: str = "") -> list[Message]:

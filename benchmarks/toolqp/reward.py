@@ -21,8 +21,7 @@ from atc.retrieve.asking import texts
 from atc.retrieve.base import Embedder, Hit, Retriever
 from atc.retrieve.document import ToolDocument
 from atc.retrieve.fuse import peak_rank
-from atc.retrieve.planners import listing
-from atc.retrieve.toolqp import Found
+from atc.retrieve.toolqp import Found, listing
 from benchmarks.retrieval.figures import ndcg, recall
 from protocols.ask import Message
 

@@ -17,8 +17,7 @@ from typing import Any
 from atc.retrieve.asking import a_text, an_object, json_object, one_text
 from atc.retrieve.base import Hit, Retriever
 from atc.retrieve.document import ToolDocument, json_text
-from atc.retrieve.planners import listing
-from atc.retrieve.toolqp import Found
+from atc.retrieve.toolqp import Found, listing
 from benchmarks.retrieval.data import RetrievalQuery
 from benchmarks.toolqp.reward import BEGIN, MOST_QUERIES, SHOWN, STOP, fill, opening, plan_text, query_text, results
 from protocols.abridge import clipped
