@@ -14,7 +14,7 @@ import pytest
 
 from atc import events
 from atc.store import RunEnded, RunStore, RunTaken, Store, StoreUnavailable, UnknownRun
-from atc.store.stored import process_mark
+from atc.store.sqlite import process_mark
 from atc.types import Attempt, Fact, Fault, Finding, Program, Solution, Usage
 from protocols.ask import Completion, Message
 from sandbox.trace import Failure, Frame, ToolCall, Trace
@@ -248,14 +248,14 @@ def unusable(path: Path) -> str:
 def test_files_that_are_no_store(tmp_path: Path) -> None:
     path = tmp_path / "runs.sqlite3"
     path.write_bytes(b"this is not a database" * 100)
-    assert "it is not a database; move it away and a new one is made" in unusable(path)
+    assert "file is not a database; see that it may be written and has space, move it away" in unusable(path)
     path.unlink()
     with sqlite3.connect(path) as other:
         other.execute("CREATE TABLE mine (a)")
     other.close()
-    assert "another program's database" in unusable(path)
+    assert "another program (" in unusable(path)
     path.unlink()
-    assert "Is a directory; make it writable, or set ATC_STATE_DIR" in unusable(tmp_path)
+    assert "Is a directory; see that it may be written" in unusable(tmp_path)
     (tmp_path / "file").write_text("x")
     assert "set ATC_STATE_DIR" in unusable(tmp_path / "file" / "runs.sqlite3")
 
@@ -267,7 +267,7 @@ def test_a_store_of_another_version_is_left_alone(tmp_path: Path, version: int) 
     with closing(sqlite3.connect(path)) as other:
         other.execute(f"PRAGMA user_version = {version}")
     before = path.read_bytes()
-    assert f"another version of atc wrote it (format {version}, this one reads 8)" in unusable(path)
+    assert f"another version of atc (format {version}, this one reads 8) wrote it" in unusable(path)
     assert path.read_bytes() == before
 
 
@@ -275,7 +275,7 @@ def test_a_full_disk_is_one_sentence_and_loses_nothing(tmp_path: Path) -> None:
     with Store(tmp_path / "runs.sqlite3") as store:
         run = store.create("kept")
         store._db.execute("PRAGMA max_page_count = 10")  # SQLite's own way to meet a full disk
-        with pytest.raises(StoreUnavailable, match="the disk is full; free some space"):
+        with pytest.raises(StoreUnavailable, match="disk is full; see that it may be written and has space"):
             store.create("x" * 100_000)
         assert [summary.id for summary in store.list()] == [run]
 
@@ -283,4 +283,4 @@ def test_a_full_disk_is_one_sentence_and_loses_nothing(tmp_path: Path) -> None:
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
 def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
     tmp_path.chmod(0o500)
-    assert "Permission denied; make it writable, or set ATC_STATE_DIR" in unusable(tmp_path / "runs.sqlite3")
+    assert "Permission denied; see that it may be written" in unusable(tmp_path / "runs.sqlite3")

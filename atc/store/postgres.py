@@ -12,10 +12,10 @@ import os
 import platform
 import threading
 import time
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field
-from queue import Empty, LifoQueue
 from typing import Any, cast
 
 import psycopg
@@ -24,7 +24,7 @@ from psycopg.rows import dict_row
 
 from atc.store.postgres_tables import migrate
 from atc.store.rows import Database
-from atc.store.sql import SqlStore
+from atc.store.sql import RunStore
 from atc.store.stored import RunTaken, StoreUnavailable
 from atc.types import Solution
 
@@ -49,14 +49,12 @@ SELECT set_config('search_path', 'atc', false), set_config('lock_timeout', %s, f
 """
 """A transaction that a paused process leaves open must not keep its runs locked; a commit must be on disk."""
 _TAKE = """
-INSERT INTO leases VALUES (?, 1, ?, clock_timestamp() + ? * interval '1 second', 1)
-ON CONFLICT (run) DO UPDATE SET token = leases.token + 1, owner = excluded.owner, expires = excluded.expires,
-    writes = leases.writes + 1
+INSERT INTO leases VALUES (?, 1, ?, clock_timestamp() + ? * interval '1 second')
+ON CONFLICT (run) DO UPDATE SET token = leases.token + 1, owner = excluded.owner, expires = excluded.expires
 RETURNING token
 """
 _WRITE = """
-UPDATE leases SET expires = clock_timestamp() + ? * interval '1 second', writes = writes + 1
-WHERE run = ? AND token = ? RETURNING extract(epoch FROM clock_timestamp())::float8 AS now
+UPDATE leases SET expires = clock_timestamp() + ? * interval '1 second' WHERE run = ? AND token = ? RETURNING token
 """
 _RENEW = """
 WITH mine AS (
@@ -67,12 +65,6 @@ UPDATE leases SET expires = clock_timestamp() + ? * interval '1 second' FROM min
 RETURNING leases.run
 """
 """Of leases that are still this process's. One that is locked is being renewed, or taken, at this moment."""
-_EXPLANATIONS: Mapping[str, str] = {
-    "53100": "its disk is full; free some space",
-    "55P03": f"another process has kept it locked for {_PATIENCE_SECONDS:.0f} seconds; try again",
-    "42501": "its user may not do this; let it create the schema 'atc', or write in the one that is there",
-    "25006": "it takes no writes; name the primary server",
-}
 
 
 @dataclass(slots=True)
@@ -89,15 +81,13 @@ class _Transaction:
 
     connection: psycopg.Connection[Any]
     taken: dict[str, _Lease] = field(default_factory=dict)
-    now: float | None = None
-    """The database's Unix time, where a statement has told it already."""
 
     def execute(self, sql: str, parameters: Sequence[Any] = (), /) -> psycopg.Cursor[Any]:
         """See `Database`."""
         return self.connection.execute(cast("Any", sql.replace("?", "%s")), parameters or None)
 
 
-class PostgresStore(SqlStore):
+class PostgresStore(RunStore):
     """The `RunStore` of the PostgreSQL database at `address`, a `postgresql://` URL. Its tables are made where needed.
 
     A lost connection is made anew; what cannot be recorded meanwhile is an error, and its call is not sent.
@@ -113,7 +103,7 @@ class PostgresStore(SqlStore):
         self._lease_seconds = lease_seconds
         self._owner_name = f"process {os.getpid()} on {platform.node()}"
         self._leases: dict[str, _Lease] = {}
-        self._idle: LifoQueue[psycopg.Connection[Any]] = LifoQueue()
+        self._idle: deque[psycopg.Connection[Any]] = deque()
         self._closing = threading.Event()
         self._patience = 0.0  # who has mistyped the address is told at once
         try:
@@ -136,9 +126,9 @@ class PostgresStore(SqlStore):
         self._close_idle()
 
     def changes(self) -> int:
-        """See `RunStore.changes`."""
+        """See `RunStore.changes`. Whatever is written renews a lease."""
         with self._reading() as db:
-            return int(db.execute("SELECT coalesce(sum(writes), 0) AS writes FROM leases").fetchone()["writes"])
+            return hash(db.execute("SELECT sum(extract(epoch FROM expires)) AS until FROM leases").fetchone()["until"])
 
     def confirm_owned(self, run: str) -> None:
         """See `RunStore.confirm_owned`."""
@@ -156,24 +146,17 @@ class PostgresStore(SqlStore):
         finally:
             self._leases.pop(run, None)
 
-    @contextmanager
-    def _reading(self) -> Iterator[Database]:
-        with self._transaction("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY") as db:
-            yield db
+    def _reading(self) -> AbstractContextManager[Database]:
+        return self._transaction("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
 
     @contextmanager
     def _writing(self, run: str | None = None) -> Iterator[Database]:
-        if run is None:
-            with self._transaction("BEGIN") as db:
-                yield db
-            self._leases |= db.taken
-            return
-        lease = self._leases.get(run) or _Lease(0, 0.0)
-        until = time.monotonic() + self._lease_seconds
-        with self._transaction("BEGIN", _WRITE, (self._lease_seconds, run, lease.token)) as db:
-            if db.now is None:
+        lease, until = self._leases.get(run or "") or _Lease(0, 0.0), time.monotonic() + self._lease_seconds
+        with self._transaction("BEGIN") as db:
+            if run is not None and not db.execute(_WRITE, (self._lease_seconds, run, lease.token)).fetchone():
                 raise RunTaken(self._lost(db, run))
             yield db
+        self._leases |= db.taken
         lease.until = until
 
     def _lost(self, db: Database, run: str) -> str:
@@ -195,19 +178,13 @@ class PostgresStore(SqlStore):
         return str(row["owner"]) if row is not None and row["living"] else None
 
     def _now(self, db: Database) -> float:
-        transaction = cast("_Transaction", db)
-        if transaction.now is None:
-            row = db.execute("SELECT extract(epoch FROM clock_timestamp())::float8 AS now").fetchone()
-            transaction.now = float(row["now"])
-        return transaction.now
+        row = db.execute("SELECT extract(epoch FROM clock_timestamp())::float8 AS now").fetchone()
+        return float(row["now"])
 
     def _own(self, db: Database, run: str) -> None:
         until = time.monotonic() + self._lease_seconds
         row = db.execute(_TAKE, (run, self._owner_name, self._lease_seconds)).fetchone()
         cast("_Transaction", db).taken[run] = _Lease(row["token"], until)
-
-    def _erase(self) -> None:
-        """PostgreSQL reuses the space of deleted rows by itself; rewriting its files would stop all others."""
 
     def _beat(self) -> None:
         """Renew the leases of all runs of this process until the store is closed."""
@@ -222,13 +199,12 @@ class PostgresStore(SqlStore):
                     held[row["run"]].until = until
 
     @contextmanager
-    def _transaction(self, begin: str, *first: Any) -> Iterator[_Transaction]:
-        """A transaction, committed when the block has ended. `first`: a statement that tells `now`, its values."""
+    def _transaction(self, begin: str) -> Iterator[_Transaction]:
+        """A transaction, committed when the block has ended."""
         with self._explained():
-            transaction = self._begun(begin, *first)
-            connection = transaction.connection
+            connection = self._begun(begin)
             try:
-                yield transaction
+                yield _Transaction(connection)
                 connection.execute("COMMIT")
             except BaseException:
                 with suppress(psycopg.Error):
@@ -237,52 +213,36 @@ class PostgresStore(SqlStore):
             finally:
                 idle = connection.info.transaction_status == psycopg.pq.TransactionStatus.IDLE
                 if idle and not self._closing.is_set():
-                    self._idle.put(connection)
+                    self._idle.append(connection)
                 else:
                     connection.close()
 
     def _close_idle(self) -> None:
-        with suppress(Empty):
-            while True:
-                self._idle.get_nowait().close()
+        while self._idle:
+            with suppress(IndexError):  # another thread may take the last one
+                self._idle.pop().close()
 
-    def _begun(self, begin: str, *first: Any) -> _Transaction:
-        """An open transaction. Nothing of it is committed yet, so that this may be tried again."""
+    def _begun(self, begin: str) -> psycopg.Connection[Any]:
+        """A connection with an open transaction. Nothing of it is committed yet, so that this may be tried again."""
         deadline = time.monotonic() + self._patience
         while True:
+            connection: psycopg.Connection[Any] | None = None
             try:
-                connection = self._idle.get_nowait()
-            except Empty:
-                connection = self._connect(deadline)
-            transaction = _Transaction(connection)
-            try:
-                if first:
-                    transaction.now = _told(connection, f"{begin}; {first[0]}", *first[1:])
-                else:
-                    transaction.execute(begin)
-            except psycopg.OperationalError:  # it was lost while nobody used it
-                connection.close()
-                if time.monotonic() >= deadline:
-                    raise
-            else:
-                return transaction
-
-    def _connect(self, deadline: float) -> psycopg.Connection[Any]:
-        """A new connection. Where there is none to be had, it is tried again until the deadline."""
-        while True:
-            try:
-                connection = psycopg.connect(**self._parameters, autocommit=True, row_factory=dict_row)
-                break
-            except psycopg.OperationalError:
+                try:
+                    connection = self._idle.pop()
+                except IndexError:
+                    connection = psycopg.connect(**self._parameters, autocommit=True, row_factory=dict_row)
+                    locked, left_open = f"{_PATIENCE_SECONDS:.0f}s", f"{self._lease_seconds * 1000:.0f}ms"
+                    connection.execute(_SESSION, (locked, left_open))
+                connection.execute(cast("Any", begin))
+            except psycopg.OperationalError:  # it was lost while nobody used it, or there is none to be had
+                if connection is not None:
+                    connection.close()
+                self._close_idle()
                 if time.monotonic() >= deadline or self._closing.wait(0.2):
                     raise
-        try:
-            locked, idle = f"{_PATIENCE_SECONDS:.0f}s", f"{self._lease_seconds * 1000:.0f}ms"
-            connection.execute(_SESSION, (locked, idle))
-        except BaseException:
-            connection.close()
-            raise
-        return connection
+            else:
+                return connection
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
@@ -290,24 +250,12 @@ class PostgresStore(SqlStore):
         try:
             yield
         except psycopg.Error as error:
-            said = _EXPLANATIONS.get(error.sqlstate or "") or error.diag.message_primary or str(error)
+            said = error.diag.message_primary or str(error)
             if (password := self._parameters.get("password")) is not None:
                 said = said.replace(str(password), "***")
             lost = isinstance(error, psycopg.OperationalError) and error.sqlstate is None
             advice = "; see that it runs, and that ATC_STORE names it" if lost else ""
             raise StoreUnavailable(f"the store of runs, {self.name}: {_first_line(said)}{advice}.") from None
-
-
-def _told(connection: psycopg.Connection[Any], begin: str, values: Sequence[Any]) -> float | None:
-    """Begin a transaction with a statement that tells the time, in one round trip.
-
-    Not by a pipeline: after one the server does not notice that a transaction is left open, and its locks would stay.
-    """
-    cursor = psycopg.ClientCursor(connection)
-    cursor.execute(cast("Any", begin.replace("?", "%s")), values)
-    cursor.nextset()
-    row: Any = cursor.fetchone()
-    return None if row is None else float(row["now"])
 
 
 def _first_line(text: str) -> str:

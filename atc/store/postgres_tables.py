@@ -42,6 +42,7 @@ CREATE INDEX calls_in_doubt ON calls (json_extract(document, '$.tool'))
 CREATE INDEX runs_open ON runs (id) WHERE json_extract(document, '$.status') IN ('interrupted', 'running');
 CREATE INDEX runs_latest ON runs (created DESC, id DESC);
 """,
+    "ALTER TABLE leases DROP COLUMN writes",
 )
 """The n-th step leads from format n to format n + 1. A step that has been released is never changed."""
 

@@ -62,12 +62,14 @@ class Database(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """What is kept of a run besides its parts. `pid` and `process` say which process began it or went on with it."""
+    """What is kept of a run besides its parts."""
 
     task: str
     created: float
-    pid: int
-    process: str | None
+    pid: int = 0
+    """Of the process that began it or went on with it, where the store is a file of this machine."""
+    process: str | None = None
+    """What tells that process from an earlier one of its number."""
     ended: float | None = None
     status: str = "running"
     model: str = ""
@@ -135,7 +137,10 @@ def resolve(db: Database, name: str) -> str:
     found = [run for run in latest if name and (run.startswith(name) or run.endswith(f"-{name}"))]
     if len(found) == 1:
         return found[0]
-    raise UnknownRun(name, found[:3] or get_close_matches(name, latest[:1000], n=3), ambiguous=bool(found))
+    if found:
+        raise UnknownRun(f"run {name!r} could be any of {', '.join(found[:3])}; give more of its id.")
+    near = ", ".join(get_close_matches(name, latest[:1000], n=3))
+    raise UnknownRun(f"no run {name!r}; " + (f"did you mean {near}?" if near else "'atc runs list' shows all."))
 
 
 def load_run(db: Database, run: str, *, owned: bool, ahead: float) -> StoredRun:

@@ -1,30 +1,49 @@
-"""The `RunStore` over any SQL database; a subclass connects, and says which process owns a run."""
+"""The store of runs over any SQL database; a subclass connects, and says which process owns a run."""
 
 from __future__ import annotations
 
-import os
 import secrets
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, Self, Unpack
+from typing import Any, Self, TypedDict, Unpack
 
 from atc import events
 from atc.store import rows
 from atc.store.rows import Database, Run
-from atc.store.stored import RunEnded, RunStart, RunSummary, RunTaken, StoredRun, new_run_id, process_mark
+from atc.store.stored import RunEnded, RunSummary, RunTaken, StoredRun
 from atc.types import Solution
 from protocols.jsontypes import Json
 from sandbox.journal import Sink
-from sandbox.trace import ToolCall
+from sandbox.trace import Pins, ToolCall
 
 _SAME_SECONDS = 0.5
 """Clocks that differ by less are one: asking takes time, too."""
+_ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"  # without the characters that are read for one another
 
 
-class SqlStore(ABC):
-    """See `RunStore`. Every transaction is one of the two that a subclass opens."""
+class RunStart(TypedDict, total=False):
+    """What is known of a run when it begins. `config` holds no secret; `identities` are those of all tools by alias."""
+
+    model: str
+    strategy: str
+    sandbox: str
+    config: Mapping[str, Json]
+    tools: Sequence[str]
+    pins: Pins
+    identities: Mapping[str, str]
+
+
+class RunStore(ABC):
+    """All runs, written from a run's first moment, so that nothing is lost when its process is killed.
+
+    Safe to share between threads; several processes may have the same store open. Every change is durable when the
+    method returns. `with` closes it.
+
+    Raises:
+        StoreUnavailable: by every method, where what holds the runs cannot be used.
+    """
 
     @abstractmethod
     def close(self) -> None:
@@ -32,11 +51,15 @@ class SqlStore(ABC):
 
     @abstractmethod
     def changes(self) -> int:
-        """See `RunStore.changes`."""
+        """A number that is another one whenever somebody else has written."""
 
     @abstractmethod
     def confirm_owned(self, run: str) -> None:
-        """See `RunStore.confirm_owned`."""
+        """Called right before a call is sent: whether the run is still this process's.
+
+        Raises:
+            RunTaken: this process was paused or cut off for so long that another one has taken the run.
+        """
 
     @abstractmethod
     def _reading(self) -> AbstractContextManager[Database]:
@@ -58,16 +81,12 @@ class SqlStore(ABC):
         """
 
     @abstractmethod
-    def _now(self, db: Database) -> float:
-        """The Unix time, by a clock that is the same for all processes over the store."""
-
-    @abstractmethod
     def _own(self, db: Database, run: str) -> None:
         """Make `run` this process's."""
 
     @abstractmethod
-    def _erase(self) -> None:
-        """Take what was deleted out of the database's files, where that is ours to do."""
+    def _now(self, db: Database) -> float:
+        """The Unix time, by a clock that is the same for all processes over the store."""
 
     def __enter__(self) -> Self:
         return self
@@ -76,18 +95,17 @@ class SqlStore(ABC):
         self.close()
 
     def create(self, task: str, **about: Unpack[RunStart]) -> str:
-        """See `RunStore.create`."""
-        now, pid = time.time(), os.getpid()
-        run = Run(task=rows.plain(task), created=now, pid=pid, process=process_mark(pid), **about)
+        """Record a run that begins now, in this process, and give its id."""
+        now = time.time()
         with self._writing() as db:
-            name = new_run_id(now)
-            while not rows.insert_run(db, name, run):  # four characters do repeat, within one second, once in a million
-                name = new_run_id(now)
+            name = _new_id(now)
+            while not rows.insert_run(db, name, Run(task=rows.plain(task), created=now, **about)):
+                name = _new_id(now)  # four characters do repeat, within one second, once in a million
             self._own(db, name)
         return name
 
     def observer(self, run: str) -> events.Observer:
-        """See `RunStore.observer`."""
+        """Takes a run's events and stores its tools, prompts, replies and attempts."""
 
         def observe(event: events.Event) -> None:
             if isinstance(event, events.CallStarted | events.CallEnded):
@@ -98,7 +116,7 @@ class SqlStore(ABC):
         return observe
 
     def journal_sink(self, run: str) -> Sink:
-        """See `RunStore.journal_sink`."""
+        """Stores each intent before its call is sent, durably when this returns, and each outcome after it."""
 
         def sink(execution: int, call: ToolCall, complete: bool) -> None:
             with self._writing(run) as db:
@@ -110,7 +128,10 @@ class SqlStore(ABC):
     def finish(
         self, run: str, solution: Solution | None = None, *, status: str | None = None, error: str | None = None
     ) -> None:
-        """See `RunStore.finish`."""
+        """Record how a run ended: with a solution, or with `status` (interrupted, error) and the error's sentence.
+
+        That a budget ended it is kept as a sentence, too.
+        """
         if error is None and solution is not None and solution.limit is not None and solution.answer is None:
             error = f"the run's budget was spent: {solution.limit}"
         told = error and rows.plain(error)
@@ -122,25 +143,33 @@ class SqlStore(ABC):
             rows.change_run(db, run, **changes)
 
     def list(self, limit: int | None = 20) -> list[RunSummary]:
-        """See `RunStore.list`."""
+        """The latest runs, newest first; `limit` None gives all."""
         with self._reading() as db:
             found = rows.latest_runs(db, limit)
             return [run.summary(row, owned=self._is_owned(db, row["id"], run)) for row, run in found]
 
     def key(self) -> bytes:
-        """See `RunStore.key`."""
+        """A secret of 32 bytes that is the same for all processes over this store, drawn once."""
         with self._writing() as db:
             row = ("gateway", secrets.token_hex(32))
             db.execute("INSERT INTO keys VALUES (?, ?) ON CONFLICT (name) DO NOTHING", row)
             return bytes.fromhex(db.execute("SELECT key FROM keys WHERE name = 'gateway'").fetchone()["key"])
 
     def in_doubt(self, tool: str) -> dict[str, tuple[dict[str, Json], ...]]:
-        """See `RunStore.in_doubt`."""
+        """Arguments of calls of `tool` by the runs that made them and whose callers may not know what became of them.
+
+        Those are calls without an outcome, and all of a run that was interrupted. Some may have been settled later on
+        in their run, or be under way: `load` tells.
+        """
         with self._reading() as db:
             return rows.calls_in_doubt(db, tool)
 
     def load(self, name: str) -> StoredRun:
-        """See `RunStore.load`."""
+        """The run of this id, of the only id that begins or ends so, or the latest for `last`.
+
+        Raises:
+            UnknownRun: there is none, or more than one.
+        """
         with self._reading() as db:
             run = rows.resolve(db, name)
             owned = self._is_owned(db, run, rows.read_run(db, run))
@@ -148,7 +177,15 @@ class SqlStore(ABC):
             return rows.load_run(db, run, owned=owned, ahead=ahead if abs(ahead) >= _SAME_SECONDS else 0.0)
 
     def take(self, name: str, *, ended: bool = False) -> StoredRun:
-        """See `RunStore.take`."""
+        """The run of this name, now this process's to go on with: no other process can take it while this one lives.
+
+        With `ended`, one that was solved or has failed can be taken, too: another program is to continue it.
+
+        Raises:
+            UnknownRun: there is none, or more than one.
+            RunTaken: a living process works on it.
+            RunEnded: it was solved, or failed with budget left: there is nothing to go on with.
+        """
         with self._writing() as db:
             run = rows.resolve(db, name)
             self._require_free(db, run, "wait for it, or end it first")
@@ -158,19 +195,24 @@ class SqlStore(ABC):
             if over and not ended:
                 how = {"solved": "is solved", "failed": "has failed"}[found.status]
                 raise RunEnded(f"run {run} {how}: there is nothing to resume; 'atc runs show {run}' shows it.")
-            pid = os.getpid()
-            rows.change_run(db, run, status="running", ended=None, error=None, pid=pid, process=process_mark(pid))
+            rows.change_run(db, run, status="running", ended=None, error=None)
             self._own(db, run)
         return self.load(run)
 
     def delete(self, names: Sequence[str]) -> int:
-        """See `RunStore.delete`."""
+        """Forget runs with all that they hold, down to the bytes of the file. Gives how many there were.
+
+        With no names, what an earlier call could not take out of the file is taken out.
+
+        Raises:
+            UnknownRun: one of them is not there; nothing was deleted.
+            RunTaken: a living process works on one of them; nothing was deleted.
+        """
         with self._writing() as db:
             runs = list(dict.fromkeys(rows.resolve(db, name) for name in names))
             for run in sorted(runs):  # always in one order, so that two who delete do not wait for each other
                 self._require_free(db, run, "end it first")
             rows.delete_runs(db, runs)
-        self._erase()
         return len(runs)
 
     def _is_owned(self, db: Database, run: str, found: Run) -> bool:
@@ -181,3 +223,9 @@ class SqlStore(ABC):
         owner = self._owner(db, run, lock=True)
         if owner is not None and rows.read_run(db, run).status == "running":
             raise RunTaken(f"run {run} is being worked on by {owner}; {advice}.")
+
+
+def _new_id(now: float) -> str:
+    """An id that sorts by time (UTC) and can be read aloud: `20261121-010203-k3f9`."""
+    stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime(now))
+    return f"{stamp}-{''.join(secrets.choice(_ALPHABET) for _ in range(4))}"

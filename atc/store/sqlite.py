@@ -6,13 +6,13 @@ import os
 import sqlite3
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
-from atc.store.rows import Database, read_run
-from atc.store.sql import SqlStore
-from atc.store.stored import StoreUnavailable, process_mark
+from atc.store.rows import Database, change_run, read_run
+from atc.store.sql import RunStore
+from atc.store.stored import StoreUnavailable
 from protocols.files import NotPrivate, keep_private
 
 FORMAT = 8
@@ -46,18 +46,8 @@ CREATE INDEX runs_open ON runs (id) WHERE json_extract(document, '$.status') IN 
 """
 """A protocol is kept once, however many runs name it."""
 
-_EXPLANATIONS = {
-    "SQLITE_FULL": "the disk is full; free some space",
-    "SQLITE_NOTADB": "it is not a database; move it away and a new one is made",
-    "SQLITE_CORRUPT": "it is damaged; move it away and a new one is made",
-    "SQLITE_READONLY": "it cannot be written; check its permissions, or set ATC_STATE_DIR",
-    "SQLITE_CANTOPEN": "it cannot be opened; check the folder's permissions, or set ATC_STATE_DIR",
-    "SQLITE_BUSY": "another process has kept it locked for 10 seconds; try again when it has ended",
-    "SQLITE_IOERR": "the disk failed while it was read or written; check the disk",
-}
 
-
-class Store(SqlStore):
+class Store(RunStore):
     """The `RunStore` of one SQLite file, made (for this user alone) where there is none yet.
 
     A run belongs to the process that took it last for as long as that process lives.
@@ -78,18 +68,27 @@ class Store(SqlStore):
         with self._lock, _explained(self.path):
             return int(self._db.execute("PRAGMA data_version").fetchone()[0])
 
+    def delete(self, names: Sequence[str]) -> int:
+        """See `RunStore.delete`."""
+        count = super().delete(names)
+        with self._lock, _explained(self.path):
+            self._db.execute("VACUUM")
+            busy = self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+        if busy:
+            raise StoreUnavailable(
+                f"the store of runs {str(self.path)!r}: the runs are deleted, but another process still reads the file,"
+                " so their bytes are still in it; purge again when that one has ended."
+            )
+        return count
+
+    def _reading(self) -> AbstractContextManager[Database]:
+        return self._transaction("BEGIN")
+
+    def _writing(self, run: str | None = None) -> AbstractContextManager[Database]:  # noqa: ARG002 - see `confirm_owned`
+        return self._transaction("BEGIN IMMEDIATE")
+
     def confirm_owned(self, run: str) -> None:
-        """See `RunStore.confirm_owned`. Nobody takes a run from a living process."""
-
-    @contextmanager
-    def _reading(self) -> Iterator[Database]:
-        with self._transaction("BEGIN") as db:
-            yield db
-
-    @contextmanager
-    def _writing(self, run: str | None = None) -> Iterator[Database]:  # noqa: ARG002 - nobody takes a living process's
-        with self._transaction("BEGIN IMMEDIATE") as db:
-            yield db
+        """Nobody takes a run from a living process of this machine."""
 
     def _owner(self, db: Database, run: str, *, lock: bool = False) -> str | None:  # noqa: ARG002 - one writes at a time
         found = read_run(db, run)
@@ -99,17 +98,7 @@ class Store(SqlStore):
         return time.time()
 
     def _own(self, db: Database, run: str) -> None:
-        """The run's own row names the process already."""
-
-    def _erase(self) -> None:
-        with self._lock, _explained(self.path):
-            self._db.execute("VACUUM")
-            busy = self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
-        if busy:
-            raise StoreUnavailable(
-                f"the store of runs {str(self.path)!r}: the runs are deleted, but another process still reads the file,"
-                " so their bytes are still in it; purge again when that one has ended."
-            )
+        change_run(db, run, pid=os.getpid(), process=process_mark(os.getpid()))
 
     @contextmanager
     def _transaction(self, begin: str) -> Iterator[sqlite3.Connection]:
@@ -129,13 +118,10 @@ def _explained(path: Path) -> Iterator[None]:
     """Turns what SQLite and the file system say about `path` into `StoreUnavailable`."""
     try:
         yield
-    except sqlite3.Error as error:
-        name = getattr(error, "sqlite_errorname", "")
-        known = [text for code, text in _EXPLANATIONS.items() if name == code or name.startswith(code + "_")]
-        raise StoreUnavailable(f"the store of runs {str(path)!r}: {known[0] if known else error}.") from error
-    except OSError as error:
-        advice = "make it writable, or set ATC_STATE_DIR to a folder that is."
-        raise StoreUnavailable(f"the store of runs {str(path)!r}: {error.strerror or error}; {advice}") from error
+    except (sqlite3.Error, OSError) as error:
+        said = getattr(error, "strerror", None) or error
+        advice = "see that it may be written and has space, move it away, or set ATC_STATE_DIR to another folder"
+        raise StoreUnavailable(f"the store of runs {str(path)!r}: {said}; {advice}.") from error
 
 
 def _connect(path: Path) -> sqlite3.Connection:
@@ -219,13 +205,27 @@ def _format(database: sqlite3.Connection, path: Path) -> int:
     )
     if not tables:
         return 0
-    if application != _APPLICATION:
+    if (application, version) != (_APPLICATION, FORMAT):
+        made = f"another version of atc (format {version}" if application == _APPLICATION else "another program ("
         raise StoreUnavailable(
-            f"the store of runs {str(path)!r}: it is another program's database; set ATC_STATE_DIR to another folder."
-        )
-    if version != FORMAT:
-        raise StoreUnavailable(
-            f"the store of runs {str(path)!r}: another version of atc wrote it (format {version}, this one reads"
-            f" {FORMAT}); use that version, move the file away, or set ATC_STATE_DIR to another folder."
+            f"the store of runs {str(path)!r}: {made}, this one reads {FORMAT}) wrote it; move it away, or set"
+            " ATC_STATE_DIR to another folder."
         )
     return int(version)
+
+
+def process_mark(pid: int) -> str | None:
+    """A text that stands for this one process (boot, pid, start time), or None when there is no such process."""
+    try:
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+        stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        if Path("/proc/self/stat").exists():
+            return None
+        try:  # a system without /proc
+            os.kill(pid, 0)
+        except OSError:
+            return None
+        return f"pid:{pid}"
+    fields_after_name = stat.rpartition(")")[2].split()
+    return None if fields_after_name[0] == "Z" else f"{boot}:{pid}:{fields_after_name[19]}"

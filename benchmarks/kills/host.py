@@ -18,9 +18,8 @@ from atc.agent import Agent
 from atc.config import Config
 from atc.models.scripted import ScriptedModel
 from atc.serve.gateway import Asked, Gateway
-from atc.store import Store
+from atc.store import RunStore, Store
 from atc.store.postgres import PostgresStore
-from atc.store.sql import SqlStore
 from atc.store.stored import StoredRun
 from atc.strategies import chain  # noqa: F401 - what every host would import is imported once
 from benchmarks.kills.cases import Kill, Struck
@@ -39,7 +38,7 @@ REPAIRS = 8
 """The model writes the same program again so often: a read that failed is made again."""
 
 
-class Mortal(SqlStore):
+class Mortal(RunStore):
     """A store that calls `die` at the moment of `kill`; None: never."""
 
     def mortal(
