@@ -250,7 +250,7 @@ def recall(recorded: Iterable[RecordedCall], log: Log) -> None:
             log.add(
                 Sample(
                     number=log.next_number, tool=call.tool, arguments=arguments, purpose="recorded",
-                    outcome="done", response=call.response, seconds=call.seconds,
+                    outcome="done", response=call.response, seconds=0.0,
                 )
             )  # fmt: skip
 

@@ -167,11 +167,9 @@ def _read_document(spelled: _Spelling, invoker: Invoker, named: Named) -> Source
     location, base_url = spelled.location, spelled.base_url
     document = fetch_document(location, homes=invoker.homes)
     kind: SourceKind = "protocols"
-    title, recorded = "", tuple[RecordedCall, ...]()
+    title, recorded = "", list[RecordedCall]()
     if is_har(document):
-        operations = read_har(document, where=location, base_url=base_url)
-        protocols = [operation.protocol for operation in operations]
-        recorded = tuple(call for operation in operations for call in operation.calls)
+        protocols, recorded = read_har(document, where=location, base_url=base_url)
         kind, title = "har", protocols[0].collection
     elif isinstance(document, Mapping) and document.keys() & {"openapi", "swagger", "paths"}:
         protocols = read_openapi(document, where=location, base_url=base_url)
@@ -184,7 +182,7 @@ def _read_document(spelled: _Spelling, invoker: Invoker, named: Named) -> Source
             f"{docs_page('reference/protocols#the-format')} shows one."
         )
     name = spelled.name or _default_name(title, location)
-    return Source(name=name, kind=kind, protocols=protocols, recorded=recorded)
+    return Source(name=name, kind=kind, protocols=protocols, recorded=tuple(recorded))
 
 
 def _pinned(protocol: ToolProtocol, homes: Sequence[Origin], where: str) -> ToolProtocol:
