@@ -4,7 +4,6 @@ import asyncio
 import dataclasses
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
-from difflib import Match
 from enum import Enum
 from uuid import UUID
 
@@ -118,17 +117,15 @@ class Array:
 @pytest.mark.parametrize(
     ("value", "json"),
     [
-        (Leg("JFK", datetime(2013, 1, 1, 5, tzinfo=UTC)), {"origin": "JFK", "at": "2013-01-01T05:00:00+00:00"}),
+        (Leg("JFK", datetime(2013, 1, 1, 5, tzinfo=UTC)), {"origin": "JFK", "at": "2013-01-01T05:00:00Z"}),
         (Plane(tail="N1", built=date(2001, 2, 3)), {"tail": "N1", "built": "2001-02-03"}),
         ({Color.RED: (1, 2), 3: None, True: False}, {"red": [1, 2], "3": None, "true": False}),
-        (Match(1, 2, size=3), {"a": 1, "b": 2, "size": 3}),
-        ({3, 1, 2}, [1, 2, 3]),
-        ({"a", 1}, ["a", 1]),
-        (Decimal("1.5"), 1.5),
+        (frozenset({3}), [3]),
+        (Decimal("1.5"), "1.5"),
         (float("inf"), None),
-        (timedelta(minutes=2), 120.0),
-        (b"\xff\xfe", "//4="),
-        ("half \ud800", "half ?"),
+        (timedelta(minutes=2), "PT2M"),
+        (b"\xff\xfe", "__4="),
+        ("half \ud800", "half \ufffd"),
         ((i * i for i in range(3)), [0, 1, 4]),
         (Array(), [[1.0, None]]),
         (UUID(int=1), "00000000-0000-0000-0000-000000000001"),
@@ -142,7 +139,7 @@ def test_to_json(value, json):
 def test_what_has_no_json():
     endless = []
     endless.append(endless)
-    for value in (object(), endless, len):
+    for value in (object(), endless, len, 10**5000):
         with pytest.raises(TypeError, match="the result"):
             to_json(value)
     with pytest.raises(ToolError, match="the result is a object, which is not JSON") as caught:
