@@ -219,18 +219,10 @@ def _protocol(module: str, name: str, function: FunctionType | MethodType, signa
 
 
 def _callable(function: FunctionType | MethodType, signature: Signature) -> Callable[..., Any]:
-    """`function` as one that takes JSON values, all by keyword."""
-    if not signature.adapters and not signature.positional:
-        return function
+    """`function` as one that takes JSON values."""
 
     @functools.wraps(function)
     def call(**arguments: Any) -> Any:
-        values = {name: signature.read(name, value) for name, value in arguments.items()}
-        first = [values.pop(name) for name in signature.positional if name in values]
-        return function(*first, **values)
+        return function(**{name: signature.read(name, value) for name, value in arguments.items()})
 
-    by_name = inspect.Parameter.POSITIONAL_OR_KEYWORD
-    shown = inspect.signature(function)
-    parameters = [p.replace(kind=by_name) if p.name in signature.positional else p for p in shown.parameters.values()]
-    call.__signature__ = shown.replace(parameters=parameters)  # type: ignore[attr-defined]  # read by `inspect`
     return call
