@@ -6,7 +6,7 @@ import textwrap
 import pytest
 
 from protocols.errors import InvalidProtocol, SourceUnavailable
-from protocols.protocol import Annotations, HttpBinding, PythonBinding
+from protocols.protocol import Annotations, HttpBinding
 from protocols.sources import load_source, load_tools
 
 HOST = "https://a.example"
@@ -86,24 +86,16 @@ def test_the_suffix_says_where_the_service_runs(tmp_path):
 
 def test_a_function_is_bound_only_where_its_module_was_named(tmp_path):
     module = tmp_path / "prices.py"
-    module.write_text(
-        'def total(net: float, rate: float = 0.2) -> float:\n    """Sum."""\n    return net * (1 + rate)\n'
-    )
+    module.write_text("def total(net: float, rate: float = 0.2) -> float:\n    return net * (1 + rate)\n")
     folder = tmp_path / "apis"
     folder.mkdir()
-    (folder / "t.json").write_text(json.dumps([{"name": "sum_up", "function": "prices:total"}]))
+    bound = {"name": "sum_up", "binding": {"python": {"module": "prices", "function": "total"}}}
+    (folder / "t.json").write_text(json.dumps(bound))
     with pytest.raises(InvalidProtocol, match="'sum_up' asks to run the Python function 'total', which a file may not"):
         load_tools(str(folder))
     box = load_tools(str(folder), str(module))
     assert list(box) == ["sum_up"], "the function has one tool, that of its description"
-    protocol = box["sum_up"].protocol
-    assert protocol.binding == PythonBinding(module="prices", function="total")
-    assert protocol.required == {"net"}, "the rest is what the function says"
     assert box["sum_up"].call({"net": 100}) == 120
-    (folder / "t.json").write_text(json.dumps({"name": "x", "function": "prices:os"}))
-    with pytest.raises(InvalidProtocol, match=r"has no public function 'os'. It has total"):
-        load_tools(str(folder), str(module))
-    (folder / "t.json").write_text(json.dumps([{"name": "sum_up", "function": "prices:total"}]))
     assert load_source(str(folder), modules=[str(module)]).tools["sum_up"].call({"net": 10}) == 12
 
 
@@ -118,7 +110,6 @@ def test_a_function_is_bound_only_where_its_module_was_named(tmp_path):
         ({"name": "x", "url": HOST, "arguments": 5}, "arguments: they must be a list of names or an object, got 5"),
         ({"name": "x", "url": HOST, "arguments": {"a": {"in": "air"}}}, "a: 'air' is no place; write one of path"),
         ({"name": "x", "url": HOST, "arguments": {"a": 5}}, "arguments.a: 5 is neither a sentence nor a schema"),
-        ({"name": "x", "function": "total"}, "function: 'total' is no function; write 'module:function'"),
         (
             [f"GET {HOST}/a", "curl example.org"],
             "tools.json[1]: 'curl example.org' is no request; write 'GET https://HOST",

@@ -1,10 +1,9 @@
 """A folder of descriptions: `*.json` and `*.yaml`, protocols or bare descriptions, one or many in each file.
 
-A bare description is a name, a request or a Python function, names of arguments perhaps, a sentence perhaps:
+A bare description is a name, a request, names of arguments perhaps, a sentence perhaps:
 
     get_user: GET https://api.example.org/users/{id}?verbose=
     {"name": "get_user", "method": "GET", "url": "https://api.example.org/users/{id}", "arguments": ["id", "verbose"]}
-    {"name": "total", "function": "shop.prices:total"}
 
 It becomes a protocol that holds what was described and no more: `atc probe` finds out the rest.
 """
@@ -12,10 +11,9 @@ It becomes a protocol that holds what was described and no more: `atc probe` fin
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
-from typing import Any, TypeAlias, get_args
+from typing import Any, get_args
 from urllib.parse import unquote_plus
 
 from protocols.errors import InvalidProtocol, SourceUnavailable, docs_page
@@ -29,19 +27,17 @@ _SHOWN = docs_page("reference/protocols#bare-descriptions")
 _SUFFIXES = (".json", ".yaml", ".yml")
 _METHODS = ("GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE")
 _REQUEST = re.compile(rf"\s*({'|'.join(_METHODS)})\s+(\S+)\s*", re.IGNORECASE)
-_BARE_KEYS = frozenset({"method", "url", "path", "function", "arguments", "request"})
+_BARE_KEYS = frozenset({"method", "url", "path", "arguments", "request"})
 _TYPES = {
     "str": "string", "string": "string", "int": "integer", "integer": "integer", "float": "number", "number": "number",
     "bool": "boolean", "boolean": "boolean", "list": "array", "array": "array", "dict": "object", "object": "object",
 }  # fmt: skip
-Named: TypeAlias = Mapping[str, Mapping[str, ToolProtocol]]
-"""Of each Python module that the user named as a source, its tools by function."""
 
 
-def read_folder(path: Path | str, *, base_url: str | None = None, named: Named | None = None) -> list[ToolProtocol]:
+def read_folder(path: Path | str, *, base_url: str | None = None, modules: Collection[str] = ()) -> list[ToolProtocol]:
     """The protocols of every file under `path`, files in the order of their paths; hidden files are left out.
 
-    `base_url` is where the paths of bare descriptions are; only functions of modules in `named` may be bound.
+    `base_url` is where the paths of bare descriptions are; only functions of `modules` may be bound.
 
     Raises:
         SourceUnavailable: no such folder, no tool in it, or a file that cannot be read.
@@ -55,7 +51,7 @@ def read_folder(path: Path | str, *, base_url: str | None = None, named: Named |
     found = [
         protocol
         for file in files
-        for protocol in read_protocols(fetch_document(str(file)), where=str(file), base_url=base_url, named=named)
+        for protocol in read_protocols(fetch_document(str(file)), where=str(file), base_url=base_url, modules=modules)
     ]
     if not found:
         raise SourceUnavailable(f"the files in the folder {str(path)!r} describe no tool; {_SHOWN} shows one.")
@@ -74,14 +70,14 @@ def files_of(folder: Path) -> list[Path]:
 
 
 def read_protocols(
-    document: Json, *, where: str, base_url: str | None = None, named: Named | None = None
+    document: Json, *, where: str, base_url: str | None = None, modules: Collection[str] = ()
 ) -> list[ToolProtocol]:
     """The protocols of one file's content, bare descriptions among them. For the rest see `read_folder`.
 
     Raises:
         InvalidProtocol: it breaks the format, or binds a Python function of a module that was not named.
     """
-    return [_read(part, place, base, named or {}) for part, place, base in _parts(document, where, base_url)]
+    return [_read(part, place, base, modules) for part, place, base in _parts(document, where, base_url)]
 
 
 def describes_tools(document: Json) -> bool:
@@ -127,54 +123,32 @@ def _parts(document: Json, where: str, base_url: str | None) -> Iterator[tuple[J
         yield document, where, base_url
 
 
-def _read(document: Json, where: str, base_url: str | None, named: Named) -> ToolProtocol:
+def _read(document: Json, where: str, base_url: str | None, modules: Collection[str]) -> ToolProtocol:
     if isinstance(document, dict) and ("openapi" in document or "swagger" in document):
         raise InvalidProtocol(
             where, "this is an OpenAPI document, not a protocol.", hint="Give the file itself as a source of its own."
         )
-    bare = _is_bare(document)
-    completed = _completed(document, where, base_url) if bare else document
-    protocol = load(completed, where=where)
-    if not isinstance(protocol.binding, PythonBinding):
-        return protocol
-    function = _function(protocol.name, protocol.binding, where, named)
-    if not bare:
-        return protocol
-    return replace(  # the function's own protocol with what a bare description says instead
-        function,
-        name=protocol.name,
-        title=protocol.title or function.title,
-        description=protocol.description or function.description,
-        input_schema=protocol.input_schema if "inputSchema" in completed else function.input_schema,
-        collection=protocol.collection or function.collection,
-    )
-
-
-def _function(tool: str, binding: PythonBinding, where: str, named: Named) -> ToolProtocol:
-    """The tool of a function that a file binds, which must be one of a module that the user named."""
-    if binding.module not in named:
+    protocol = load(_completed(document, where, base_url) if _is_bare(document) else document, where=where)
+    binding = protocol.binding
+    if isinstance(binding, PythonBinding) and binding.module not in modules:
         download = "download the document, give the file, and " if is_url(where) else ""
         raise InvalidProtocol(
             where,
-            f"{tool!r} asks to run the Python function {binding.function!r}, which a file may not.",
+            f"{protocol.name!r} asks to run the Python function {binding.function!r}, which a file may not.",
             path="binding.python",
             hint=f"If you trust it, {download}name the module as a source yourself: --tools {binding.module}.",
         )
-    if binding.function not in named[binding.module]:
-        raise InvalidProtocol(
-            where,
-            f"the module {binding.module!r} has no public function {binding.function!r}.",
-            path="binding.python",
-            hint=f"It has {', '.join(named[binding.module])}.",
-        )
-    return named[binding.module][binding.function]
+    return protocol
 
 
 # --- bare descriptions
 
 
 def _completed(document: Json, where: str, base_url: str | None) -> dict[str, Any]:
-    """A bare description as the document of a protocol. `base_url` is where paths without a host are."""
+    """A bare description as the document of a protocol: what follows from method and URL, and what it says itself.
+
+    `base_url` is where paths without a host are.
+    """
     given = dict(document) if isinstance(document, Mapping) else {"request": document}
     if isinstance(request := given.pop("request", None), str):
         found = _REQUEST.fullmatch(request)
@@ -182,23 +156,11 @@ def _completed(document: Json, where: str, base_url: str | None) -> dict[str, An
             raise _invalid(where, f"{request!r} is no request; write 'GET https://HOST/path/{{id}}'.")
         given |= {"method": found[1], "url": found[2]}
     arguments = _arguments(given.pop("arguments", None), where)
-    own = {key: given.pop(key) for key in ("method", "url", "path", "function") if key in given}
-    base = {"evidence": {"level": "guessed"}}
-    if "function" not in own:
-        return base | _request(own, arguments, where, base_url) | given
-    module, _, name = str(own["function"]).rpartition(":")
-    if not module or not name:
-        raise _invalid(where, f"{own['function']!r} is no function; write 'module:function'.", "function")
-    inputs = {"inputSchema": _schema(arguments, ())} if arguments else {}
-    return base | given | inputs | {"binding": {"python": {"module": module, "function": name}}}
-
-
-def _request(own: JsonObject, arguments: dict[str, dict[str, Any]], where: str, base_url: str | None) -> dict[str, Any]:
-    """What follows from method and URL: name, binding, arguments in their places, effects."""
-    method = str(own.get("method", "GET")).upper()
+    method = str(given.pop("method", "GET")).upper()
     if method not in _METHODS:
-        raise _invalid(where, f"{own['method']!r} is no HTTP method; write one of {', '.join(_METHODS)}.", "method")
-    path, _, query = _url(own, where, base_url).partition("#")[0].partition("?")
+        raise _invalid(where, f"{method!r} is no HTTP method; write one of {', '.join(_METHODS)}.", "method")
+    given_url = given.pop("path", None) or given.pop("url", None)
+    path, _, query = _url(given_url, where, base_url).partition("#")[0].partition("?")
     pairs = [pair.partition("=") for pair in query.split("&") if pair]
     asked = [unquote_plus(name) for name, _, value in pairs if not value]
     kept = "&".join(f"{name}={value}" for name, _, value in pairs if value)
@@ -212,18 +174,20 @@ def _request(own: JsonObject, arguments: dict[str, dict[str, Any]], where: str, 
         if place is not None and place not in get_args(Location):
             raise _invalid(where, f"{place!r} is no place; write one of {', '.join(get_args(Location))}.", name)
         locations[name] = "path" if name in in_path else place or ("query" if name in asked else usual)
+    required = [name for name, schema in arguments.items() if schema.pop("required", False) is True or name in in_path]
+    schema = {"type": "object", "properties": arguments} | ({"required": required} if required else {})
     url = f"{path}?{kept}" if kept else path
     return {
         "name": readable_name(method.lower(), "/" + "/".join(path.split("/")[3:])),
-        "inputSchema": _schema(arguments, in_path),
+        "inputSchema": schema,
         "annotations": annotations_of(method).hints,
         "binding": {"http": {"method": method, "url": url, "locations": locations}},
-    }
+        "evidence": {"level": "guessed"},
+    } | given
 
 
-def _url(own: JsonObject, where: str, base_url: str | None) -> str:
+def _url(given: Json, where: str, base_url: str | None) -> str:
     """The whole URL of a description: a path is under `base_url`, which also takes the place of another host."""
-    given = own.get("path", own.get("url"))
     if not isinstance(given, str) or not given.strip():
         raise _invalid(where, "it has no 'url'.", "url")
     url = given.strip()
@@ -257,13 +221,6 @@ def _arguments(given: Json, where: str) -> dict[str, dict[str, Any]]:
                 problem = f"{described!r} is neither a sentence nor a schema."
                 raise _invalid(where, problem, f"arguments.{name}")
     return found
-
-
-def _schema(arguments: dict[str, dict[str, Any]], needed: list[str] | tuple[str, ...]) -> dict[str, Any]:
-    """The object of all arguments; those in `needed` and those that say so are required."""
-    required = [name for name, schema in arguments.items() if schema.pop("required", False) is True or name in needed]
-    schema: dict[str, Any] = {"type": "object", "properties": arguments}
-    return schema | ({"required": required} if required else {})
 
 
 def _invalid(where: str, problem: str, path: str = "") -> InvalidProtocol:

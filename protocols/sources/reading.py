@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -17,7 +17,7 @@ from protocols.mcp.servers import is_mcp
 from protocols.origin import Origin, covers, is_url, split_url
 from protocols.protocol import HttpBinding, McpBinding, PythonBinding, ToolProtocol
 from protocols.sources.fetch import fetch_document
-from protocols.sources.folder import Named, describes_tools, files_of, read_folder, read_protocols
+from protocols.sources.folder import describes_tools, files_of, read_folder, read_protocols
 from protocols.sources.har import RecordedCall, is_har, read_har
 from protocols.sources.mcp import read_mcp
 from protocols.sources.openapi import careful_annotations, describe, read_openapi
@@ -67,12 +67,8 @@ def read_sources(texts: Sequence[str], invoker: Invoker, functions: Sequence[Cal
     """
     spelled = [_spelling(text) for text in texts]
     read = {at: _read_python(one) for at, one in enumerate(spelled) if _is_python(one.location)}
-    named: dict[str, dict[str, ToolProtocol]] = {}
-    for source in read.values():
-        for protocol in source.protocols:
-            if isinstance(binding := protocol.binding, PythonBinding):
-                named.setdefault(binding.module, {})[binding.function] = protocol
-    found = [read.get(at) or _read(one, invoker, named) for at, one in enumerate(spelled)]
+    modules = {p.binding.module for s in read.values() for p in s.protocols if isinstance(p.binding, PythonBinding)}
+    found = [read.get(at) or _read(one, invoker, modules) for at, one in enumerate(spelled)]
     described = {
         protocol.binding
         for source in found
@@ -137,7 +133,7 @@ def _read_python(spelled: _Spelling) -> Source:
     return Source(name=name, kind="python", protocols=protocols, functions=functions)
 
 
-def _read(spelled: _Spelling, invoker: Invoker, named: Named) -> Source:
+def _read(spelled: _Spelling, invoker: Invoker, modules: Collection[str]) -> Source:
     location, path, base_url = spelled.location, Path(spelled.location).expanduser(), spelled.base_url
     if is_mcp(location):
         trusted = invoker.settings.trust_annotations
@@ -150,20 +146,20 @@ def _read(spelled: _Spelling, invoker: Invoker, named: Named) -> Source:
     if base_url is not None:
         invoker.homes.add(homes[-1].host)
     if location.strip() and path.is_dir():
-        protocols = read_folder(path, base_url=base_url, named=named)
+        protocols = read_folder(path, base_url=base_url, modules=modules)
         return Source(name=spelled.name or path.resolve().name, kind="protocols", protocols=protocols)
     if is_url(location):
-        source = _read_document(spelled, invoker, {})
+        source = _read_document(spelled, invoker, ())
         return replace(source, home=homes[0], protocols=[_pinned(p, homes, location) for p in source.protocols])
     if location.strip() and (path.exists() or path.suffix.lower() in (".json", ".yaml", ".yml", ".har")):
-        return _read_document(spelled, invoker, named)
+        return _read_document(spelled, invoker, modules)
     raise SourceUnavailable(
         f"{location!r} is no tool source: there is no such folder, file or Python module; give a folder of protocols, "
         "an OpenAPI document (file or http address), a module, a HAR recording, or an MCP server as 'mcp:COMMAND'."
     )
 
 
-def _read_document(spelled: _Spelling, invoker: Invoker, named: Named) -> Source:
+def _read_document(spelled: _Spelling, invoker: Invoker, modules: Collection[str]) -> Source:
     location, base_url = spelled.location, spelled.base_url
     document = fetch_document(location, homes=invoker.homes)
     kind: SourceKind = "protocols"
@@ -175,7 +171,7 @@ def _read_document(spelled: _Spelling, invoker: Invoker, named: Named) -> Source
         protocols = read_openapi(document, where=location, base_url=base_url)
         kind, title = "openapi", protocols[0].collection
     elif describes_tools(document):
-        protocols = read_protocols(document, where=location, base_url=base_url, named=named)
+        protocols = read_protocols(document, where=location, base_url=base_url, modules=modules)
     else:
         raise SourceUnavailable(
             f"{location} is neither an OpenAPI document nor a protocol: it holds {describe(document)}; "
