@@ -101,7 +101,7 @@ def test_show_tells_errors_and_where_ids_come_from(atc_, tmp_path: Path) -> None
         (["value=5"], "(5, 1.0, False, 'a')"),
         (["value=5x"], "('5x', 1.0, False, 'a')"),
         (['value:="5"'], "('5', 1.0, False, 'a')"),
-        (["value=", "ratio=2"], "('', 2, False, 'a')"),
+        (["value=", "ratio=2"], "('', 2.0, False, 'a')"),
         (["value=a=b", "ratio=2.5", "deep=true", "kind=b"], "('a=b', 2.5, True, 'b')"),
         (["value=NaN"], "('NaN', 1.0, False, 'a')"),
     ],
