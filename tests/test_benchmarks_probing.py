@@ -1,14 +1,10 @@
-"""The bench of probing: what counts as right, rows that are continued, and rules that a protocol states or not."""
-
-import json
+"""The bench of probing: what counts as right."""
 
 import pytest
 
-from benchmarks.probing import rules
-from benchmarks.probing.runs import Options, Suite, strip
+from benchmarks.probing.runs import strip
 from benchmarks.probing.score import score_tool
 from protocols.protocol import HttpBinding, ToolProtocol
-from toolflow_bench.rows import InvalidRunFile
 
 RECORD = {
     "type": "object",
@@ -47,41 +43,3 @@ def test_what_only_documentation_knows_is_taken_away():
     (names,) = strip([whole])
     assert (names.output_schema, names.required, names.parameters["q"]) == (None, frozenset(), {})
     assert names.annotations.read_only
-
-
-def measured(out, calls=15):
-    asked = []
-
-    def measure(unit, _):
-        asked.append(unit)
-        return {"name": unit}
-
-    suite = Suite(name="s", units=lambda _: ["a", "b"], measure=measure, total=len)
-    options = Options(out=out, per_tool=calls)
-    with options.rows() as rows:
-        return asked, suite.run(options, rows)
-
-
-def test_what_has_a_row_is_not_measured_again(tmp_path):
-    first, again = measured(tmp_path), measured(tmp_path)
-    assert first == (["a", "b"], {"units": {"a": {"name": "a"}, "b": {"name": "b"}}, "total": 2})
-    assert again == ([], first[1])
-    with pytest.raises(InvalidRunFile, match="calls was 15, is 3"):
-        measured(tmp_path, calls=3)
-
-
-@pytest.mark.parametrize("rule", rules.rules().values(), ids=list(rules.rules()))
-def test_each_planted_rule_can_be_kept_and_is_not_stated_by_names_alone(rule):
-    tools = [rules.tool(fake, "http://127.0.0.1") for fake in rule["tools"]]
-    assert not rules.states(tools[0], rule)
-    method, path, *_ = rule["tools"][0]["call"].split()
-    for kept, calls in ((True, rule.get("good", [])), (False, rule.get("bad", []))):
-        for given in calls:
-            target = path.format_map(given)
-            rest = {name: value for name, value in given.items() if f"{{{name}}}" not in path}
-            if method == "GET":
-                target += "?" + "&".join(f"{name}={value}" for name, value in rest.items())
-            status, _ = rules.answer(
-                rule["tools"], method, target, b"" if method == "GET" else json.dumps(rest).encode()
-            )
-            assert (status == 200) is kept or (method == "POST" and not kept), (given, status)

@@ -1,14 +1,16 @@
 """Tools of which little more than names is known, probed, and what came of it held against the truth.
 
-Suites: 'toolflow' (reading operations of ToolFlow's services), 'writes' (all of their operations), 'rules' (fake tools
-that hide one rule each), 'real' (httpbin, kinto, glances with their documents hidden), 'bfcl' (BFCL's classes as Python
-sources), 'registry' (services as they come from the registries, with their own documents). All calls of services go
-over real HTTP. A bench that was stopped goes on where it was.
+Suites: 'toolflow' (reading operations of ToolFlow's services), 'writes' (all of their operations), 'real' (httpbin,
+kinto, glances with their documents hidden), 'bfcl' (BFCL's classes as Python sources), 'registry' (services as they
+come from the registries, with their own documents). All calls of services go over real HTTP.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -16,43 +18,65 @@ import click
 
 from atc.cli.output import say
 from atc.cli.probe import open_model
+from atc.cli.progress import bar
 from atc.cli.settings import load_config
-from benchmarks.probing import bfcl, real, registry, rules, toolflow
-from benchmarks.probing.runs import Options, Suite
+from benchmarks.bfcl import CLASSES
+from benchmarks.probing import bfcl, real, registry, toolflow
+from benchmarks.probing.runs import Options, summed
+from benchmarks.probing.score import Row
+from benchmarks.probing.services import SERVICES
 from benchmarks.runner import suite
-from toolflow_bench.services.service import find_service
+from toolflow_bench.services.service import NAMES
 
-SUITES: dict[str, Suite] = {
-    one.name: one for one in (toolflow.READS, toolflow.WRITES, rules.SUITE, real.SUITE, bfcl.SUITE, registry.SUITE)
+MEASURES: dict[str, Callable[[str, Options], Row]] = {
+    "toolflow": toolflow.measure,
+    "writes": partial(toolflow.measure, writes=True),
+    "real": real.measure,
+    "bfcl": bfcl.measure,
+    "registry": registry.measure,
 }
 
 
+def units(name: str) -> Sequence[str]:
+    """What a suite measures one by one."""
+    if name in ("toolflow", "writes"):
+        return NAMES
+    if name == "bfcl":
+        return list(CLASSES) if find_spec("bfcl_eval") else []
+    if name == "real":
+        return [one for one, service in SERVICES.items() if "told" in service and find_spec(one)]
+    return [one for one, service in SERVICES.items() if "shows" in service]
+
+
+def left_behind(rows: Sequence[Row]) -> Row:
+    """Records that no report names, and records of others that changed."""
+    return {key: sum(row[key] for row in rows) for key in ("unnamed", "foreign")}
+
+
 @suite
-@click.option("--suite", "suites", multiple=True, type=click.Choice(list(SUITES)), help="Repeatable. Default: all.")
-@click.option("--services", multiple=True, metavar="NAME", help="These of ToolFlow's services alone; repeatable.")
+@click.option("--suite", "suites", multiple=True, type=click.Choice(list(MEASURES)), help="Repeatable. Default: all.")
+@click.option("--services", multiple=True, metavar="NAME", help="These services alone; repeatable.")
 @click.option("--model", default="none", show_default=True, help="Who suggests: none, 'local', or a model's name.")
 @click.option("--calls", type=click.IntRange(1), default=15, show_default=True, help="Calls of one tool, at most.")
-@click.option("--seed", type=int, default=0, show_default=True, help="What every draw starts from.")
-@click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="Folder of rows and protocols.")
+@click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="Folder of the probed protocols.")
 def main(
-    suites: tuple[str, ...],
-    services: tuple[str, ...],
-    model: str,
-    calls: int,
-    seed: int,
-    out: Path | None,
+    suites: tuple[str, ...], services: tuple[str, ...], model: str, calls: int, out: Path | None
 ) -> dict[str, Any]:
-    for name in services:
-        find_service(name)
     config = load_config({"model": model})[0]
-    options = Options(
-        out=out or config.state_dir / "bench" / "probing", cache=config.cache_dir, services=services, seed=seed,
-        per_tool=calls, model=model,
-    )  # fmt: skip
-    say(f"probing: rows and protocols go to {options.out}")
-    with open_model(config) as ask, options.rows() as rows:
-        parts = {name: SUITES[name].run(replace(options, ask=ask), rows) for name in suites or SUITES}
-    return {"suite": "probing", "model": model, "seed": seed, **parts}
+    folder = out or config.state_dir / "bench" / "probing"
+    say(f"probing: protocols go to {folder}")
+    parts = {}
+    with open_model(config) as ask:
+        options = Options(out=folder, cache=config.cache_dir, per_tool=calls, model=model, ask=ask)
+        for name in suites or MEASURES:
+            chosen, rows = [one for one in units(name) if one in services or not services], {}
+            with bar(name, total=len(chosen)) as watch:
+                for done, unit in enumerate(chosen, start=1):
+                    rows[unit] = MEASURES[name](unit, replace(options, out=folder / name))
+                    watch(done)
+            total = left_behind if name == "registry" else summed
+            parts[name] = {"units": rows, "total": total(list(rows.values())) if rows else {}}
+    return {"suite": "probing", "model": model, **parts}
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from typing import Any
 
 from benchmarks.bfcl import CLASSES, INSTALL, protocol_of
 from benchmarks.probing.real import row_of
-from benchmarks.probing.runs import Options, Suite, probe_toolbox, strip, summed
+from benchmarks.probing.runs import Options, probe_toolbox, strip
 from benchmarks.probing.score import Row
 from protocols.errors import SourceUnavailable
 from protocols.invoke import Invoker, InvokeSettings
@@ -32,13 +32,13 @@ if hasattr(api, "_load_scenario"):
 """
 
 
-def measure_class(name: str, options: Options) -> Row:
+def measure(name: str, options: Options) -> Row:
     """Probe one class and score what came of it.
 
     Raises:
         SourceUnavailable: it cannot be imported.
     """
-    module, folder = CLASSES[name], options.folder("bfcl", name)
+    module, folder = CLASSES[name], options.out / name
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     documented = [protocol_of(tool) for tool in _json_lines(_data() / "multi_turn_func_doc" / f"{module}.json")]
@@ -70,11 +70,3 @@ def _data() -> Path:
 
 def _json_lines(path: Path) -> list[Any]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
-
-
-SUITE = Suite(
-    name="bfcl",
-    units=lambda _: list(CLASSES) if find_spec("bfcl_eval") else [],
-    measure=measure_class,
-    total=summed,
-)

@@ -1,22 +1,18 @@
 """The suite `real`: services that others wrote, run here, probed with their own documents hidden.
 
-Each runs as a process on loopback and is probed through a passage that answers 404 where it tells of itself.
+Each runs as a process on loopback. Operations that tell of the service itself (`told`) are not among the tools.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
-from contextlib import ExitStack
-from http.client import HTTPConnection, HTTPException
-from importlib.util import find_spec
+from collections.abc import Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
 import requests
 
-from benchmarks.local import Answer, Request, serving
-from benchmarks.probing.runs import Options, Probing, Suite, TruthLeaked, run_probing, strip, summed
+from benchmarks.probing.runs import Options, Probing, run_probing, strip
 from benchmarks.probing.score import Row, added, links_of, rate, score_tool, share
 from benchmarks.probing.services import SERVICES, started
 from probing.replies import refusal_in
@@ -24,69 +20,20 @@ from protocols.protocol import HttpBinding, ToolProtocol
 from protocols.sources.openapi import read_openapi
 
 _FORBIDDEN = r"being told which|not told which|one record, which it would|ends what others"
-_ONE_HOP = frozenset({"connection", "content-length", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade"})
 
 
-class Passage:
-    """Answers for the service on `port` and notes in `passed` the path and status of each request that it saw.
-
-    `hides` are paths that are answered 404 without asking the service, and so is all below those that end in `/*`.
-    """
-
-    def __init__(self, port: int, hides: Collection[str]) -> None:
-        self.port, self._hides, self.passed = port, frozenset(hides), list[tuple[str, int]]()
-
-    def hides(self, path: str) -> bool:
-        """Whether a request for this path is answered 404 here."""
-        plain = path.rstrip("/") or "/"
-        below = any(rule.endswith("/*") and f"{plain}/".startswith(rule[:-1]) for rule in self._hides)
-        return plain in self._hides or below
-
-    def answer(self, request: Request) -> Answer:
-        """What the service says, or that nothing is there."""
-        path = urlsplit(request.target).path
-        if self.hides(path):
-            return Answer(404, b"not found", {"Content-Type": "text/plain"})
-        connection = HTTPConnection("127.0.0.1", self.port, timeout=60)
-        try:
-            connection.request(
-                request.method, request.target, body=request.body or None, headers=_kept(request.headers)
-            )
-            response = connection.getresponse()
-            found = Answer(response.status, response.read(), _kept(response.headers))
-        except (OSError, HTTPException) as error:
-            found = Answer(502, f"the service gave no answer: {error}".encode(), {"Content-Type": "text/plain"})
-        finally:
-            connection.close()
-        self.passed.append((path, found.status))
-        return found
-
-
-def _kept(headers: Any) -> dict[str, str]:
-    return {name: value for name, value in headers.items() if name.lower() not in _ONE_HOP}
-
-
-def measure_real(name: str, options: Options) -> Row:
+def measure(name: str, options: Options) -> Row:
     """Probe one service and score what came of it.
 
     Raises:
         SourceUnavailable: it does not start.
-        TruthLeaked: it answered where it tells of itself.
     """
-    service, folder = SERVICES[name], options.folder("real", name)
-    with ExitStack() as stack:
-        port = stack.enter_context(started(name, folder / "run"))
-        passage = Passage(port, service["told"])
-        url = stack.enter_context(serving(passage.answer))
-        document = requests.get(f"http://127.0.0.1:{port}{service['document']}", timeout=60).json()
+    service, folder = SERVICES[name], options.out / name
+    with started(name, folder / "run") as port:
+        url = f"http://127.0.0.1:{port}"
+        document = requests.get(url + service["document"], timeout=60).json()
         tools = [tool for tool in _tools(name, document, url) if service["writes"] or not tool.writes]
-        given = strip(tools)
-        probing = run_probing(given, folder / "probing", name=name, writes=service["writes"], options=options)
-        shown = [path for path, _ in passage.passed if passage.hides(path)]
-        told = [url + path for path in service["told"] if not path.endswith("*")]
-        shown += [where for where in told if requests.get(where, timeout=60).status_code != 404]
-        if shown:
-            raise TruthLeaked(f"{name} answered {', '.join(shown)}; its figures are worth nothing.")
+        probing = run_probing(strip(tools), folder / "probing", name=name, writes=service["writes"], options=options)
     return row_of(name, probing, tools)
 
 
@@ -123,11 +70,3 @@ def _takes_all(tool: ToolProtocol) -> bool:
 def _http(protocol: ToolProtocol) -> HttpBinding:
     assert isinstance(protocol.binding, HttpBinding)
     return protocol.binding
-
-
-SUITE = Suite(
-    name="real",
-    units=lambda _: [n for n in SERVICES if "told" in SERVICES[n] and find_spec(n)],
-    measure=measure_real,
-    total=summed,
-)

@@ -19,7 +19,7 @@ from typing import Any
 import requests
 
 from benchmarks.local import ATC, ROOT
-from benchmarks.probing.runs import Options, Suite
+from benchmarks.probing.runs import Options
 from benchmarks.probing.score import Row
 from benchmarks.probing.services import SERVICES, started
 
@@ -33,7 +33,7 @@ def measure(unit: str, options: Options) -> Row:
     Raises:
         SourceUnavailable: it does not start.
     """
-    service, folder = SERVICES[unit], options.folder("registry", unit)
+    service, folder = SERVICES[unit], options.out / unit
     shutil.rmtree(folder, ignore_errors=True)
     with started(unit, folder) as port:
         url = f"http://127.0.0.1:{port}"
@@ -93,11 +93,3 @@ def _shown(url: str, paths: Sequence[str]) -> dict[str, Any]:
             one = {k: v for k, v in record.items() if k not in _VOLATILE and not isinstance(v, list)}
             found[f"{path} {one.get('id', one.get('path', one.get('name', '')))}"] = one
     return found
-
-
-SUITE = Suite(
-    name="registry",
-    units=lambda _: [name for name, one in SERVICES.items() if "shows" in one],
-    measure=measure,
-    total=lambda rows: {"unnamed": sum(r["unnamed"] for r in rows), "foreign": sum(r["foreign"] for r in rows)},
-)

@@ -1,34 +1,24 @@
-"""One probing as the bench does it, and what a suite is."""
+"""One probing as the bench does it."""
 
 from __future__ import annotations
 
 import json
-import re
 import shutil
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from benchmarks.probing.score import Row, added
-from benchmarks.runner import Rows
-from probing.document import protocols_of
-from probing.facts import learn
 from probing.output import write
-from probing.probe import concluded, probe
+from probing.probe import probe
 from probing.samples import Log, ProbeSettings, Sample
 from protocols.ask import Ask
-from protocols.errors import AtcError
 from protocols.files import write_whole
 from protocols.invoke import Invoker, InvokeSettings
 from protocols.protocol import Annotations, HttpBinding, ToolProtocol, dump
 from protocols.sources import load_tools
 from protocols.toolbox import Toolbox
-
-
-class TruthLeaked(AtcError):
-    """A service showed what the prober was to find out; its figures are worth nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,44 +27,10 @@ class Options:
 
     out: Path
     cache: Path | None = None
-    services: tuple[str, ...] = ()
-    """None: all."""
-    seed: int = 0
     per_tool: int = 15
     """Calls of one tool that probing may make."""
     model: str = "none"
     ask: Ask | None = None
-
-    def folder(self, suite: str, unit: str) -> Path:
-        """The folder of all that is written of one unit."""
-        model = re.sub(r"[^\w.-]+", "_", self.model)
-        return self.out / suite / f"{unit}-{model}"
-
-    def rows(self) -> Rows:
-        """The file of the rows so far, of all suites; what has a row is not measured again."""
-        header = {"format": "atc-probing-2", "model": self.model, "seed": self.seed, "calls": self.per_tool}
-        return Rows(self.out / "rows.jsonl", header, key=("suite", "unit"))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Suite:
-    """`units` names what is measured one by one, `measure` measures one, `total` tells of all rows."""
-
-    name: str
-    units: Callable[[Options], Sequence[str]]
-    measure: Callable[[str, Options], Row]
-    total: Callable[[Sequence[Row]], Row]
-
-    def run(self, options: Options, rows: Rows) -> Row:
-        """Measure every unit that has no row yet; gives the rows by unit and the total."""
-        found = rows.fill(
-            self.units(options),
-            lambda unit: {"suite": self.name, "unit": unit, "row": self.measure(unit, options)},
-            key=lambda unit: (self.name, unit),
-            label=self.name,
-        )
-        of_unit = {row["unit"]: row["row"] for row in found}
-        return {"units": of_unit, "total": self.total(list(of_unit.values())) if of_unit else {}}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,14 +41,8 @@ class Probing:
     samples: Sequence[Sample]
     protocols: Mapping[str, ToolProtocol]
     stopped: Mapping[str, str]
-    made: Sequence[Mapping[str, Any]]
     seconds: float
     cpu_seconds: float
-
-    def after(self, count: int) -> dict[str, ToolProtocol]:
-        """The protocols that follow from the first so many samples. No model has a say."""
-        facts = {protocol.name: learn(protocol, list(self.samples[:count])) for protocol in self.given}
-        return protocols_of(concluded(facts), keep_values=True)
 
     @property
     def spent(self) -> Row:
@@ -129,7 +79,6 @@ def probe_toolbox(toolbox: Toolbox, folder: Path, *, writes: bool, options: Opti
         samples=samples,
         protocols=written.protocols,
         stopped=probed.stopped,
-        made=probed.made,
         seconds=round(time.perf_counter() - began, 2),
         cpu_seconds=round(time.process_time() - cpu, 2),
     )
