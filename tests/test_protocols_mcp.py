@@ -240,15 +240,3 @@ def test_protocols_in_files_are_called_through_the_configured_server(tmp_path):
     servers = {"mine": McpServer(command=(sys.executable, "-I", "-S", SCRIPT))}
     with Invoker(InvokeSettings(servers=servers)) as invoker:
         assert load_tools(str(tmp_path), invoker=invoker)["notes"].call({"limit": 1}) == [{"id": "n1"}]
-
-
-def test_folders_in_the_command_are_examples_for_what_reads(tmp_path):
-    (tmp_path / "b.txt").write_text("b")
-    (tmp_path / ".hidden").write_text("a")
-    with Invoker(settings(trust_annotations=True)) as invoker:
-        box = load_tools(f"{COMMAND} /dev/null {tmp_path} --root={tmp_path}", invoker=invoker)
-    folder, file = str(tmp_path), str(tmp_path / "b.txt")
-    parameters = box["read_file"].protocol.parameters
-    assert {name: schema.get("examples") for name, schema in parameters.items()} == {
-        "path": [folder, file], "files": [[file]], "repo_path": [folder], "note": None}  # fmt: skip
-    assert "examples" not in box["write_file"].protocol.parameters["path"]

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from protocols.errors import InvalidProtocol, SourceUnavailable
 from protocols.jsontypes import Json, JsonObject
 from protocols.mcp.servers import Servers
 from protocols.protocol import Annotations, ToolProtocol, load
-from protocols.schema import types, validator
-from protocols.words import snake
-
-_FOLDERS = frozenset({"dir", "directory", "folder", "path", "paths", "repo", "repository", "root", "workspace"})
-_FILES = frozenset({"file", "filename", "filepath", "files", "path", "paths"})
+from protocols.schema import validator
 
 
 def read_mcp(text: str, servers: Servers, *, name: str = "", trusted: bool = False) -> tuple[str, list[ToolProtocol]]:
@@ -31,8 +25,7 @@ def read_mcp(text: str, servers: Servers, *, name: str = "", trusted: bool = Fal
     known_as, server, tools = servers.open(text, name=name)
     if not tools:
         raise SourceUnavailable(f"the MCP server {known_as!r} ({text}) has no tools.")
-    protocols = [_protocol(tool, known_as, trusted=trusted or server.trusted) for tool in tools]
-    return known_as, [_with_places(protocol, server.command) for protocol in protocols]
+    return known_as, [_protocol(tool, known_as, trusted=trusted or server.trusted) for tool in tools]
 
 
 def believed(hints: Json, *, trusted: bool) -> Annotations:
@@ -86,32 +79,3 @@ def _compiles(schema: Json) -> bool:
     except ValueError:
         return False
     return True
-
-
-def _with_places(protocol: ToolProtocol, command: Sequence[str]) -> ToolProtocol:
-    """The protocol with examples for its paths: the folders in the server's command, and a file in each.
-
-    Nobody else can know which paths such a server serves. Only tools that read get them, so that nothing which probes
-    writes to a file that was there before.
-    """
-    words = [word.partition("=")[2] if word.startswith("-") and "=" in word else word for word in command[1:]]
-    folders: list[Path] = []
-    files: list[Path] = []
-    with suppress(OSError, ValueError):  # too long, or no path at all
-        given = dict.fromkeys(Path(word).expanduser().absolute() for word in words)
-        folders += [path for path in given if path.is_dir()]
-        for folder in folders:
-            files += sorted(path for path in folder.iterdir() if path.is_file() and path.name[0] != ".")[:1]
-    if protocol.writes or not folders:
-        return protocol
-    properties = dict(protocol.parameters)
-    for name, schema in protocol.parameters.items():
-        if not isinstance(schema, dict) or schema.keys() & {"examples", "enum"}:
-            continue
-        parts, kinds = {*snake(name).split("_")}, types(schema)
-        held = files if parts & _FILES and not parts & _FOLDERS - _FILES else []
-        paths = [str(path) for path in (folders if parts & _FOLDERS else []) + held]
-        if paths:
-            several = [[str(path)] for path in files or folders]
-            properties[name] = {**schema, "examples": several if "array" in kinds else paths}
-    return replace(protocol, input_schema={**protocol.input_schema, "properties": properties})
