@@ -111,12 +111,9 @@ def test_operations_without_a_name_get_a_readable_one(method, path, name):
     assert only({}, method=method, path=path).name == name
 
 
-def test_two_operations_of_one_name_are_refused():
+def test_two_operations_of_one_name_are_numbered():
     paths = {"/a": {"get": {"operationId": "x"}}, "/b": {"post": {"operationId": "x"}}}
-    with pytest.raises(
-        InvalidProtocol, match=r"^d: operationId: two operations are named 'x': GET /a and POST /b\. Rename"
-    ):
-        read_openapi(api(paths), where="d")
+    assert [protocol.name for protocol in read_openapi(api(paths), where="d")] == ["x", "x_2"]
 
 
 def test_path_parameters_are_inherited_replaced_and_invented():
@@ -258,13 +255,10 @@ def out(schema, version="3.0.3", **schemas):
     [
         ({"type": "string", "nullable": True}, {"type": ["string", "null"]}),
         ({"enum": ["a"], "type": "string", "nullable": True}, {"enum": ["a", None], "type": ["string", "null"]}),
-        ({"type": "integer", "minimum": 0, "exclusiveMinimum": True}, {"type": "integer", "exclusiveMinimum": 0}),
         ({"type": "int"}, {"type": "integer"}),
         ({"type": ["string", None]}, {"type": ["string", "null"]}),
-        ({"type": "array", "items": [{"type": "string"}]}, {"type": "array", "prefixItems": [{"type": "string"}]}),
         ({"oneOf": [{}], "nullable": True}, {"anyOf": [{"oneOf": [{}]}, {"type": "null"}]}),
         ({"type": "file"}, {"type": "string", "format": "binary"}),
-        ({"type": "object", "additionalProperties": "true"}, {"type": "object", "additionalProperties": True}),
         ({"type": "string", "description": None, "minLength": "3", "pattern": "[a-"}, {"type": "string"}),
         ({"type": "string", "example": "JFK"}, {"type": "string", "examples": ["JFK"]}),
         ({"type": "string", "xml": {}, "x-order": 3, "discriminator": {"propertyName": "a"}}, {"type": "string"}),

@@ -31,27 +31,12 @@ def read_openapi(document: JsonObject, *, where: str, base_url: str | None = Non
 
     Raises:
         SourceUnavailable: the document is no such document, or describes no operation.
-        InvalidProtocol: a reference leads nowhere or out of the document, two operations have one name, no host is
-            known.
+        InvalidProtocol: a reference leads nowhere or out of the document, or no host is known.
     """
     try:
-        plain = _with_text_keys(document)
-        if not isinstance(plain, Mapping) or not isinstance(plain.get("paths"), Mapping):
-            raise SourceUnavailable(f"{where} is not an OpenAPI document: it holds {describe(plain)}.")
-        return _Reader(plain, where, base_url).protocols()
+        return _Reader(_with_text_keys(document), where, base_url).protocols()
     except RecursionError:
         raise InvalidProtocol(where, "the document is nested too deeply to be read.") from None
-
-
-def describe(document: Json) -> str:
-    """What was found where an OpenAPI document was expected, in a few words."""
-    if isinstance(document, Mapping):
-        if document.keys() & {"paths", "openapi", "swagger"}:
-            return "an OpenAPI document without 'paths'"
-        return f"an object with the keys {', '.join(repr(str(key)) for key in list(document)[:5])}"
-    if isinstance(document, list):
-        return f"a list of {len(document)} items"
-    return f"the {type(document).__name__} {str(document)[:40]!r}"
 
 
 class _Operation(NamedTuple):
@@ -84,35 +69,26 @@ class _Reader:
 
     def protocols(self) -> list[ToolProtocol]:
         operations = []
-        for path, raw_item in self._document["paths"].items():
+        for path, raw_item in _mapping(self._document.get("paths")).items():
             item = self._schemas.follow(raw_item, at=f"path {path!r}")
             for method, raw in _mapping(item).items():
                 if method.lower() in METHODS and isinstance(raw, Mapping):
                     operations.append(_Operation(method.lower(), path, item, raw))
         if not operations:
-            raise SourceUnavailable(f"{self._where} describes no operations: its 'paths' are empty.")
+            raise SourceUnavailable(f"{self._where} describes no operations: its 'paths' are missing or empty.")
         names = self._names(operations)
         links = self._links(operations, names)
         return [self._protocol(one, name, links.get(name, [])) for one, name in zip(operations, names, strict=True)]
 
     def _names(self, operations: list[_Operation]) -> list[str]:
         """Each operation's id, without the path that FastAPI puts behind it, or a name made of method and path."""
-        ids = Counter(operation.id for operation in operations if operation.id)
-        for name, uses in ids.items():
-            if uses > 1:
-                places = [operation.at for operation in operations if operation.id == name]
-                raise InvalidProtocol(
-                    self._where,
-                    f"two operations are named {name!r}: {places[0]} and {places[1]}.",
-                    path="operationId",
-                    hint="Rename one of them in a copy of the document.",
-                )
+        ids = {operation.id for operation in operations}
         short = Counter(operation.short_id for operation in operations)
-        free, names = FreeNames(ids), []
+        free, names = FreeNames(), []
         for operation in operations:
             brief = operation.short_id
             name = brief if short[brief] == 1 and brief not in ids else operation.id
-            names.append(name or free(readable_name(operation.method, operation.path)))
+            names.append(free(name or readable_name(operation.method, operation.path)))
         return names
 
     def _protocol(self, operation: _Operation, name: str, links: list[Link]) -> ToolProtocol:

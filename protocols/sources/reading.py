@@ -20,7 +20,7 @@ from protocols.sources.fetch import fetch_document
 from protocols.sources.folder import describes_tools, files_of, read_folder, read_protocols
 from protocols.sources.har import RecordedCall, is_har, read_har
 from protocols.sources.mcp import read_mcp
-from protocols.sources.openapi import careful_annotations, describe, read_openapi
+from protocols.sources.openapi import careful_annotations, read_openapi
 from protocols.sources.python import is_module, read_functions, read_module
 
 SourceKind = Literal["protocols", "openapi", "python", "har", "mcp"]
@@ -174,7 +174,7 @@ def _read_document(spelled: _Spelling, invoker: Invoker, modules: Collection[str
         protocols = read_protocols(document, where=location, base_url=base_url, modules=modules)
     else:
         raise SourceUnavailable(
-            f"{location} is neither an OpenAPI document nor a protocol: it holds {describe(document)}; "
+            f"{location} is neither an OpenAPI document nor a protocol; "
             f"{docs_page('reference/protocols#the-format')} shows one."
         )
     name = spelled.name or _default_name(title, location)

@@ -34,12 +34,7 @@ _PLAIN = frozenset({
     "minItems", "maxItems", "minContains", "maxContains", "minProperties", "maxProperties", "contentMediaType",
     "contentEncoding", "dependentRequired", "$comment",
 })  # fmt: skip
-_TYPES = {
-    "int": "integer", "int32": "integer", "int64": "integer", "long": "integer", "float": "number",
-    "double": "number", "decimal": "number", "bool": "boolean", "str": "string", "text": "string", "date": "string",
-    "datetime": "string", "date-time": "string", "uuid": "string", "file": "string", "dict": "object",
-    "map": "object", "hash": "object", "json": "object", "list": "array", "none": "null",
-}  # fmt: skip
+_TYPES = {"int": "integer", "float": "number", "bool": "boolean", "str": "string", "file": "string", "None": "null"}
 _JOINABLE = ANNOTATIONS | {"type", "properties", "required"}
 _NESTED = _ONE | _LISTS | _MAPS | {"$ref"}
 _JSON_TYPES = ("string", "number", "integer", "boolean", "object", "array", "null")
@@ -152,8 +147,8 @@ class Schemas:
             return self._reference(ref, raw, direction)
         schema: dict[str, Any] = {}
         for key, value in raw.items():
-            if key in _ONE and (converted := self._one(key, value, direction)) is not None:
-                schema[key] = converted
+            if key in _ONE and isinstance(value, bool | Mapping):
+                schema[key] = self._schema(value, direction)
             elif key in _LISTS and isinstance(value, list) and value:
                 schema[key] = [self._schema(v, direction) for v in value]
             elif key in _MAPS and isinstance(value, Mapping):
@@ -161,14 +156,6 @@ class Schemas:
             elif key in ("default", "const") or key.startswith("x-atc-") or (key in _PLAIN and _accepted(key, value)):
                 schema[key] = value
         return self._modern(schema, raw, direction)
-
-    def _one(self, key: str, value: Json, direction: Direction) -> Any:
-        """The schema under `key`; `None` where there is none. `additionalProperties: "true"` is seen in the wild."""
-        if key == "items" and isinstance(value, list):
-            return [self._schema(v, direction) for v in value]  # a tuple, see `_modern`
-        if isinstance(value, str) and value.lower() in ("true", "false"):
-            return value.lower() == "true"
-        return self._schema(value, direction) if isinstance(value, bool | Mapping) else None
 
     def _reference(self, ref: str, raw: JsonObject, direction: Direction) -> Any:
         beside = {k: v for k, v in raw.items() if k != "$ref"}
@@ -184,18 +171,10 @@ class Schemas:
 
     def _modern(self, schema: dict[str, Any], raw: JsonObject, direction: Direction) -> dict[str, Any]:
         """What the older dialects wrote in other ways."""
-        if isinstance(schema.get("items"), list):
-            schema["prefixItems"] = schema.pop("items")
-            if not schema["prefixItems"]:
-                del schema["prefixItems"]
-        for bound in ("Minimum", "Maximum"):
-            if raw.get(f"exclusive{bound}") is True and bound.lower() in schema:
-                schema[f"exclusive{bound}"] = schema.pop(bound.lower())
         if not _accepted("patternProperties", dict.fromkeys(schema.get("patternProperties", ()), True)):
             del schema["patternProperties"]
         named = raw["type"] if isinstance(raw.get("type"), list) else [raw.get("type", "")]
-        known = dict.fromkeys(_TYPES.get(str(name).lower(), str(name).lower()) for name in named)
-        if kinds := [name for name in known if name in _JSON_TYPES]:
+        if kinds := [_TYPES.get(str(name), name) for name in named if _TYPES.get(str(name), name) in _JSON_TYPES]:
             schema["type"] = kinds[0] if len(kinds) == 1 else kinds
         if raw.get("type") == "file":
             schema["format"] = "binary"
