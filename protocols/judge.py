@@ -30,6 +30,7 @@ _LONGEST_PATTERN, _MOST_STATES, _STATES_OF_RETRIES = 10_000, 1_000_000_000, 2_00
 _PATTERN_PARTS = re.compile(r"\\.|\[(?:\\.|[^\]\\])*+\]?|\{\d{1,9}(?:,\d{0,9})?\}|.", re.DOTALL)
 _RETRIES = re.compile(r"\(\?(?:[=!>(]|<[=!])|\\[1-9gkK]|[*+?}]\+")
 _BRANCHES = ("anyOf", "oneOf")
+_COMBINED = ("allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas", "dependencies")
 _UNEVALUATED = ("unevaluatedItems", "unevaluatedProperties")
 
 
@@ -46,7 +47,7 @@ class TooMuch(ValueError):
 
 
 class Judge:
-    """Compares values with one schema, in bounded time and memory, whoever wrote either of them.
+    """Compares values with one schema, in bounded time and memory, whoever wrote either of them. Safe for threads.
 
     Raises:
         ValueError: the schema cannot be one, or has more parts than `MOST_PARTS`.
@@ -58,39 +59,6 @@ class Judge:
             raise TooMuch(f"the schema has more than {MOST_PARTS:,} parts")
         self._schema, self._formats = schema, formats
         self._validator = validator(schema, formats=formats)
-        self._cost = _Cost(schema)
-
-    def valid(self, value: Json) -> bool:
-        """Whether `value` conforms. Raises `TooMuch`, and `ValueError` for what is no JSON."""
-        self._cost.check(value)
-        return self._validator.is_valid(value)
-
-    def errors(self, value: Json) -> Iterator[jsonschema_rs.ValidationError]:
-        """Of a value that is not valid: the first departure from each clause that it breaks, as far as can be told."""
-        # The next error is the first one of the schema without the clause that was broken.
-        try:
-            schema = _without_branches(self._schema)
-        except RecursionError:
-            return
-        for _ in range(max(1, 100_000 // self._size)):
-            try:
-                error = first_error(validator(schema, formats=self._formats), value)
-            except ValueError:  # a reference to a clause that was left out
-                return
-            if error is None:
-                return
-            yield error
-            try:
-                schema = _without(schema, error.schema_path)
-            except (LookupError, ValueError):  # a clause that was reached in another way than by its place
-                return
-
-
-class _Cost:
-    """What the validation of values by one schema costs, in comparisons. Safe for threads."""
-
-    def __init__(self, schema: JsonObject) -> None:
-        self._schema = schema
         inner = (part for part in _parts(schema) if isinstance(part, Mapping) and part is not schema)
         # In a document of its own within the schema, references are that document's.
         self._has_documents = any(not str(part.get("$id") or "#").startswith("#") for part in inner)
@@ -98,34 +66,50 @@ class _Cost:
         self._visits = 0
         self._places: dict[tuple[int, ...], _Place] = {}
 
-    def check(self, value: Json) -> None:
-        """Raise `TooMuch` where the validation of `value` would take more than `MOST_STEPS` comparisons."""
+    def valid(self, value: Json) -> bool:
+        """Whether `value` conforms. Raises `TooMuch`, and `ValueError` for what is no JSON."""
         with self._lock:
-            self._visits = 0
-            top = self._place([self._schema])
-            spent, left = top.steps(value), [(value, top)]
-            while left and spent <= MOST_STEPS:
-                whole, place = left.pop()
-                parts: Iterable[tuple[Any, Json]] = ()
-                if isinstance(whole, Mapping):
-                    parts = whole.items()
-                    spent += sum(map(len, whole)) * place.key_states // _STATES_PER_STEP
-                elif isinstance(whole, list | tuple):
-                    parts = enumerate(whole)
-                for key, part in parts:
-                    below = self._child(place, key)
-                    spent += below.steps(part)
-                    if isinstance(part, dict | list | tuple | Mapping):
-                        left.append((part, below))
+            self._check(value)
+        return self._validator.is_valid(value)
+
+    def errors(self, value: Json) -> Iterator[jsonschema_rs.ValidationError]:
+        """Of a value that is not valid: the first departure from each clause that it breaks, as far as can be told."""
+        # The next error is the first one of the schema without the clause that was broken.
+        try:
+            schema = _without_branches(self._schema)
+            for _ in range(max(1, 100_000 // self._size)):
+                error = first_error(validator(schema, formats=self._formats), value)
+                if error is None:
+                    return
+                yield error
+                schema = _without(schema, error.schema_path)
+        except (LookupError, ValueError, RecursionError):  # a reference to a clause that was left out, or by one
+            return
+
+    def _check(self, value: Json) -> None:
+        """Raise `TooMuch` where the validation of `value` would take more than `MOST_STEPS` comparisons."""
+        self._visits = 0
+        top = self._place([self._schema])
+        spent, left = top.steps(value), [(value, top)]
+        while left and spent <= MOST_STEPS:
+            whole, place = left.pop()
+            parts: Iterable[tuple[Any, Json]] = ()
+            if isinstance(whole, Mapping):
+                parts = whole.items()
+                spent += sum(map(len, whole)) * place.key_states // _STATES_PER_STEP
+            elif isinstance(whole, list | tuple):
+                parts = enumerate(whole)
+            for key, part in parts:
+                known = key if key in place.own_keys else str if isinstance(key, str) else int
+                if known not in place.children:
+                    inner = [one for schema in place.schemas for one in inside(schema, known)]
+                    place.children[known] = self._place(inner)
+                below = place.children[known]
+                spent += below.steps(part)
+                if isinstance(part, list | tuple | Mapping):
+                    left.append((part, below))
         if spent > MOST_STEPS:
             raise TooMuch("it and its schema are too large together")
-
-    def _child(self, place: _Place, key: str | int) -> _Place:
-        """The place under a key, or of an item."""
-        known = key if key in place.own_keys else str if isinstance(key, str) else int
-        if known not in place.children:
-            place.children[known] = self._place([part for schema in place.schemas for part in inside(schema, known)])
-        return place.children[known]
 
     def _place(self, schemas: Sequence[Any]) -> _Place:
         """The place that these schemas describe, with all that they combine."""
@@ -147,19 +131,14 @@ class _Cost:
                 raise TooMuch("its schema is too tangled, or refers to itself at one place")
             if isinstance(schema, Mapping):
                 found.append(schema)
-                left += self._beside(schema)
+                left += subschemas(schema, *_COMBINED)
+                for ref in (schema.get("$ref"), schema.get("$dynamicRef")):
+                    if isinstance(ref, str):
+                        target = pointer(self._schema, unquote(ref))
+                        if target is None or self._has_documents:
+                            raise TooMuch(f"its reference {ref[:80]!r} is not followed")
+                        left.append(target)
         return found
-
-    def _beside(self, schema: JsonObject) -> Iterator[Any]:
-        yield from subschemas(
-            schema, "allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas", "dependencies"
-        )
-        for ref in (schema.get("$ref"), schema.get("$dynamicRef")):
-            if isinstance(ref, str):
-                target = pointer(self._schema, unquote(ref))
-                if target is None or self._has_documents:
-                    raise TooMuch(f"its reference {ref[:80]!r} is not followed")
-                yield target
 
 
 class _Place:
@@ -172,16 +151,14 @@ class _Place:
         """Those that the schemas treat in their own way."""
         self.key_states = sum(_STATES_PER_STEP + _states(str(one.get("pattern", ""))) for one in names)
         """States of patterns that each character of a key meets."""
-        self._comparisons, self._states = _STEPS_OF_A_VALUE, 0
+        self._comparisons, self._states = _STEPS_OF_A_VALUE + len(schemas), 0
         for schema in schemas:
-            listed = schema.get("enum")
             self.own_keys.update(schema.get("properties") or ())
             self.own_keys.update(range(len(schema.get("prefixItems") or ())))
-            self._comparisons += 1
-            self._comparisons += (
-                sum(isinstance(one, list | Mapping) for one in listed) if isinstance(listed, list) else 0
-            )
-            self._states += _states(pattern) if isinstance(pattern := schema.get("pattern"), str) else 0
+            if isinstance(listed := schema.get("enum"), list):
+                self._comparisons += sum(isinstance(one, list | Mapping) for one in listed)
+            if isinstance(pattern := schema.get("pattern"), str):
+                self._states += _states(pattern)
             self.key_states += sum(_STATES_PER_STEP + _states(one) for one in schema.get("patternProperties") or ())
 
     def steps(self, value: Json) -> int:
