@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from protocols.jsontypes import Json, JsonObject
 from protocols.protocol import HttpBinding, ToolProtocol, dump
-from protocols.sources.openapi import annotations_of, link_object
+from protocols.sources.openapi import annotations_of
 
 _MCP_KEYS = ("name", "title", "description", "inputSchema", "outputSchema", "annotations")
 _BEARER = {"type": "http", "scheme": "bearer"}
@@ -19,19 +19,18 @@ _NOT_A_NAME = re.compile(r"[^A-Za-z0-9_.-]+")
 def to_openapi(protocols: Sequence[ToolProtocol], title: str) -> dict[str, Any]:
     """An OpenAPI 3.1 document, from which `read_openapi` reads the same protocols again.
 
-    It cannot say all: examples, evidence, links that are not declared and unknown keys are left out, a method says
+    It cannot say all: examples, evidence, links and unknown keys are left out, a method says
     more about writing than annotations may take back, and a tool without an HTTP binding becomes `POST /name`.
     """
     paths: dict[str, dict[str, Any]] = {}
     components = _Components()
-    links = _links_by_producer(protocols)
     schemes: dict[str, Any] = {}
     for protocol in protocols:
         binding = _binding(protocol)
         parts = urlsplit(binding.url)
         origin = f"{parts.scheme}://{parts.netloc}" if parts.netloc else ""
         path = binding.url.removeprefix(origin) or "/"
-        operation = _operation(protocol, binding, components, links.get(protocol.name, {}))
+        operation = _operation(protocol, binding, components)
         if origin:
             operation["servers"] = [{"url": origin}]
         if binding.method.lower() in paths.get(path, {}):
@@ -91,9 +90,7 @@ class _Components:
         return {"$ref": f"#/components/schemas/{names['#']}"} if "#" in names else _renamed(body, names)
 
 
-def _operation(
-    protocol: ToolProtocol, binding: HttpBinding, components: _Components, links: JsonObject
-) -> dict[str, Any]:
+def _operation(protocol: ToolProtocol, binding: HttpBinding, components: _Components) -> dict[str, Any]:
     properties = components.hoist(protocol.input_schema, protocol.name).get("properties", {})
     parameters = _parameters(protocol, binding, properties)
     if binding.idempotency_header:
@@ -109,7 +106,7 @@ def _operation(
         "deprecated": protocol.extra.get("deprecated") is True,
         "x-atc-annotations": {k: v for k, v in protocol.annotations.hints.items() if usual.get(k) != v},
         "x-atc-verified-by": protocol.verified_by.tool if protocol.verified_by else None,
-        "responses": _responses(protocol, binding, components, links),
+        "responses": _responses(protocol, binding, components),
         "security": [{n: [] for n in ([one] if isinstance(one, str) else one)} for one in binding.credentials],
     }
     return {key: value for key, value in operation.items() if value}
@@ -148,17 +145,13 @@ def _request_body(protocol: ToolProtocol, binding: HttpBinding, properties: Json
     return {"required": bool(required), "content": {media: {"schema": schema}}}
 
 
-def _responses(
-    protocol: ToolProtocol, binding: HttpBinding, components: _Components, links: JsonObject
-) -> dict[str, Any]:
+def _responses(protocol: ToolProtocol, binding: HttpBinding, components: _Components) -> dict[str, Any]:
     output, status = protocol.output_schema, "200"
     success: dict[str, Any] = {"description": "Success"}
     if output == {"type": "null"} and binding.method != "HEAD":
         status = "204"
     elif output is not None:
         success["content"] = _content(output, components, protocol.name)
-    if links:
-        success["links"] = links
     found = {status: success}
     for error in protocol.errors:
         found[error.status] = {"description": error.description}
@@ -170,21 +163,6 @@ def _responses(
 def _content(schema: JsonObject, components: _Components, owner: str) -> dict[str, Any]:
     media = "text/plain" if schema == {"type": "string"} else "application/json"
     return {media: {"schema": components.hoist(schema, owner)}}
-
-
-def _links_by_producer(protocols: Sequence[ToolProtocol]) -> dict[str, dict[str, Any]]:
-    """Producing tool → its `links`, one for each consumer and argument."""
-    found: dict[str, dict[str, Any]] = {}
-    for protocol in protocols:
-        wire = _binding(protocol).wire_names
-        for link in protocol.links:
-            if link.support == "declared":
-                of_producer = found.setdefault(link.tool, {})
-                name = _NOT_A_NAME.sub("_", f"{protocol.name}.{link.argument}")
-                while name in of_producer:
-                    name += "_"
-                of_producer[name] = link_object(wire.get(link.argument, link.argument), link.path, protocol.name)
-    return found
 
 
 def _binding(protocol: ToolProtocol) -> HttpBinding:

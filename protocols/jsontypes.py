@@ -10,6 +10,8 @@ import math
 from collections.abc import Mapping
 from typing import Any, NoReturn, TypeAlias
 
+from pydantic_core import to_jsonable_python
+
 Json: TypeAlias = Any
 """None, bool, int, float, str, list of Json or dict of str to Json."""
 
@@ -38,20 +40,8 @@ def dumps(value: Any, *, indent: int | None = None) -> str:
     try:
         return json.dumps(value, ensure_ascii=False, allow_nan=False, default=repr, indent=indent)
     except ValueError:
-        return json.dumps(_finite(value), ensure_ascii=False, default=repr, indent=indent)
-
-
-def _finite(value: Any) -> Any:
-    """`value` with null for each number that JSON lacks."""
-    match value:
-        case float():
-            return value if math.isfinite(value) else None
-        case dict():
-            return {_finite(key): _finite(item) for key, item in value.items()}
-        case list() | tuple():
-            return [_finite(item) for item in value]
-        case _:
-            return value
+        plain = to_jsonable_python(value, inf_nan_mode="null", fallback=repr)
+        return json.dumps(plain, ensure_ascii=False, default=repr, indent=indent)
 
 
 def _refuse(name: str) -> NoReturn:

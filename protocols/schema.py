@@ -91,8 +91,6 @@ def pointer(root: Any, ref: str) -> Any:
 
 
 _NOTES = frozenset({"title", "description", "default", "deprecated", "readOnly", "writeOnly", "examples"})
-_LOWER = frozenset({"minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties"})
-_UPPER = frozenset({"maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties"})
 
 
 def narrowed(one: Any, other: Any) -> Any:
@@ -119,8 +117,6 @@ def narrowed(one: Any, other: Any) -> Any:
             merged[key] = known | {name: narrowed(known.get(name, {}), part) for name, part in value.items()}
         elif key in ("items", "additionalProperties"):
             merged[key] = narrowed(known, value)
-        elif key in _LOWER or key in _UPPER:
-            merged[key] = (max if key in _LOWER else min)(known, value)
         else:
             return {"allOf": [one, other]}
     return merged if merged.get("type") != [] and merged.get("enum") != [] else {"allOf": [one, other]}

@@ -3,7 +3,7 @@
 import json
 
 from protocols.export import to_mcp, to_openapi
-from protocols.protocol import Annotations, ErrorOutcome, Example, HttpBinding, Link, PythonBinding, ToolProtocol
+from protocols.protocol import Annotations, ErrorOutcome, Example, HttpBinding, PythonBinding, ToolProtocol
 from protocols.schema import validator
 from protocols.sources.openapi import read_openapi
 
@@ -96,23 +96,6 @@ def test_what_openapi_can_say_comes_back_the_same():
     assert found == sorted(EXPRESSIBLE, key=lambda p: p.name)
     assert renamed.binding.locations == {"X-Agent": "header", "sid": "cookie"}, "OpenAPI knows no other name"
     assert renamed.output_schema == RENAMED.output_schema
-
-
-def test_declared_links_come_back_others_do_not():
-    search = ToolProtocol(
-        name="search", binding=http("GET", "/s"), annotations=Annotations(read_only=True), collection="T"
-    )
-    link = Link(argument="code", tool="search", path="airports[].code", support="declared")
-    whole = Link(argument="q", tool="search", path="", support="declared")
-    get = ToolProtocol(
-        name="get",
-        input_schema=arguments("code", code=TEXT, q=TEXT),
-        binding=http("GET", "/a/{code}", locations={"code": "path", "q": "query"}),
-        annotations=Annotations(read_only=True),
-        links=(link, whole, Link(argument="q", tool="search", path="x")),
-        collection="T",
-    )
-    assert back(search, get)[1].links == (link, whole)
 
 
 def test_definitions_of_one_name_and_two_meanings_stay_apart():

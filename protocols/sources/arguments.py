@@ -123,16 +123,10 @@ class Arguments:
         return chosen
 
     def _schema(self, parameter: JsonObject, location: Location) -> Any:
-        content = parameter.get("content")
-        if isinstance(content, Mapping) and content:
-            media, described = _choose(content)
-            inner = self._converted(described.get("schema", {}))
-            schema: Any = {"type": "string", "contentMediaType": media, "contentSchema": inner}
-        else:
-            schema = self._converted(_raw_schema(parameter))
-        if not isinstance(schema, Mapping):
-            return {}
-        schema = dict(schema) or ({"type": "string"} if location == "path" else {})
+        converted = self._converted(_raw_schema(parameter))
+        schema = dict(converted) if isinstance(converted, Mapping) else {}
+        if not schema and location == "path":
+            schema["type"] = "string"
         if isinstance(text := parameter.get("description"), str) and text.strip():
             schema["description"] = text.strip()
         if parameter.get("deprecated") is True:

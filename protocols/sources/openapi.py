@@ -276,13 +276,6 @@ def declared_links(link: Json, *, producer: str, operations: Mapping[str, str]) 
         yield str(consumer), Link(argument=argument, tool=producer, path=path, support="declared")
 
 
-def link_object(argument: str, path: str, operation: str) -> JsonObject:
-    """An OpenAPI link object: the inverse of `declared_links`."""
-    parts = path.replace("[]", ".0").strip(".").split(".") if path else []
-    at = "/".join(part.replace("~", "~0").replace("/", "~1") for part in parts)
-    return {"operationId": operation, "parameters": {argument: f"{_BODY}#/{at}" if parts else _BODY}}
-
-
 def readable_name(method: str, path: str) -> str:
     """A name for an operation that has none: `GET /users/{id}/posts` → `get_users_posts_by_id`."""
     variables = re.findall(r"\{([^{}]+)\}", path)
