@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import MISSING, dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -224,8 +224,10 @@ DOCUMENT_SCHEMA: dict[str, Any] = json.loads(Path(__file__).with_name("protocol.
 _VALIDATOR = jsonschema_rs.validator_for(DOCUMENT_SCHEMA)
 _BINDINGS = {"http": HttpBinding, "python": PythonBinding, "mcp": McpBinding, "program": ProgramBinding}
 _PARTS = {"errors": ErrorOutcome, "examples": Example, "links": Link}
-_KEYS = {"inputSchema": "input_schema", "outputSchema": "output_schema", "wireNames": "wire_names",
-         "bodyArgument": "body_argument", "idempotencyHeader": "idempotency_header"}  # fmt: skip
+_KEYS = {
+    "inputSchema": "input_schema", "outputSchema": "output_schema", "wireNames": "wire_names",
+    "bodyArgument": "body_argument", "idempotencyHeader": "idempotency_header", "verifiedBy": "verified_by",
+}  # fmt: skip
 _FIELDS = {theirs: ours for ours, theirs in _KEYS.items()}
 
 
@@ -255,53 +257,38 @@ def load(document: Json, *, where: str = "protocol") -> ToolProtocol:
         found["binding"] = _BINDINGS[kind](**given)
     for key, part in _PARTS.items():
         found[key] = tuple(part(**one) for one in found.get(key, ()))
-    if verify := found.pop("verifiedBy", None):
-        found["verified_by"] = Verify(**verify)
-    if "evidence" in found:
-        found["evidence"] = Evidence(**found["evidence"])
+    for key, one in (("verified_by", Verify), ("evidence", Evidence)):
+        if key in found:
+            found[key] = one(**found[key])
     return ToolProtocol(annotations=Annotations.of(hints), extra=extra, **found)
 
 
 def dump(protocol: ToolProtocol) -> dict[str, Any]:
     """The protocol as its JSON document, without keys that say nothing. `load(dump(p)) == p`."""
     extra = dict(protocol.extra)
-    document: dict[str, Any] = {
-        "name": protocol.name,
-        "title": protocol.title,
-        "description": protocol.description,
-        "inputSchema": dict(protocol.input_schema),
-        "outputSchema": protocol.output_schema,
-        "annotations": protocol.annotations.hints | extra.pop("annotations", {}),
-        "binding": next(
-            ({kind: _sparse(protocol.binding)} for kind, of in _BINDINGS.items() if isinstance(protocol.binding, of)),
-            {},
-        ),
-        "errors": [_sparse(one) for one in protocol.errors],
-        "examples": [_sparse(one) | {"result": one.result} for one in protocol.examples],
-        "links": [_sparse(one, all_keys=True) for one in protocol.links],
-        "verifiedBy": protocol.verified_by and _sparse(protocol.verified_by),
-        "category": protocol.category,
-        "collection": protocol.collection,
-        "evidence": _sparse(protocol.evidence) if protocol.evidence != Evidence() else None,
-    }
-    kept = {k: v for k, v in document.items() if k in ("name", "inputSchema") or v not in (None, "", [], {})}
-    if protocol.output_schema is not None:
-        kept["outputSchema"] = dict(protocol.output_schema)  # `{}` says that anything comes, its absence nothing
-    return kept | extra
+    document: dict[str, Any] = {"name": protocol.name}
+    document |= _written(replace(protocol, extra={}, annotations=Annotations()))
+    document["inputSchema"] = dict(protocol.input_schema)
+    for kind, of in _BINDINGS.items():
+        if isinstance(protocol.binding, of):
+            document["binding"] = {kind: document["binding"]}
+    if hints := protocol.annotations.hints | extra.pop("annotations", {}):
+        document["annotations"] = hints
+    return document | extra
 
 
-def _sparse(value: Any, *, all_keys: bool = False) -> dict[str, Any]:
-    """The fields of a dataclass by their keys in a document, without those that say nothing."""
+def _written(value: Any) -> Any:
+    """A part of a protocol as JSON: of a dataclass the fields that have no default or differ from it."""
+    if isinstance(value, tuple):
+        return [_written(one) for one in value]
+    if isinstance(value, Mapping):
+        return dict(value)
+    if not is_dataclass(value):
+        return value
     found = {}
     for part in fields(value):
         one = getattr(value, part.name)
-        always = all_keys or part.default is part.default_factory is MISSING or (part.name == "schema" and one == {})
-        if always or one not in (None, "", (), {}, [], 0):
-            found[_FIELDS.get(part.name, part.name)] = _plain(one)
+        default = part.default if part.default_factory is MISSING else part.default_factory()
+        if one != default:
+            found[_FIELDS.get(part.name, part.name)] = _written(one)
     return found
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, tuple):
-        return [_plain(one) for one in value]
-    return dict(value) if isinstance(value, Mapping) else value
