@@ -30,7 +30,7 @@ from pydantic_core import PydanticCustomError
 
 from protocols.errors import AtcError, docs_page
 from protocols.jsontypes import Json
-from sandbox.choose import AUTO, NAMES, named
+from sandbox.choose import AUTO, NAMES
 from sandbox.effects import OnUnknown
 
 _CLOSED = ConfigDict(extra="forbid", defer_build=True)
@@ -87,10 +87,8 @@ Address = Annotated[
     PlainSerializer(without_password),
     expects("a PostgreSQL address, such as postgresql://atc@db.example.org/atc"),
 ]
-Backends = Annotated[
-    Text,
-    AfterValidator(lambda text: text if text == AUTO else ",".join(named(text))),
-    expects(f"{AUTO}, or some of {', '.join(NAMES)} with commas between them"),
+Backend = Annotated[
+    str, Field(pattern=f"^({'|'.join((AUTO, *NAMES))})$"), expects(f"one of {AUTO}, {', '.join(NAMES)}")
 ]
 
 
@@ -211,8 +209,8 @@ class Config:
     is a third of the size), or `openai:NAME`."""
     index: Folder | None = None
     """Folder that keeps what search needs of the tools; None: one in the cache, by their sources."""
-    sandbox: Backends = AUTO
-    """What runs the program: the best that there is, or names of backends, tried in that order."""
+    sandbox: Backend = AUTO
+    """What runs the program: the best that there is, or a backend by its name."""
     policy: YesOrNo = False
     """Whether each program is reviewed before it runs: what only attacks need is refused with a reason."""
     max_tools: AtLeastOne = 40
@@ -246,8 +244,7 @@ class Config:
     allow_writes: Annotated[Names, expects("a list of tool names, or 'all'")] = ()
     """Tools that may change something without being asked about; `all` stands for every tool."""
     on_unknown: OnUnknown = "stop"
-    """What to do with a write of which nothing tells whether it took effect: pause, send it again where its protocol
-    says that repeating changes nothing more, or go on without it."""
+    """What to do with a write of which nothing tells whether it took effect: pause, or go on without it."""
     settle_seconds: Annotated[
         float, Strict(), Field(ge=0, allow_inf_nan=False), expects("a number of seconds from 0 on")
     ] = 10.0

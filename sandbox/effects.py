@@ -22,15 +22,11 @@ from protocols.schema import resolve, types, wrapper_key
 from protocols.toolbox import Tool, Toolbox
 from sandbox.trace import ToolCall
 
-OnUnknown = Literal["stop", "retry-idempotent", "skip"]
-"""What to do with a write whose outcome no fact settles: end the run as paused; send it again where its protocol says
-that repeating it changes nothing more, else pause; or tell the program that it failed and go on."""
+OnUnknown = Literal["stop", "skip"]
+"""What to do with a write whose outcome no fact settles: end the run as paused, or tell the program that it failed."""
 
 SENDINGS = 4
 """How often one call is sent at most."""
-
-LOOKS = 3
-"""How often a verifying read that fails is made before its failure counts."""
 
 _BACKOFF_SECONDS = 0.25
 _GATEWAYS = (408, 502, 503, 504)
@@ -169,9 +165,6 @@ class Effects:
                 raise _refused(problem)
             self.wait(problem.retry_after or 0.0)
             return f"Its answer was lost; {verdict.why}, so it was sent again."
-        if self.on_unknown == "retry-idempotent" and sending.tool.protocol.annotations.idempotent:
-            self.wait(problem.retry_after or _BACKOFF_SECONDS * 2**number)
-            return "Its answer was lost; it was sent again, since repeating it changes nothing more."
         raise StillUnknown(problem, verdict.why)
 
     def _verify(self, sending: Sending, problem: ToolError, baseline: Json, intended: float) -> Sent | Shown:
@@ -182,7 +175,7 @@ class Effects:
         pause = _BACKOFF_SECONDS
         while True:
             try:
-                after = self._read(read, sending)
+                after = _read(read, sending)
             except ToolError as error:
                 verdict = Shown("unclear", f"{read.alias}, which would show it, failed ({error})")
             else:
@@ -201,25 +194,15 @@ class Effects:
         """What the verifying read shows before a write; None where there is none, or it fails."""
         read = self.tools.verifier(sending.tool)
         with suppress(ToolError):
-            return None if read is None else [self._read(read, sending)]  # in a box, to be told from none
+            return None if read is None else [_read(read, sending)]  # in a box, to be told from none
         return None
 
-    def _read(self, read: Tool, sending: Sending) -> Json:
-        """What the verifying read answers; where it fails in a way that may pass, it is asked again.
 
-        Raises:
-            ToolError: it refuses, or failed each time.
-        """
-        given = {name: sending.arguments[name] for name in read.protocol.parameters if name in read.protocol.required}
-        for number in range(LOOKS):
-            try:
-                return read.call(given)
-            except ToolError as error:
-                final = error.outcome == "refused" and error.status in range(400, 500) and error.status != 429
-                if final or number == LOOKS - 1:
-                    raise
-                self.wait(error.retry_after or _BACKOFF_SECONDS * 2**number)
-        raise AssertionError("unreachable")
+def _read(read: Tool, sending: Sending) -> Json:
+    """What the verifying read answers. Raises `ToolError` where it fails."""
+    return read.call(
+        {name: sending.arguments[name] for name in read.protocol.parameters if name in read.protocol.required}
+    )
 
 
 def _refused(error: ToolError) -> ToolError:

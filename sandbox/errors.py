@@ -9,10 +9,6 @@ class SandboxUnavailable(AtcError):
     """The sandbox could not start, or died: nothing was learned about the program."""
 
 
-class Unsupported(SandboxUnavailable):
-    """A sandbox cannot run this program, or none on this machine, and no call was made: another one may."""
-
-
 class Diverged(AtcError):
     """A replay left its recording at call `index`: `expected` stood there, `got` was asked."""
 

@@ -1,8 +1,7 @@
-"""A source policy: reads a program and refuses, with the place and a way out, what only attacks need.
+"""A source policy: reads a program and refuses, with the line, what only attacks need.
 
 It turns an attack, and an honest mistake such as `import requests`, into a clear message before anything runs. It is
-never the boundary: what a program computes at run time it cannot see. `sandbox.zygote` and `sandbox.docker` hold a
-hostile program; this tells its author.
+no boundary: what a program computes at run time it cannot see.
 
 RestrictedPython's guards cost ordinary programs (of 44, 28 to 33 ran) and hold nothing that happens in C, so only its
 knowledge is taken: a node that it does not know is refused, so that a new version of Python adds no hole, and so are
@@ -14,9 +13,7 @@ from __future__ import annotations
 import ast
 import importlib
 import re
-import sys
 from collections.abc import Iterator
-from functools import lru_cache
 from types import ModuleType
 from typing import NamedTuple
 
@@ -35,25 +32,8 @@ LAYER = "source policy"
 SHOWN = 3
 """So many violations stand in a failure's message; the others are counted."""
 
-WIDTH = 120
-"""Of a longer line of source, so many characters around the place are shown."""
-
-NO_FILES = "print what you found, or use io.StringIO for text in memory instead"
-
-BUILTINS: dict[str, tuple[str, str]] = {
-    "__import__": ("imports in a way that nobody can check", "use an import statement instead"),
-    "breakpoint": ("needs somebody at a terminal", "use print instead"),
-    "compile": ("makes code that nobody can check", "write the code itself, or use re.compile for a pattern instead"),
-    "eval": ("runs text as code", "use ast.literal_eval for data, int or float for numbers instead"),
-    "exec": ("runs text as code", "write the statements themselves instead"),
-    "globals": ("gives more than the program's own names", "use a dict of your own instead"),
-    "help": ("needs somebody at a terminal", "use the tool's documentation instead"),
-    "input": ("is not available: nobody is there to answer", "use a value from the task, or from a tool instead"),
-    "locals": ("gives more than the program's own names", "use a dict of your own instead"),
-    "open": ("is not available: a program has no files", NO_FILES),
-    "vars": ("gives more than an object's own data", "use the attributes by name, or dataclasses.asdict instead"),
-}
-"""Functions of Python that the policy refuses unless the program binds the name itself: why, and what to use."""
+BUILTINS = frozenset("__import__ breakpoint compile eval exec globals help input locals open vars".split())  # noqa: SIM905
+"""Functions of Python that the policy refuses unless the program binds the name itself."""
 
 ALLOWED = frozenset(
     """
@@ -116,25 +96,20 @@ _TAKEN = frozenset(
     """.split()  # noqa: SIM905
 )
 
-_LINE_END = re.compile("\r\n|\r|\n")
 _WORD = re.compile(r"[^\W\d]\w*")
 
-Problem = tuple[str, str] | None
-"""What is refused and why, and what to do instead (empty where there is nothing)."""
+Problem = str | None
 
 
 class Violation(NamedTuple):
-    """A place in a program that the policy refuses. Line and column are 1-based."""
+    """What the policy refuses of a program, and on which line (1-based)."""
 
     line: int
-    column: int
     message: str
-    suggestion: str = ""
 
 
-@lru_cache(maxsize=256)
 def review(source: str) -> tuple[Violation, ...]:
-    """What `source` does against the policy, in order of place; empty where it may run.
+    """What `source` does against the policy, in order of lines; empty where it may run.
 
     Pure, and never raises. A source that Python cannot parse has no violations: that is for the run to tell.
     """
@@ -142,36 +117,40 @@ def review(source: str) -> tuple[Violation, ...]:
         nodes = list(ast.walk(parse(source, flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return ()  # it cannot be compiled either
-    reviewer, lines, found = _Reviewer(nodes), _LINE_END.split(source), set()
-    for node in nodes:
-        if (problem := reviewer.problem(node)) is not None:
-            line, offset = getattr(node, "lineno", 1), getattr(node, "col_offset", 0)
-            if isinstance(node, ast.Attribute):  # the name after the dot
-                line, offset = node.end_lineno or line, (node.end_col_offset or 0) - len(node.attr.encode())
-            text = lines[line - 1] if line <= len(lines) else ""
-            column = len(text.encode("utf-8")[: max(offset, 0)].decode("utf-8", "ignore"))  # ast counts bytes
-            found.add(Violation(line, column + 1, *problem))
-    return tuple(sorted(found))
+    reviewer = _Reviewer(nodes)
+    found = {(getattr(node, "lineno", 1), reviewer.problem(node)) for node in nodes}
+    return tuple(sorted(Violation(line, problem) for line, problem in found if problem is not None))
 
 
-def render(violation: Violation, source: str) -> str:
-    """The violation as up to three lines: what and where, the line of source, a way out."""
-    text = [*_LINE_END.split(source), *[""] * violation.line][violation.line - 1]
-    start = max(violation.column - 1 - WIDTH // 2, 0) if len(text) > WIDTH else 0
-    line = "".join(char if char.isprintable() else " " for char in text[start : start + WIDTH]).strip()
-    shown = [f"line {violation.line}: {violation.message}", f"    {line}", violation.suggestion]
-    return "\n".join(part for part in shown if part.strip())
+class Policed(Closing):
+    """Runs in `sandbox` what the policy lets through. Everything else is as there; it is closed with this one."""
+
+    def __init__(self, sandbox: Sandbox) -> None:
+        self.name, self.boundary, self.layers = sandbox.name, sandbox.boundary, (*sandbox.layers, LAYER)
+        self.warm, self.close, self._run = sandbox.warm, sandbox.close, sandbox.run  # type: ignore[method-assign]
+
+    def run(self, source: str, tools: Toolbox, *, limits: Limits, journal: Journal) -> Trace:
+        """See `sandbox.base.Sandbox.run`. Of a program that is refused nothing runs; its failure is a `policy` one."""
+        if violations := review(source):
+            return refused(violations, backend=self.name, pins=journal.open())
+        return self._run(source, tools, limits=limits, journal=journal)
+
+
+def refused(violations: tuple[Violation, ...], *, backend: str, pins: Pins) -> Trace:
+    """The trace of a program that the policy did not let run."""
+    told = [f"line {violation.line}: {violation.message}" for violation in violations[:SHOWN]]
+    if len(violations) > SHOWN:
+        told.append(f"and {len(violations) - SHOWN} more")
+    frames = (Frame(line=violations[0].line),)
+    failure = Failure(kind="policy", type="Refused", message="\n".join(told), frames=frames)
+    return Trace(failure=failure, backend=backend, pins=pins)
 
 
 def module_problem(path: str) -> Problem:
     """What is wrong with importing the module at the dotted `path`."""
     if path in ALLOWED or path in PACKAGES:
         return None
-    if path.split(".")[0] in sys.stdlib_module_names:
-        instead = "get data from the declared tools, and print results: a program has no files, network and processes"
-    else:
-        instead = "use the standard library, or call the declared tools by their names instead"
-    return f"the module {path!r} is not available in a program", instead
+    return f"the module {path!r} is not available in a program: use the declared tools, and print results"
 
 
 def member_problem(path: str, name: str) -> Problem:
@@ -184,7 +163,7 @@ def member_problem(path: str, name: str) -> Problem:
     private = name.startswith("_") and name not in ("__name__", "__doc__", "__version__", "__all__", "__annotations__")
     leads_on = path in ALLOWED and isinstance(getattr(importlib.import_module(path), name, None), ModuleType)
     if private or leads_on or name in WITHOUT.get(path, ()):
-        return f"{full!r} is not available in a program", NO_FILES if name == "open" else ""
+        return f"{full!r} is not available in a program"
     return None
 
 
@@ -202,7 +181,7 @@ class _Reviewer:
         kind, found = type(node).__name__, None
         match node:
             case ast.Name(id=name) if name in BUILTINS and name not in self._own:
-                found = f"{name}() {BUILTINS[name][0]}", BUILTINS[name][1]
+                found = f"{name}() is not available in a program"
             case ast.Name(id=name) if name.startswith("__"):
                 found = _attribute_problem(name)
             case ast.Attribute(attr=name, value=holder, ctx=use):
@@ -218,13 +197,13 @@ class _Reviewer:
             case ast.Import(names=aliases):
                 found = _first(module_problem(alias.name) for alias in aliases)
             case ast.ImportFrom(level=level) if level:
-                found = "a program has no package to import from", "write it into the program instead"
+                found = "a program has no package to import from"
             case ast.ImportFrom(module=str(path), names=aliases):
-                star = ("a star hides what is imported", "import the names that you use instead")
+                star = "a star hides what is imported"
                 parts = (star if alias.name == "*" else member_problem(path, alias.name) for alias in aliases)
                 found = module_problem(path) or _first(parts)
             case _ if kind not in _TAKEN and not hasattr(RestrictingNodeTransformer, f"visit_{kind}"):
-                found = f"{kind} statements are not allowed", ""
+                found = f"{kind} statements are not allowed"
         return found
 
     def _attribute(self, holder: ast.AST, name: str, *, changes: bool) -> Problem:
@@ -232,8 +211,7 @@ class _Reviewer:
         module = self._module(holder)
         if module is None:
             return _attribute_problem(name)
-        changed = (f"the module {module!r} cannot be changed", "use a name of your own instead")
-        return member_problem(module, name) or (changed if changes else None)
+        return member_problem(module, name) or (f"the module {module!r} cannot be changed" if changes else None)
 
     def _by_name(self, call: ast.Call, arguments: list[ast.expr]) -> Problem:
         """As text, what is refused as an attribute."""
@@ -273,7 +251,7 @@ def _attribute_problem(name: str) -> Problem:
     """What is wrong with the attribute `name` of any object."""
     if name not in _INTERPRETER:
         return None
-    return f"{name!r} leads to the interpreter's own objects", "use traceback instead" if name.startswith("tb_") else ""
+    return f"{name!r} leads to the interpreter's own objects"
 
 
 def _text_problem(text: str) -> Problem:
@@ -301,43 +279,3 @@ def _text(node: ast.AST) -> str | None:
             case _:
                 return None
     return "".join(pieces)
-
-
-class Policed(Closing):
-    """Runs in `sandbox` the programs that the policy lets through, and tells why of those that it does not.
-
-    Same contract, name and boundary as `sandbox`, which is closed with it.
-    """
-
-    def __init__(self, sandbox: Sandbox) -> None:
-        self.sandbox = sandbox
-        self.name, self.boundary = sandbox.name, sandbox.boundary
-
-    @property
-    def layers(self) -> tuple[str, ...]:
-        """What stands between a program and the machine."""
-        return (*self.sandbox.layers, LAYER)
-
-    def run(self, source: str, tools: Toolbox, *, limits: Limits, journal: Journal) -> Trace:
-        """See `sandbox.base.Sandbox.run`. Of a program that is refused nothing runs; its failure is a `policy` one."""
-        violations = review(source)
-        if violations:
-            return refused(violations, source, backend=self.name, pins=journal.open())
-        return self.sandbox.run(source, tools, limits=limits, journal=journal)
-
-    def warm(self) -> None:
-        """Start what the sandbox starts ahead of its first run."""
-        self.sandbox.warm()
-
-    def close(self) -> None:
-        """Close the sandbox."""
-        self.sandbox.close()
-
-
-def refused(violations: tuple[Violation, ...], source: str, *, backend: str, pins: Pins) -> Trace:
-    """The trace of a program that the policy did not let run."""
-    message = "\n".join(render(violation, source) for violation in violations[:SHOWN])
-    if len(violations) > SHOWN:
-        message += f"\nand {len(violations) - SHOWN} more"
-    failure = Failure(kind="policy", type="Refused", message=message, frames=(Frame(line=violations[0].line),))
-    return Trace(failure=failure, backend=backend, pins=pins)

@@ -10,7 +10,7 @@ from functools import partial
 from protocols.jsontypes import JsonObject
 from protocols.toolbox import Toolbox
 from sandbox.base import Sandbox
-from sandbox.errors import Diverged, Unsupported
+from sandbox.errors import Diverged, SandboxUnavailable
 from sandbox.frames import RunEnded
 from sandbox.inline import run
 from sandbox.journal import Journal, canonical
@@ -130,7 +130,7 @@ def _compare(recorded: Trace, trace: Trace) -> None:
     if _failed(recorded.failure) != _failed(trace.failure) or _said(recorded) != _said(trace):
         if _lacking(trace.failure) and not _lacking(recorded.failure):
             problem = trace.failure.message if trace.failure else ""
-            raise Unsupported(
+            raise SandboxUnavailable(
                 f"the {trace.backend} sandbox cannot run this program ({problem}); give another --sandbox."
             )
         raise Diverged(len(trace.calls), _ending(recorded), _ending(trace))

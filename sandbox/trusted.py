@@ -71,7 +71,7 @@ class TrustedSandbox(Closing):
             raise SandboxUnavailable(reason)
         violations = review(source)
         if violations:
-            return refused(violations, source, backend=self.name, pins=journal.open())
+            return refused(violations, backend=self.name, pins=journal.open())
         return serve(_Process(limits), source, tools, limits=limits, journal=journal, backend=self.name)
 
     def close(self) -> None:

@@ -22,7 +22,7 @@ from atc.config import Config
 from atc.store import RunTaken, StoreUnavailable
 from atc.store.postgres import PostgresStore
 from benchmarks.postgres import PASSWORD
-from protocols.protocol import Annotations, ToolProtocol
+from protocols.protocol import HttpBinding, ToolProtocol
 from protocols.toolbox import Tool, Toolbox
 from sandbox.trace import ToolCall
 
@@ -230,11 +230,12 @@ def test_nothing_is_sent_while_it_cannot_be_recorded(postgres, address, sandbox,
             postgres.stop()
 
     def tool(name: str, call) -> Tool:
-        return Tool(ToolProtocol(name=name, annotations=Annotations(idempotent=True)), call)
+        binding = HttpBinding(method="POST", url="https://shop.example/", idempotency_header="Key")
+        return Tool(ToolProtocol(name=name, binding=binding), call)
 
     tools = Toolbox([tool("add", add), tool("send", lambda _: sent.append("send"))])
     program = "add()\nsend()\nprint('sent')"
-    config = Config(allow_writes=("all",), on_unknown="retry-idempotent")
+    config = Config(allow_writes=("all",))
     with PostgresStore(address) as store:
         agent = Agent(tools, sandbox=sandbox, config=config, store=store)
         store._patience = 0.2

@@ -94,9 +94,9 @@ def http(method, *, key=None):
     return HttpBinding(method=method, url="https://desk.example/watches", idempotency_header=key)
 
 
-def boxed(desk, *, verified=True, key=None, idempotent=None):
+def boxed(desk, *, verified=True, key=None):
     verify = Verify(tool="list_watches") if verified else None
-    writes = Annotations(read_only=False, idempotent=idempotent)
+    writes = Annotations(read_only=False)
 
     def write(name, method, call, arguments=ARGUMENTS):
         protocol = ToolProtocol(
@@ -136,11 +136,11 @@ class Clock:
             change(self.now)
 
 
-def send(desk, tool="create_watch", *, earlier=None, results=(), clock=None, on_unknown="stop", **how):
+def send(desk, tool="create_watch", *, earlier=None, results=(), clock=None, **how):
     toolbox, clock = boxed(desk, **how), clock or Clock()
     arguments = {"watch_id": "w1"} if tool == "delete_watch" else {"flight": "f1", "note": "late"}
     intents = []
-    effects = Effects(tools=toolbox, on_unknown=on_unknown, wait=clock.wait, now=lambda: clock.now)
+    effects = Effects(tools=toolbox, wait=clock.wait, now=lambda: clock.now)
 
     def make():
         token = idempotency_key.set("k1" if how.get("key") else None)
@@ -217,24 +217,17 @@ def test_an_equal_record_from_before_or_of_another_call_is_not_taken_for_the_wri
 @pytest.mark.parametrize(
     ("desk", "how", "why"),
     [
-        (Desk(faults=[LOST], broken_reads=[ToolError(500, "no")] * 3), {}, "could not be asked before"),
+        (Desk(faults=[LOST], broken_reads=[ToolError(500, "no")]), {}, "could not be asked before"),
         (Desk(faults=[LOST], broken_reads=[None, *[ToolError(500, "no")] * 99]), {}, "failed"),
         (Desk(faults=[DROPPED], pages=2), {}, "does not tell"),
         (Desk(faults=[LOST]), {"verified": False}, "nothing shows"),
-        (Desk(faults=[LOST]), {"verified": False, "on_unknown": "retry-idempotent"}, "nothing shows"),
     ],
-    ids=["no baseline", "the read fails", "only a page", "neither key nor read", "not idempotent"],
+    ids=["no baseline", "the read fails", "only a page", "neither key nor read"],
 )
 def test_what_nothing_tells_is_not_guessed_but_left_to_a_person(desk, how, why):
     with pytest.raises(StillUnknown, match=why):
         send(desk, **how)
     assert desk.sent == 1
-
-
-def test_what_may_be_repeated_is_sent_again_without_proof_where_the_settings_say_so():
-    desk = Desk(faults=[LOST])
-    send(desk, "put_watch", verified=False, idempotent=True, on_unknown="retry-idempotent")
-    assert desk.sent == 2
 
 
 def test_a_conflict_under_a_key_that_stays_is_a_refusal():
@@ -247,9 +240,8 @@ def test_a_conflict_under_a_key_that_stays_is_a_refusal():
 KILLED = ToolCall(index=0, tool="create_watch", arguments={}, line=1, baseline=[{"watches": []}], outcome="unknown")
 
 
-@pytest.mark.parametrize(("watches", "failures", "sendings"), [([RECORDED], 0, 0), ([RECORDED], 2, 0), ([], 0, 1)])
-def test_a_call_of_an_execution_that_was_killed_is_settled_before_it_is_sent(watches, failures, sendings):
-    # A read that fails is made again, though the time to settle is over.
-    desk = Desk(watches=list(watches), broken_reads=[ToolError(503, "busy")] * failures)
+@pytest.mark.parametrize(("watches", "sendings"), [([RECORDED], 0), ([], 1)])
+def test_a_call_of_an_execution_that_was_killed_is_settled_before_it_is_sent(watches, sendings):
+    desk = Desk(watches=list(watches))
     assert send(desk, earlier=(KILLED, 0.0)).response == RECORDED
     assert (desk.sent, desk.watches) == (sendings, [RECORDED])

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sandbox.policy import render, review
+from sandbox.policy import refused, review
+from sandbox.trace import Pins
 
 ROOT = Path(__file__).resolve().parent.parent
 PARTS = re.split(r"^#### (\w+)\n", (ROOT / "tests/policy_programs/ordinary.txt").read_text("utf-8"), flags=re.MULTILINE)
@@ -23,18 +24,9 @@ HARMLESS_IN_TEXT = {"cpu", "memory", "output", "recursion", "rpc-abuse", "signal
 """Categories in which some programs do nothing that an ordinary program does not: limits are for those."""
 
 
-def messages(source):
-    return [violation.message for violation in review(source)]
-
-
-def only(source):
-    (violation,) = review(source)
-    return violation
-
-
 @pytest.mark.parametrize("name", ORDINARY)
 def test_an_ordinary_program_is_let_through(name):
-    assert [render(violation, ORDINARY[name]) for violation in review(ORDINARY[name])] == []
+    assert review(ORDINARY[name]) == ()
 
 
 @pytest.mark.skipif(not HOSTILE, reason="../shared/redteam is not here")
@@ -56,46 +48,21 @@ def test_an_attack_is_refused(source):
 
 @pytest.mark.parametrize("source", SOURCES["let through"])
 def test_what_only_looks_like_one_is_let_through(source):
-    assert messages(source) == []
+    assert review(source) == ()
 
 
-@pytest.mark.parametrize(
-    ("source", "suggestion"),
-    [
-        ("import requests", "use the standard library, or call the declared tools by their names instead"),
-        ("eval('[1]')", "use ast.literal_eval for data, int or float for numbers instead"),
-        ("open('x')", "print what you found, or use io.StringIO for text in memory instead"),
-        ("import json\njson.x = 1", "use a name of your own instead"),
-    ],
-)
-def test_a_refusal_says_what_to_do_instead(source, suggestion):
-    assert only(source).suggestion.startswith(suggestion)
-
-
-def test_it_is_shown_with_its_place():
-    source = "rows = []\nif rows:\n    é = rows; data = json_of(open('f'))\n"
-    violation = only(source)
-    assert (violation.line, violation.column) == (3, 30)
-    assert render(violation, source) == (
-        "line 3: open() is not available: a program has no files\n"
-        "    é = rows; data = json_of(open('f'))\n"
-        "print what you found, or use io.StringIO for text in memory instead"
+def test_a_refusal_names_its_line_and_what_is_refused():
+    violations = review(
+        "rows = []\nif rows:\n    data = rows; open('f')\nimport requests, json\njson.x = 1\n" + "open('x')\n" * 4
     )
-
-
-def test_a_long_line_is_shown_around_the_place_and_control_characters_are_not_shown():
-    source = "x = '" + "a" * 500 + "\x1b[2J'; open('f')"
-    shown = render(only(source), source)
-    assert "\x1b" not in shown
-    assert "open('f')" in shown
-    assert max(map(len, shown.splitlines())) < 140
-
-
-@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
-def test_lines_are_those_that_python_counts(end):
-    source = end.join(("x = 1", "y = '''", "'''", "open('f')"))
-    assert only(source).line == 4
-    assert "    open('f')" in render(only(source), source)
+    failure = refused(violations, backend="trusted", pins=Pins()).failure
+    assert (failure.kind, failure.type, failure.line) == ("policy", "Refused", 3)
+    assert failure.message == (
+        "line 3: open() is not available in a program\n"
+        "line 4: the module 'requests' is not available in a program: use the declared tools, and print results\n"
+        "line 5: the module 'json' cannot be changed\n"
+        "and 4 more"
+    )
 
 
 @pytest.mark.parametrize(
@@ -122,7 +89,4 @@ pieces = st.sampled_from(PIECES)
 
 @given(st.lists(pieces, max_size=30).map(" ".join) | st.text())
 def test_it_never_raises_and_always_finds_the_same(source):
-    found = review.__wrapped__(source)
-    assert found == review.__wrapped__(source)
-    for violation in found:
-        assert violation.message in render(violation, source)
+    assert review(source) == review(source)

@@ -12,7 +12,7 @@ from protocols.errors import ToolError
 from protocols.toolbox import Toolbox
 from sandbox.choose import availability, open_sandbox
 from sandbox.conformance import make_tool
-from sandbox.errors import Diverged, Unsupported
+from sandbox.errors import Diverged, SandboxUnavailable
 from sandbox.journal import Journal
 from sandbox.limits import Limits
 from sandbox.replay import Redacted, replay
@@ -208,5 +208,5 @@ class TestSecrets:
 def test_a_sandbox_that_lacks_what_the_program_needs_gives_no_verdict(any_sandbox):
     source = "import statistics\nprint(statistics.mean([1, 2]))"
     first, _, offline = ran(source, any_sandbox)
-    with closing(open_sandbox("monty")) as monty, pytest.raises(Unsupported, match="give another --sandbox"):
+    with closing(open_sandbox("monty")) as monty, pytest.raises(SandboxUnavailable, match="give another --sandbox"):
         replay(source, offline, first, sandbox=monty, limits=LIMITS)

@@ -116,9 +116,8 @@ trust_option = click.option(
 learn_option = click.option("--learn/--no-learn", default=None, help="Learn response schemas from calls (on).")
 on_unknown_option = click.option(
     "--on-unknown",
-    type=click.Choice(["stop", "retry-idempotent", "skip"]),
-    help="A write of which nothing tells whether it took effect: pause (default), send it again where repeating "
-    "changes nothing more, or go on without it.",
+    type=click.Choice(["stop", "skip"]),
+    help="A write of which nothing tells whether it took effect: pause (default), or go on without it.",
 )
 budget_options = several(
     click.option("--max-tokens", type=AT_LEAST_ONE, metavar="N", help="Model tokens of the run."),

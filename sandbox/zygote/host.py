@@ -21,7 +21,7 @@ from typing import Any
 from protocols.toolbox import Toolbox
 from sandbox import workers
 from sandbox.base import OnDemand
-from sandbox.errors import SandboxUnavailable, Unsupported
+from sandbox.errors import SandboxUnavailable
 from sandbox.journal import Journal
 from sandbox.layers.names import LAYERS, REQUIRED, SWITCHED_OFF
 from sandbox.limits import Limits
@@ -175,7 +175,7 @@ class Zygote:
 
         Raises:
             ZygoteLost: it cannot.
-            Unsupported: a layer is missing without which nothing runs.
+            SandboxUnavailable: a layer is missing without which nothing runs.
         """
         with self._ready:
             if self._missing is None:
@@ -192,7 +192,7 @@ class Zygote:
                 self._missing = dict(said["missing"])
         for name in LAYERS:
             if name in REQUIRED and self._missing.get(name, SWITCHED_OFF) != SWITCHED_OFF:
-                raise Unsupported(
+                raise SandboxUnavailable(
                     f"the zygote sandbox cannot have {LAYERS[name]}: {self._missing[name]}. "
                     f"It runs nothing without; use --sandbox docker or --sandbox monty"
                 )
