@@ -194,7 +194,9 @@ def told(report: Mapping[str, Any], title: str = "") -> Iterator[str]:
         if all(isinstance(row, Mapping) and not all(map(_is_part, row.values())) for row in rows.values()):
             heads = list(dict.fromkeys(head for row in rows.values() for head in row))
             yield from ("", f"{key}:")
-            yield from columns([("", *heads), *((str(k), *(_cell(r.get(h)) for h in heads)) for k, r in rows.items())])
+            yield from columns(
+                [("", *map(str, heads)), *((str(k), *(_cell(r.get(h)) for h in heads)) for k, r in rows.items())]
+            )
         else:
             yield from told(part, key)
 

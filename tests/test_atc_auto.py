@@ -97,7 +97,7 @@ def test_nothing_is_written_that_depends_on_a_shape_nobody_has_seen(solve, tool,
         "print('ANSWER:', add_star(id=note['text'])['stars'])", allow_writes=("all",),
     )  # fmt: skip
     assert [event.why for event in changes(events)] == [
-        "add_star would be given what get_note returns, which nobody has seen"
+        "add_star may be given what get_note returns, which nobody has seen"
     ]
     assert (solution.answer, sent) == ("6", [("get_note", {"id": "p1"}), ("add_star", {"id": "a note"})])
 

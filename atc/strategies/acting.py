@@ -23,11 +23,13 @@ from atc.searching import MOST_SEARCHES, Searching
 from atc.strategies.attempts import executed
 from atc.strategies.conversation import longest_shown
 from atc.strategies.run import Parts, Run
+from atc.synthesize import parse
 from atc.types import Attempt, Program
-from protocols.abridge import abridged, clipped
+from protocols.abridge import abridged, clipped, printed
 from protocols.ask import Message
 from protocols.jsontypes import Json, JsonObject
 from protocols.protocol import Annotations, ToolProtocol
+from protocols.render import described_within
 from protocols.toolbox import Tool, Toolbox
 from sandbox.journal import Journal
 from sandbox.limits import Limits
@@ -59,10 +61,6 @@ class Action(NamedTuple):
     arguments: Mapping[str, Json]
 
 
-class CallsSpent(BudgetSpent):
-    """The calls of a part of the run are used up; the run may go on."""
-
-
 class Acting(Run):
     """A run of calls. `standing` are those that its program makes; all that were ever made are in `attempts`.
 
@@ -74,7 +72,6 @@ class Acting(Run):
         self.standing: tuple[Action, ...] = ()
         self.waits = ""
         """The tool that the model called last before an id was known that it needs."""
-        self._allowed: tuple[int, int] | None = None
 
     @property
     def made(self) -> int:
@@ -90,24 +87,17 @@ class Acting(Run):
         ]
         return Reach(tools, self.task).after(results)
 
-    def allow(self, calls: int | None) -> None:
-        """Let so many calls be made from here on (None: as many as the run may); the next one raises `CallsSpent`."""
-        self._allowed = None if calls is None else (calls, self.made + calls)
-
     def call(self, tool: str, arguments: Mapping[str, Json]) -> Observation:
         """Make a call; arguments are by alias. One that fails does not stand: the model is told, and goes on.
 
         Raises:
             BudgetSpent: the run has made as many calls as it may.
-            CallsSpent: so has what `allow` bounds.
         """
         if tool not in self.parts.toolbox:
             return Observation(text=f"Error: there is no function {tool!r}.", failed=True)
         most = longest_shown(self.parts.prompt_tokens)
         if self.made >= (allowed := self.parts.config.max_calls):
             raise BudgetSpent(f"max_calls = {allowed}")
-        if self._allowed is not None and self.made >= self._allowed[1]:
-            raise CallsSpent(f"{self._allowed[0]} calls")
         before = len(self.standing)
         actions = (*self.standing, Action(tool, arguments))
         result = self._executed(actions, self._source(actions), look=True)
@@ -131,10 +121,6 @@ class Acting(Run):
     def without(self, tools: Collection[str]) -> None:
         """Let no call of these tools stand."""
         self.standing = tuple(action for action in self.standing if action.tool not in tools)
-
-    def begin_anew(self) -> None:
-        """Let no call stand, and count the attempts from here on to the next round."""
-        self.standing, self.round = (), self.round + 1
 
     def give(self, text: str) -> Attempt:
         """The program that the calls that stand make, printing the answer: it is what has solved the task."""
@@ -182,6 +168,32 @@ class Acting(Run):
     def replied(self, messages: Sequence[Message], purpose: str, most: int) -> str:
         """What the model says in words, in `most` tokens."""
         return self.meter.complete(messages, purpose=purpose, temperature=0.0, seed=0, max_tokens=most).text
+
+    def described(self, tools: Toolbox, *, share: int = 1) -> str:
+        """What a prompt tells of the tools, in one of so many shares of the room for them."""
+        return described_within(tools, budget=self.parts.prompt_tokens // share, docs=self.parts.config.docs)[0]
+
+    def read_response(
+        self,
+        value: Json,
+        code: Iterable[Sequence[Message]],
+        reading: Sequence[Message],
+        *,
+        purpose: str,
+        tokens: int,
+        most: int,
+    ) -> str:
+        """What is wanted of a response, in words of `most` characters.
+
+        It is what the first program prints that the model writes to one of the prompts of `code` and that works; else
+        what the model says to the prompt `reading`. A reply has `tokens` at most.
+        """
+        for messages in code:
+            program = parse(self.replied(messages, purpose, tokens))
+            found = self.extracted(program, value) if program is not None else None
+            if found is not None:
+                return printed(found, most=most)
+        return printed(self.replied(reading, purpose, tokens).strip(), most=most)
 
     def extracted(self, program: Program, data: Json) -> str | None:
         """What a program prints that reads the variable `data`; None where it fails, or prints nothing.

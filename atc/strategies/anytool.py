@@ -46,8 +46,8 @@ class Options(agents.Options):
     """Table 3: with backtracking, or without."""
     rounds: int = field(default=6, metadata={"least": 0})
     """Self-reflections at most; 0 is Table 3's run without any."""
-    calls: int = 10
-    """Calls that the solver makes at most in a round (A.1)."""
+    turns: int = 10
+    """Turns that the solver takes at most in a round: the paper's calls (A.1)."""
     votes: int = 3
     """Of the judge."""
 
@@ -125,16 +125,17 @@ class _AnyTool(Acting):
             opening[-1] = replace(opening[-1], content=f"{opening[-1].content}\n\n{again}")
         turns = Turns(opening, room_for_turns(budget), list(self.turns))
         solver = dfsdt.search if self.options.solver == "dfsdt" else react.chain_of_turns
-        ended = solver(turns, offer, self, most_calls=self.options.calls)
+        limit = solver(turns, offer, self, most=self.options.turns)
+        last = turns.last
         self.turns = [turn for turn in turns.taken if turn.end is None]
-        if ended.answer is not None:
-            return self._judged(ended.answer)
-        if ended.limit is not None:
-            return _Failed(f"No answer was found within {ended.limit}.")
-        if ended.turn.end == "paused":
+        if last.answer is not None:
+            return self._judged(last.answer)
+        if limit is not None:
+            return _Failed(f"No answer was found within {limit}.")
+        if last.end == "paused":
             return None
-        reason = clipped(ended.turn.reason or _NO_ANSWER, _LONGEST_REASON)
-        return _Failed(reason, self._spelled(ended.turn.functions))
+        reason = clipped(last.reason or _NO_ANSWER, _LONGEST_REASON)
+        return _Failed(reason, self._spelled(last.functions))
 
     def _judged(self, text: str) -> _Failed | None:
         """What the judge holds of an answer: None, or why it is rejected."""

@@ -9,23 +9,22 @@ arXiv:2403.03031; `docs/how/strategies.md` states where this departs from it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
-from atc.decode.call import Written, write_call
+from atc.decode.call import write_call
 from atc.decode.formats import PYTHON_CALL
 from atc.decode.read import ReadCall, write_as
 from atc.prompts import fill
 from atc.strategies.acting import Acting, finish_tool, reply_tool
 from atc.strategies.conversation import Turn, Turns, briefer, room_for_turns
 from atc.strategies.run import Parts
-from atc.synthesize import parse
 from atc.types import Solution
-from protocols.abridge import abridged, clipped, printed, sampled
+from protocols.abridge import abridged, clipped, sampled
 from protocols.ask import Message
 from protocols.jsontypes import Json
-from protocols.render import described_within
 from protocols.schema import shape
 from protocols.toolbox import Toolbox
 
@@ -39,13 +38,13 @@ LONGEST_READ = 4_500
 """Characters of a response that the model reads itself: about the 1,500 tokens of the published code."""
 _LONGEST_OBSERVED = 1_024
 _LONGEST_SHAPE, _LONGEST_SAMPLE = 2_000, 1_000
-_MOST_PROGRAMS = 3
 _LONGEST_REPLY = 500
 """Tokens, as the published code has them."""
 _TEXT = {"type": "string", "minLength": 1}
 
 Agent = Literal["grounding", "execution"]
 """Whose work review may send back."""
+_PURPOSES: Mapping[Agent, str] = {"grounding": "ground", "execution": "execute"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,15 +55,6 @@ class _Outcome:
     again: Agent | None = None
     paused: bool = False
     answer: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Step:
-    """Grounding's instruction, the tool that it chose, and what is wanted of the response."""
-
-    instruction: str
-    tool: str
-    wanted: str
 
 
 def solve(task: str, parts: Parts) -> Solution:
@@ -80,7 +70,7 @@ class _Team(Acting):
 
     def __init__(self, task: str, parts: Parts) -> None:
         super().__init__(task, parts)
-        self.stubs = self._described(self.tools)
+        self.stubs = self.described(self.tools)
         opening = [
             Message("system", fill("conagents_ground")),
             Message("user", fill("task", stubs=self.stubs, task=task)),
@@ -101,69 +91,53 @@ class _Team(Acting):
 
     def _step(self) -> _Outcome:
         """One step, from its instruction to what was observed. Of what was sent back only this step's prompts tell."""
-        begun, self.rounds = len(self.turns.taken), MOST_ROUNDS
-        while True:
-            written = self._write("ground", self.turns.messages(), _guiding(self.tools))
-            outcome = self._carried_out(written.call)
-            if outcome.again is None:
-                break
-            self.turns.add(Turn(said=_said(written), told=fill("conagents_again", feedback=outcome.told)))
-        self.turns.back_to(begun)
-        self.turns.add(Turn(said=_said(written), told=fill("conagents_result", result=outcome.told)))
+        self.rounds = MOST_ROUNDS
+        said, outcome = self._accepted("grounding", self.turns.messages(), _guiding(self.tools), self._guided)
+        self.turns.add(Turn(said=said, told=fill("conagents_result", result=outcome.told)))
         return outcome
 
-    def _carried_out(self, call: ReadCall) -> _Outcome:
-        """What came of grounding's reply: an instruction, the answer, or neither."""
-        if call.error is not None:
-            return self._sent_back(call.error.message, "grounding")
+    def _accepted(
+        self, agent: Agent, messages: list[Message], tools: Toolbox, act: Callable[[ReadCall], _Outcome]
+    ) -> tuple[str, _Outcome]:
+        """What an agent says, and what came of it; it writes again while that is sent back to it."""
+        while True:
+            written = self.held(write_call, messages, tools, purpose=_PURPOSES[agent])
+            call, said = written.call, written.text.strip() or "(nothing)"
+            outcome = act(call) if call.error is None else self._sent_back(call.error.message, agent)
+            if outcome.again != agent:
+                return said, outcome
+            messages += [Message("assistant", said), Message("user", fill("conagents_again", feedback=outcome.told))]
+
+    def _guided(self, call: ReadCall) -> _Outcome:
+        """What came of grounding's reply: the answer, or an instruction, which execution carries out."""
         if call.tool != "instruct":
             attempt = self.give(str(call.arguments["answer"]))
             if attempt.answer is None and not attempt.paused:
                 return self._sent_back("The answer is empty.", "grounding")
             return _Outcome(told="", answer=attempt.answer, paused=attempt.paused)
-        given = {name: str(value) for name, value in call.arguments.items()}
-        step = _Step(instruction=given["instruction"], tool=given["tool"], wanted=given["wanted"])
-        question = fill(
-            "conagents_choice",
-            stubs=self.stubs,
-            task=self.task,
-            known=self._known(),
-            instruction=step.instruction,
-            tool=step.tool,
-            wanted=step.wanted,
-        )
-        return self._reviewed(question, ["grounding"]) or self._done(step)
-
-    def _done(self, step: _Step) -> _Outcome:
-        """What execution made of an instruction; what it sends back to itself, it writes again."""
-        chosen = self.tools.only([step.tool])
+        step = {name: str(value) for name, value in call.arguments.items()}
+        question = fill("conagents_choice", stubs=self.stubs, task=self.task, known=self._known(), **step)
+        if refused := self._reviewed(question, ["grounding"]):
+            return refused
+        chosen = self.tools.only([step["tool"]])
         asked = fill(
             "conagents_instruction",
-            stubs=self._described(chosen),
+            stubs=self.described(chosen),
             known=self._known(),
-            instruction=step.instruction,
+            instruction=step["instruction"],
         )
         messages = [Message("system", fill("conagents_execute")), Message("user", asked)]
-        while True:
-            written = self._write("execute", messages, chosen)
-            outcome = self._called(step, written.call)
-            if outcome.again != "execution":
-                return outcome
-            messages += [
-                Message("assistant", _said(written)),
-                Message("user", fill("conagents_again", feedback=outcome.told)),
-            ]
+        return self._accepted("execution", messages, chosen, partial(self._called, step))[1]
 
-    def _called(self, step: _Step, call: ReadCall) -> _Outcome:
+    def _called(self, step: Mapping[str, str], call: ReadCall) -> _Outcome:
         """What came of a call: it is reviewed, made, and observed, or reviewed once more where it failed."""
-        if call.error is not None:
-            return self._sent_back(call.error.message, "execution")
+        tool = self.tools[call.tool]
         told = {
-            "stubs": self._described(self.tools.only([step.tool])),
+            "stubs": self.described(self.tools.only([call.tool])),
             "task": self.task,
             "known": self._known(),
-            "instruction": step.instruction,
-            "call": clipped(write_as(self.tools[call.tool], call.arguments, PYTHON_CALL), _LONGEST_CALL),
+            "instruction": step["instruction"],
+            "call": clipped(write_as(tool, call.arguments, PYTHON_CALL), _LONGEST_CALL),
         }
         if refused := self._reviewed(fill("conagents_call", **told), ["execution", "grounding"]):
             return refused
@@ -174,35 +148,28 @@ class _Team(Acting):
             question = fill("conagents_failure", **told, error=seen.text)
             return self._reviewed(question, ["execution", "grounding"], accepts=False) or _Outcome(told=seen.text)
         found = self._observed(seen.value, told["call"], step) or seen.text
-        self.known.append(f"{step.instruction}\n{found}")
+        self.known.append(f"{step['instruction']}\n{found}")
         return _Outcome(told=found)
 
-    def _observed(self, value: Json, call: str, step: _Step) -> str:
+    def _observed(self, value: Json, call: str, step: Mapping[str, str]) -> str:
         """The observing agent: what is wanted of a response, in words; empty where the agent has none.
 
-        As in the published code of the paper's first version (Shi et al., 2024): of a long response, code is written
-        over its structure, again with what went wrong where it fails; else, and at last, the model reads a sample.
+        Of a long response, code is written over its structure; where that fails the model reads a sample.
         """
 
         def asking(prompt: str, response: str) -> list[Message]:
-            asked = fill(
-                "conagents_response", instruction=step.instruction, call=call, response=response, wanted=step.wanted
-            )
+            about = {"instruction": step["instruction"], "wanted": step["wanted"]}
+            asked = fill("conagents_response", call=call, response=response, **about)
             return [Message("system", fill(prompt)), Message("user", asked)]
 
+        code = []
         if len(repr(value)) > LONGEST_READ:
             form, sample = clipped(shape(value), _LONGEST_SHAPE), sampled(value, most=_LONGEST_SAMPLE)
-            messages = asking("conagents_extract", fill("conagents_structure", shape=form, sample=sample))
-            for _ in range(_MOST_PROGRAMS):
-                reply = self.replied(messages, "observe", _LONGEST_REPLY)
-                program = parse(reply)
-                found = self.extracted(program, value) if program is not None else None
-                if found is not None:
-                    return printed(found, most=_LONGEST_OBSERVED)
-                again = Message("user", fill("conagents_extract_again"))
-                messages += [Message("assistant", reply.strip() or "(nothing)"), again]
-        messages = asking("conagents_observe", abridged(value, most=LONGEST_READ))
-        return clipped(self.replied(messages, "observe", _LONGEST_REPLY).strip(), _LONGEST_OBSERVED)
+            code.append(asking("conagents_extract", fill("conagents_structure", shape=form, sample=sample)))
+        reading = asking("conagents_observe", abridged(value, most=LONGEST_READ))
+        return self.read_response(
+            value, code, reading, purpose="observe", tokens=_LONGEST_REPLY, most=_LONGEST_OBSERVED
+        )
 
     def _reviewed(self, question: str, to: Sequence[Agent], *, accepts: bool = True) -> _Outcome | None:
         """What review sends back, and to whom; None where it accepts, says nothing that can be read, or is not asked.
@@ -212,7 +179,7 @@ class _Team(Acting):
         if not self.rounds:
             return None
         messages = [Message("system", fill("conagents_review")), Message("user", question)]
-        call = self._write("review", messages, _reviewing(to, accepts=accepts)).call
+        call = self.held(write_call, messages, _reviewing(to, accepts=accepts), purpose="review").call
         if call.tool != "send_back" or call.error is not None:
             return None
         back = next(agent for agent in to if agent == call.arguments["to"])
@@ -224,13 +191,6 @@ class _Team(Acting):
             return _Outcome(told=f"Not done. {feedback}")
         self.rounds -= 1
         return _Outcome(told=feedback, again=to)
-
-    def _write(self, purpose: str, messages: Sequence[Message], tools: Toolbox) -> Written:
-        """A reply of an agent, as one call."""
-        return self.held(write_call, messages, tools, purpose=purpose)
-
-    def _described(self, tools: Toolbox) -> str:
-        return described_within(tools, budget=self.parts.prompt_tokens, docs=self.parts.config.docs)[0]
 
     def _known(self) -> str:
         return "\n".join(briefer(self.known, beside=0, room=self.room)) or "nothing yet"
@@ -246,7 +206,3 @@ def _reviewing(to: Sequence[Agent], *, accepts: bool) -> Toolbox:
     """What review replies with. The feedback comes before the agent: what is wrong decides who is to mend it."""
     send_back = reply_tool("send_back", feedback=_TEXT, to={"type": "string", "enum": list(to)})
     return Toolbox([reply_tool("accept"), send_back] if accepts else [send_back])
-
-
-def _said(written: Written) -> str:
-    return written.text.strip() or "(nothing)"

@@ -35,7 +35,6 @@ class Turn:
 
     said: str
     told: str = ""
-    thought: str = ""
     tool: str = ""
     arguments: Mapping[str, Json] = field(default_factory=dict)
     end: End | None = None

@@ -15,9 +15,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from atc.prompts import fill
-from atc.strategies.acting import Acting, CallsSpent, Offer
+from atc.strategies.acting import Acting, Offer
 from atc.strategies.conversation import Turn, Turns
-from atc.strategies.react import Ended, Tries, next_turn
+from atc.strategies.react import Tries, next_turn
 from atc.strategies.run import Parts
 from atc.types import Solution
 from protocols.abridge import clipped
@@ -42,18 +42,14 @@ def solve(task: str, parts: Parts, *, tries: int = 1) -> Solution:
     return Tries(task, parts, search, tries=tries, back=True).solve()
 
 
-def search(turns: Turns, offer: Offer, acting: Acting, *, number: int = 0, most_calls: int | None = None) -> Ended:
-    """Search from where `turns` and `acting` stand, as the `number`-th try of a run, with at most so many calls.
+def search(turns: Turns, offer: Offer, acting: Acting, *, number: int = 0, most: int | None = None) -> str | None:
+    """Search from where `turns` and `acting` stand, as the `number`-th try of a run, at most so many turns; see `Way`.
 
     Afterwards both hold the way that was taken last: that to the answer, where there is one.
     """
-    found = _Search(turns, offer, acting, number)
-    acting.allow(most_calls)
-    try:
-        found.expand(0)
-    except CallsSpent as spent:
-        return Ended(turn=turns.last, limit=spent.limit)
-    return Ended(turn=turns.last, limit=found.limit)
+    found = _Search(turns, offer, acting, number, most or MOST_TURNS)
+    found.expand(0)
+    return found.limit
 
 
 @dataclass
@@ -64,6 +60,7 @@ class _Search:
     offer: Offer
     acting: Acting
     number: int
+    most: int
     taken: int = 0
     limit: str | None = None
 
@@ -74,8 +71,8 @@ class _Search:
         turns, calls = len(self.turns.taken), len(self.acting.standing)
         before: list[Turn] = []
         for _ in range(WIDTH):
-            if self.taken == MOST_TURNS:
-                self.limit = f"{MOST_TURNS} steps"
+            if self.taken == self.most:
+                self.limit = f"{self.most} steps"
                 return _OUT
             self.turns.back_to(turns)
             self.acting.back_to(calls)

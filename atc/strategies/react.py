@@ -7,14 +7,14 @@ ReAct@3: it begins anew, three times at most in all, while a try ends without an
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeAlias
 
 from atc.decode.call import write_turn
 from atc.decode.read import ReadCall
 from atc.prompts import fill
 from atc.strategies import conversation
-from atc.strategies.acting import Acting, CallsSpent, Offer, offered
+from atc.strategies.acting import Acting, Offer, offered
 from atc.strategies.conversation import Turn, Turns, room_for_turns
 from atc.strategies.run import Parts
 from atc.types import Solution
@@ -36,21 +36,10 @@ def solve(task: str, parts: Parts, *, tries: int = 1) -> Solution:
     return Tries(task, parts, chain_of_turns, tries=tries).solve()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ended:
-    """How a try ended: by `turn`, the last, or at a `limit` of its own, in words."""
-
-    turn: Turn
-    limit: str | None = None
-
-    @property
-    def answer(self) -> str | None:
-        """The answer, where it ended with one."""
-        return self.turn.answer if self.limit is None else None
-
-
-Way: TypeAlias = Callable[..., Ended]
-"""`chain_of_turns`, or the search of DFSDT: one try, the `number`-th of its run."""
+Way: TypeAlias = Callable[..., str | None]
+"""`chain_of_turns`, or the search of DFSDT: one try, the `number`-th of its run. The last of the turns is how it ended;
+what it gives is the limit that ended it, if one did.
+"""
 
 
 class Tries(Acting):
@@ -70,32 +59,29 @@ class Tries(Acting):
     def act(self) -> None:
         """Try after try."""
         for number in range(self.tries):
-            if number:
-                self.begin_anew()
-                self.turns.back_to(0)
-            ended = self.way(self.turns, self.offer, self, number=number)
-            self.limit = ended.limit
-            if ended.answer is not None:
-                self.answer = self.give(ended.answer).answer
-            if self.answer is not None or ended.turn.end == "paused":
+            self.round = number
+            self.back_to(0)
+            self.turns.back_to(0)
+            self.limit = self.way(self.turns, self.offer, self, number=number)
+            last = self.turns.last
+            if last.answer is not None:
+                self.answer = self.give(last.answer).answer
+            if self.answer is not None or last.end == "paused":
                 return
-        if self.limit is None and self.turns.last.end != "answer":  # of one that could not be given its program tells
-            self.not_run(self.turns.last.reason or NO_ANSWER, kind="no_answer")
+        if self.limit is None and last.end != "answer":  # of one that could not be given its program tells
+            self.not_run(last.reason or NO_ANSWER, kind="no_answer")
 
 
 def chain_of_turns(
-    turns: Turns, offer: Offer, acting: Acting, *, number: int = 0, most_calls: int | None = None
-) -> Ended:
-    """Turn after turn until one ends the try, the `number`-th of its run, or would make a call too many."""
-    acting.allow(most_calls)
-    try:
-        for _ in range(MOST_TURNS):
-            turns.add(next_turn(turns, offer, acting, number=number))
-            if turns.last.end is not None:
-                return Ended(turn=turns.last)
-    except CallsSpent as spent:
-        return Ended(turn=turns.last, limit=spent.limit)
-    return Ended(turn=turns.last, limit=f"{MOST_TURNS} steps")
+    turns: Turns, offer: Offer, acting: Acting, *, number: int = 0, most: int | None = None
+) -> str | None:
+    """At most so many turns until one ends the try, the `number`-th of its run; see `Way`."""
+    most = most or MOST_TURNS
+    for _ in range(most):
+        turns.add(next_turn(turns, offer, acting, number=number))
+        if turns.last.end is not None:
+            return None
+    return f"{most} steps"
 
 
 def next_turn(turns: Turns, offer: Offer, acting: Acting, *, then: str = "", number: int = 0) -> Turn:
@@ -110,7 +96,7 @@ def next_turn(turns: Turns, offer: Offer, acting: Acting, *, then: str = "", num
     scope = acting.scope(offer.tools)
     written = acting.held(write_turn, turns.messages(then), offer.tools, number=number, within=scope.tools)
     said = clipped(written.text.strip(), _LONGEST_SAID) or "(nothing)"
-    turn = Turn(said=said, thought=written.thought)
+    turn = Turn(said=said)
     if written.call.error is not None:
         return replace(turn, told=observed(f"Error: {written.call.error.message}"))
     if written.by_grammar and (problem := scope.problem(written.call.tool)):

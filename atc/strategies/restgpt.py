@@ -9,10 +9,12 @@ planner, which goes on with the step (`Continue`), plans the next one, or gives 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 
 from atc.decode.call import write_call
+from atc.decode.read import ReadCall
 from atc.decode.schema import BOUNDS
 from atc.findings import invocation
 from atc.prompts import fill
@@ -20,12 +22,11 @@ from atc.repair.reading import fenceless
 from atc.strategies.acting import Acting, reply_tool
 from atc.strategies.conversation import Turn, Turns, briefer, first_paragraph, room_for_turns
 from atc.strategies.run import Parts
-from atc.synthesize import parse
 from atc.types import Solution
-from protocols.abridge import abridged, clipped, printed
+from protocols.abridge import abridged, clipped
 from protocols.ask import Message
 from protocols.jsontypes import Json
-from protocols.render import described_within, names_only, stubs_within, token_estimate
+from protocols.render import names_only, stubs_within, token_estimate
 from protocols.toolbox import Tool, Toolbox
 from sandbox.trace import ToolCall
 
@@ -71,16 +72,6 @@ class Plan:
         return _CONTINUE.match(self.text) is not None
 
 
-@dataclass(frozen=True, slots=True)
-class _Choice:
-    """What the selector wrote for a step: tools and what to call them for, or a result that needs no call."""
-
-    said: str
-    apis: tuple[str, ...] = ()
-    plan: str = ""
-    result: str = ""
-
-
 class _RestGPT(Acting):
     """One run. `planning` is the planner's conversation, `selecting` the selector's about the step that is under way.
 
@@ -122,9 +113,14 @@ class _RestGPT(Acting):
         if not plan.text:
             return fill("restgpt_plan_none")
         background = self._background()
-        choice = self._select(plan, background)
-        done = self._execute(choice, background) if choice.apis else choice.result
-        self.chosen = (choice.said, done or "")
+        said, call = self._select(plan, background)
+        if call.error is not None:
+            done: str | None = f"nothing was called: {call.error.message}"
+        elif call.tool == "no_call":
+            done = str(call.arguments["result"])
+        else:
+            done = self._execute(call.arguments, background)
+        self.chosen = (said, done or "")
         return done
 
     def _background(self) -> str:
@@ -132,8 +128,8 @@ class _RestGPT(Acting):
         room = self.planning.room // 2
         return "\n".join(briefer(self.results, beside=0, room=room)) or "No background"
 
-    def _select(self, plan: Plan, background: str) -> _Choice:
-        """The selector's choice; of a step that goes on, in the conversation about that step.
+    def _select(self, plan: Plan, background: str) -> tuple[str, ReadCall]:
+        """What the selector says; of a step that goes on, in the conversation about that step.
 
         A reply that names no API that there is, is asked for again, as in the paper's published code.
         """
@@ -143,31 +139,24 @@ class _RestGPT(Acting):
         else:
             opening = selector_opening(plan.text, background, self.tools, self.parts)
             self.selecting = Turns(opening, self.selecting.room)
-        offer, wrong = choices(self.tools), ""
+        offer = choices(self.tools)
         for _ in range(_MOST_CHOICES):
             written = self.held(write_call, self.selecting.messages(), offer, purpose="select")
             call, said = written.call, written.text.strip() or "(nothing)"
             if call.error is None:
                 break
-            wrong = call.error.message
-            self.selecting.add(Turn(said=said, told=fill("restgpt_select_error", error=wrong)))
-        else:
-            return _Choice(said, result=f"nothing was called: {wrong}")
-        given = call.arguments
-        if call.tool == "no_call":
-            return _Choice(said, result=str(given["result"]))
-        apis = given["apis"]
-        assert isinstance(apis, list)  # the call is valid
-        return _Choice(said, apis=tuple(dict.fromkeys(map(str, apis))), plan=str(given["plan"]))
+            self.selecting.add(Turn(said=said, told=fill("restgpt_select_error", error=call.error.message)))
+        return said, call
 
-    def _execute(self, choice: _Choice, background: str) -> str | None:
-        """What the caller says came of a plan for these tools; None where a person must decide first."""
-        parts, plan = self.parts, choice.plan
-        chosen = parts.toolbox.only(choice.apis)
+    def _execute(self, choice: Mapping[str, Json], background: str) -> str | None:
+        """What the caller says came of a choice of tools and plan; None where a person must decide first."""
+        parts, plan, apis = self.parts, str(choice["plan"]), choice["apis"]
+        assert isinstance(apis, list)  # the call is valid
+        chosen = parts.toolbox.only(dict.fromkeys(map(str, apis)))
         asking = chosen.map(_asking)
         offer = asking.also([reply_tool("execution_result", "Say what came of the plan.", text=_TEXT)])
         last_word = list(offer)[-1]
-        functions, _ = described_within(offer.only(chosen), budget=parts.prompt_tokens // 2, docs=parts.config.docs)
+        functions = self.described(offer.only(chosen), share=2)
         asked = fill("restgpt_call_task", functions=functions, background=background, plan=plan)
         system = fill("restgpt_call", instructions=INSTRUCTIONS, result=last_word)
         turns = Turns([Message("system", system), Message("user", asked)], room_for_turns(parts.prompt_tokens))
@@ -195,21 +184,20 @@ class _RestGPT(Acting):
         """What is `wanted` of the response of a call that was made for the plan `about`, in words."""
         parts = self.parts
         tool, made = parts.toolbox[call.tool], invocation(call)
+        code: list[list[Message]] = []
         if parts.config.docs == "full" and tool.protocol.output_schema:
             budget = min(_SCHEMA_TOKENS, parts.prompt_tokens)
             function = stubs_within(parts.toolbox.only([tool.alias]), budget=budget)[0]
             snippet = fill("restgpt_parse_sample", data=fenceless(abridged(value, most=_SNIPPET)))
-            for sample in ("", f"\n\n{snippet}"):
-                asked = fill(
-                    "restgpt_parse_code", function=function, call=made, about=about, sample=sample, wanted=wanted
-                )
-                program = parse(self.replied([Message("user", asked)], "parse", _PARSE_TOKENS))
-                found = self.extracted(program, value) if program is not None else None
-                if found is not None:
-                    return printed(found, most=LONGEST_RESULT)
+            about_call = {"function": function, "call": made, "about": about, "wanted": wanted}
+            code = [
+                [Message("user", fill("restgpt_parse_code", sample=sample, **about_call))]
+                for sample in ("", f"\n\n{snippet}")
+            ]
         shown = abridged(value, most=min(_SAMPLE, 3 * parts.prompt_tokens))
         asked = fill("restgpt_parse_read", call=made, about=about, data=shown, wanted=wanted)
-        return printed(self.replied([Message("user", asked)], "parse", _PARSE_TOKENS), most=LONGEST_RESULT)
+        reading = [Message("user", asked)]
+        return self.read_response(value, code, reading, purpose="parse", tokens=_PARSE_TOKENS, most=LONGEST_RESULT)
 
 
 def read_plan(text: str) -> Plan:
