@@ -9,8 +9,9 @@ contradicts is not taken. What probing made up never becomes a type, an example 
 from __future__ import annotations
 
 import copy
+import json
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -21,23 +22,12 @@ from probing.links import ObservedLink
 from probing.names import common_format, text_of
 from probing.probe import Probed
 from probing.samples import Sample, Value
-from probing.teacher import Words
 from probing.writes import effects_of
 from protocols.jsontypes import Json, JsonObject
 from protocols.protocol import ErrorOutcome, Evidence, Example, ToolProtocol
 from protocols.reply import one_line
 from protocols.schema import resolve, type_name
-from protocols.secrets import (
-    conceals_nothing,
-    covered,
-    fits,
-    kind_of,
-    placeholder,
-    secrets_of,
-    spellings,
-    with_parts,
-    within,
-)
+from protocols.secrets import conceals_nothing, covered, fits, kind_of, secrets_of, spellings, within
 
 MOST_SENTENCES = 3
 _LONGEST_WORDS = 160
@@ -45,7 +35,7 @@ _SHORTEST, _SHORT = 4, 2
 """Characters from which a secret is looked for in other texts, and an argument's value unquoted: less is a word."""
 _LISTED, _LONGEST = 2, 200
 """Elements of a list, and characters of a text, that an example shows."""
-_HOLD_VALUES = ("enum", "const", "examples", "example", "default", "pattern")
+_HIDDEN = "<secret>"
 _QUOTED = re.compile(r"(?<!\w)(['\"`])([^'\"`]{1,80})\1")
 _EXAMPLES, _SEVERAL = 3, 3
 _OURS = ("generated", "model")
@@ -56,67 +46,49 @@ _NUMERIC = frozenset({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximu
 
 def protocols_of(probed: Probed, *, keep_values: bool = False) -> dict[str, ToolProtocol]:
     """The protocol of each tool, by name."""
-    words = probed.words
-    return {name: document(facts, links=probed.links, words=words.get(name), keep_values=keep_values)
+    return {name: document(facts, links=probed.links, words=probed.words.get(name, ""), keep_values=keep_values)
             for name, facts in probed.facts.items()}  # fmt: skip
 
 
 def document(
-    facts: ToolFacts,
-    *,
-    links: Sequence[ObservedLink] = (),
-    words: Words | None = None,
-    keep_values: bool = False,
+    facts: ToolFacts, *, links: Sequence[ObservedLink] = (), words: str = "", keep_values: bool = False
 ) -> ToolProtocol:
     """The protocol of a probed tool.
 
-    `links` may be those of all tools. Values of calls are shown as placeholders, or as they are with `keep_values`;
-    secrets never. Of a tool that gave no response the protocol says what was declared, and how it refused.
+    `links` may be those of all tools; `words` describe the tool where nothing else does. Values of calls are shown with
+    `keep_values` alone; secrets never. Of a tool that gave no response the protocol says what was declared, and how it
+    refused.
     """
-    protocol, known = facts.protocol, words or Words()
-    telling = Telling(facts, keep_values=keep_values)
+    protocol = facts.protocol
+    disclosure = Disclosure(facts, keep_values=keep_values)
     output, evidence = protocol.output_schema, protocol.evidence
     if facts.done:
         replies = [sample.response for sample in facts.done]
-        found = infer(replies, protocol.output_schema)
-        output = telling.schema(found, declared=protocol.output_schema)
-        evidence = Evidence(level="observed", observations=len(replies), fields=count_fields(found, replies))
-    arguments = telling.schema(input_schema(facts, keep_values=keep_values), declared=protocol.input_schema)
-    telling.show(arguments, output)
+        output = infer(replies, protocol.output_schema)
+        evidence = Evidence(level="observed", observations=len(replies), fields=count_fields(output, replies))
     declared = {(link.argument, link.tool, link.path): link for link in protocol.links if link.support == "declared"}
     shown = {(o.link.argument, o.link.tool, o.link.path): o.link for o in links if o.consumer == protocol.name}
     return replace(
         protocol,
-        description=protocol.description or telling.text(known.description),
-        input_schema=_described(arguments, {name: telling.text(text) for name, text in known.arguments.items()}),
-        output_schema=_described(output, {path: telling.text(text) for path, text in known.fields.items()}),
+        description=protocol.description or disclosure.text(words),
+        input_schema=disclosure.schema(input_schema(facts, keep_values=keep_values)),
+        output_schema=disclosure.schema(output),
         annotations=effects_of(protocol)[0],
-        errors=_outcomes(facts, telling),
-        examples=(*protocol.examples, *_examples(facts, telling)),
+        errors=_outcomes(facts, disclosure),
+        examples=(*protocol.examples, *_examples(facts, disclosure)),
         links=tuple({**declared, **shown, **declared}.values()),
         evidence=evidence,
     )
 
 
-def _examples(facts: ToolFacts, telling: Telling) -> Iterator[Example]:
-    """The shortest call that answered, and the one with most arguments."""
+def _examples(facts: ToolFacts, disclosure: Disclosure) -> Iterator[Example]:
+    """The shortest call that answered, and the one with most arguments, as far as their values may be shown."""
     # A wrong value that was sent on purpose and taken all the same is no example to follow.
     good = [sample for sample in facts.fruitful or facts.done if sample.purpose != "refuse"] or list(facts.done)
+    good = [sample for sample in good if all(disclosure.may_show(*pair) for pair in sample.arguments.items())]
     good.sort(key=lambda sample: (len(sample.arguments), sample.number))
     for sample in {sample.number: sample for sample in (*good[:1], *good[-1:])}.values():
-        shown, result = telling.arguments(sample.arguments), telling.result(sample.response)
-        yield Example(question="", program="", arguments=shown, result=result)
-
-
-def _described(schema: JsonObject | None, texts: Mapping[str, str]) -> Any:
-    """`schema` with a description at each path (`airports[].code`) that has none."""
-    if schema is None or not texts:
-        return schema
-    changed = copy.deepcopy(dict(schema))
-    for path, node in nodes(changed):
-        if texts.get(path) and not node.get("description"):
-            node["description"] = texts[path]
-    return changed
+        yield Example(arguments=sample.plain, result=disclosure.result(sample.response))
 
 
 def status_of(sample: Sample) -> str | None:
@@ -131,7 +103,7 @@ def status_of(sample: Sample) -> str | None:
     return str(sample.status) if sample.status >= 300 else None
 
 
-def _outcomes(facts: ToolFacts, telling: Telling) -> tuple[ErrorOutcome, ...]:
+def _outcomes(facts: ToolFacts, disclosure: Disclosure) -> tuple[ErrorOutcome, ...]:
     """Declared outcomes first, in their order, then those seen by status; what was declared is kept."""
     seen: dict[str, list[Sample]] = {}
     for sample in facts.samples:
@@ -140,7 +112,7 @@ def _outcomes(facts: ToolFacts, telling: Telling) -> tuple[ErrorOutcome, ...]:
     found = {outcome.status: outcome for outcome in facts.protocol.errors}
     for status, samples in sorted(seen.items()):
         known = found.get(status, ErrorOutcome(status=status))
-        words = (telling.words(sample.error, sample.arguments) for sample in samples if sample.error)
+        words = (disclosure.words(sample.error, sample.arguments) for sample in samples if sample.error)
         said = list(dict.fromkeys(one_line(text, limit=_LONGEST_WORDS).rstrip(".") for text in words))[:MOST_SENTENCES]
         verb = "It raises" if status == "default" else "The reply says" if len(said) == 1 else "Replies say"
         told = f"{verb} {'; '.join(f'“{text}”' for text in said)}." if said else ""
@@ -241,34 +213,28 @@ def _shown_values(facts: ToolFacts, name: str, *, keep_values: bool) -> list[Jso
     return [held.value for held in values if keep_values or held.origin.kind in NOBODYS]
 
 
-class Telling:
-    """Values and texts of one tool as a document may show them.
+class Disclosure:
+    """What a document may show of the values and texts of one tool: secrets never, values of calls if they are kept.
 
-    Without `keep_values` each value of an argument becomes a placeholder of its type and length, and no result is
-    shown. Kept are values that the schema lists, and arguments that are nobody's data. A secret is replaced in either
-    case, by the same placeholder wherever it stands.
+    A secret is known by its name or its form in any sample, and is hidden wherever it stands.
     """
 
     def __init__(self, facts: ToolFacts, *, keep_values: bool) -> None:
-        self._keep, self._facts = keep_values, facts
+        self._keep, self._arguments = keep_values, facts.arguments
         self._input, self._output = facts.protocol.input_schema, facts.protocol.output_schema
-        self._marks: dict[str, str] = {}
-        self._listed: set[str] = set()
-        self._secrets: dict[str, str] = {}
+        found: set[str] = set()
         for sample in facts.samples:
-            self._learn([*secrets_of(sample.plain, self._input), *secrets_of(sample.response, self._output)])
-            self._learn([*within(sample.error), *within(sample.answer or "")])
-
-    def show(self, *schemas: JsonObject | None) -> None:
-        """Take the schemas whose listed values may be shown."""
-        for schema in schemas:
-            self._listed |= _held(schema)
+            found.update(map(str, secrets_of(sample.plain, self._input)))
+            found.update(map(str, secrets_of(sample.response, self._output)))
+            found.update((*within(sample.error), *within(sample.answer or "")))
+        real = (text for text in found if len(text) >= _SHORTEST and not conceals_nothing(text))
+        spelled = {spelling for text in real for spelling in spellings(text)}
+        self._secrets = sorted(spelled, key=lambda text: (-len(text), text))
 
     def text(self, text: str) -> str:
         """A text without secrets."""
-        self._learn(list(within(text)))
-        for spelled, instead in self._secrets.items():
-            text = text.replace(spelled, instead)
+        for spelled in (*within(text), *self._secrets):
+            text = text.replace(spelled, _HIDDEN)
         return text
 
     def words(self, text: str, arguments: Mapping[str, Value]) -> str:
@@ -278,64 +244,37 @@ class Telling:
         text = self.text(text)
         return text if self._keep else _QUOTED.sub(self._unquoted, text)
 
-    def arguments(self, arguments: Mapping[str, Value]) -> dict[str, Json]:
-        """The arguments of an example."""
-        shown: dict[str, Json] = {}
-        for name, value in arguments.items():
-            if self._keep or value.origin.kind in NOBODYS:
-                shown |= covered({name: value.value}, self._input, self._secret, rest=self._rest)
-            else:
-                shown |= covered({name: _shortened(value.value)}, self._input, self._secret, rest=self._hidden)
-        return shown
+    def may_show(self, name: str, value: Value) -> bool:
+        """Whether an argument's value may be shown as it is."""
+        secret = secrets_of({name: value.value}, self._input) or self._secret(value.value)
+        return (self._keep or value.origin.kind in NOBODYS) and not secret
 
     def result(self, response: Json) -> Json:
         """The result of an example: long lists and texts cut; None where values are not kept."""
-        return covered(_shortened(response), self._output, self._secret, rest=self._rest) if self._keep else None
+        if not self._keep:
+            return None
+        return covered(_shortened(response), self._output, lambda _: _HIDDEN, rest=self._leaf)
 
-    def schema(self, schema: Json, *, declared: JsonObject | None) -> Any:
-        """An inferred schema without the values of secrets; what is declared may stand."""
-        declares, changed = _held(declared), copy.deepcopy(schema)
+    def schema(self, schema: Json) -> Any:
+        """A schema without listed values that are secrets."""
+        changed = copy.deepcopy(schema)
         for path, node in nodes(changed):
-            name = path.rpartition(".")[2].rstrip("[]*")
-            for key in [key for key in _HOLD_VALUES if key in node]:
-                if not set(_texts(node[key])) <= declares and self._tells(node[key], name):
+            kind = kind_of(path.rpartition(".")[2].rstrip("[]*"))
+            for key in ("enum", "examples"):
+                listed = node.get(key)
+                if isinstance(listed, list) and any(self._secret(v) or (kind and fits(kind, v)) for v in listed):
                     del node[key]
         return changed
 
-    def _tells(self, values: Json, name: str) -> bool:
-        kind = kind_of(name)
-        leaves = values if isinstance(values, list) else [values]
-        return any((kind is not None and fits(kind, leaf)) or self.text(str(leaf)) != str(leaf) for leaf in leaves)
+    def _secret(self, value: Json) -> bool:
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        return self.text(text) != text
 
-    def _learn(self, secrets: Collection[Json]) -> None:
-        real = (secret for secret in secrets if len(str(secret)) >= _SHORTEST and not conceals_nothing(str(secret)))
-        new = [(spelled, one) for one in real for spelled in spellings(str(one)) if spelled not in self._secrets]
-        if new:
-            self._secrets |= {spelled: self._placeholder(secret) for spelled, secret in new}
-            self._secrets = dict(sorted(self._secrets.items(), key=lambda pair: (-len(pair[0]), pair[0])))
-
-    def _secret(self, leaf: Json) -> Json:
-        if isinstance(leaf, str) and conceals_nothing(leaf):
-            return leaf
-        self._learn(with_parts(leaf))
-        return self._placeholder(leaf)
-
-    def _rest(self, leaf: Json) -> Json:
+    def _leaf(self, leaf: Json) -> Json:
         return self.text(leaf) if isinstance(leaf, str) else leaf
 
-    def _hidden(self, leaf: Json) -> Json:
-        return (
-            leaf
-            if leaf is None or isinstance(leaf, bool) or leaf == "" or leaf in self._listed
-            else self._placeholder(leaf)
-        )
-
-    def _placeholder(self, value: Json) -> str:
-        mark = self._marks.setdefault(f"{type(value).__name__} {value}", f"e{len(self._marks) + 1}")
-        return placeholder(value, mark)
-
     def _unquoted(self, found: re.Match[str]) -> str:
-        named = found[2] in self._facts.arguments or found[2] in self._listed or found[2].startswith("{")
+        named = found[2] in self._arguments or found[2].startswith("{")
         return found[0] if named else f"{found[1]}…{found[1]}"
 
 
@@ -354,14 +293,3 @@ def _shortened(node: Json) -> Json:
     if isinstance(node, list):
         return [_shortened(part) for part in node[:_LISTED]]
     return f"{node[: _LONGEST - 1]}…" if isinstance(node, str) and len(node) > _LONGEST else node
-
-
-def _held(schema: JsonObject | None) -> set[str]:
-    """The values that a schema lists anywhere."""
-    return {text for _, node in nodes(schema) for key in _HOLD_VALUES if key in node for text in _texts(node[key])}
-
-
-def _texts(value: Json) -> Iterator[str]:
-    for leaf in value if isinstance(value, list) else [value]:
-        if isinstance(leaf, str | int | float):
-            yield str(leaf)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from probing.document import Telling, protocols_of, status_of
+from probing.document import Disclosure, protocols_of, status_of
 from probing.facts import ToolFacts
 from probing.infer import nodes
 from probing.links import ObservedLink
@@ -195,7 +195,9 @@ def _missing(facts: ToolFacts, protocol: ToolProtocol, stopped: str) -> Iterator
         return
     lost = [sample for sample in facts.samples if _outcome(sample) == "no usable answer"]
     last = next((s for s in reversed(lost if facts.done else facts.samples) if s.error), None)
-    said = one_line(Telling(facts, keep_values=False).words(last.error, last.arguments), limit=_LONGEST) if last else ""
+    said = (
+        one_line(Disclosure(facts, keep_values=False).words(last.error, last.arguments), limit=_LONGEST) if last else ""
+    )
     for name, argument in facts.arguments.items():
         tried = len(argument.refused) + len(argument.not_found)
         if argument.unknown or argument.accepted or (not facts.done and argument.required is False):

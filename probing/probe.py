@@ -22,7 +22,7 @@ from probing.pools import Pools
 from probing.questions import discover, sharpen
 from probing.samples import Log, Note, Phase, ProbeSettings, Step, Watch, unwatched
 from probing.session import Session
-from probing.teacher import Teacher, Words, hints_in
+from probing.teacher import Teacher, hints_in
 from probing.writes import Writes
 from protocols.ask import Ask
 from protocols.reply import one_line
@@ -46,7 +46,7 @@ class Probed:
 
     facts: Mapping[str, ToolFacts]
     links: tuple[ObservedLink, ...] = ()
-    words: Mapping[str, Words] = field(default_factory=dict)
+    words: Mapping[str, str] = field(default_factory=dict)
     stopped: Mapping[str, str] = field(default_factory=dict)
     made: tuple[Mapping[str, Any], ...] = ()
 
@@ -112,7 +112,7 @@ class _Probing:
         self._writes = Writes(session)
         self._reads = list(session.reads)
         self._stopped = {n: why for n, p in session.protocols.items() if (why := why_not(p, session.settings))}
-        self._words: dict[str, Words] = {}
+        self._words: dict[str, str] = {}
 
     def run(self) -> None:
         session = self._session
@@ -217,7 +217,7 @@ class _Probing:
 
     def _describe(self, name: str) -> None:
         if self._teacher is not None:
-            self._words[name] = self._teacher.words(self._session.facts(name))
+            self._words[name] = self._teacher.description(self._session.facts(name))
 
 
 def _told(session: Session) -> Iterator[dict[str, Any]]:

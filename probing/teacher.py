@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
 from typing import Any, get_args
 
 from probing.facts import ArgumentFacts, ToolFacts
-from probing.infer import infer
 from probing.replies import Hint, HintKind, template_of
 from probing.samples import Log, Sample
 from probing.values import Fits
@@ -21,14 +19,12 @@ from protocols.abridge import sampled
 from protocols.ask import Ask, Message
 from protocols.errors import ModelUnavailable
 from protocols.jsontypes import Json, JsonObject
-from protocols.links import response_paths
 from protocols.reply import one_line
-from protocols.schema import types
 from protocols.secrets import covered
 
 _READ_NOTE = "read "
 """Notes of a log that hold what was read in refusals: this and the template."""
-_MOST_VALUES, _MOST_ARGUMENTS, _MOST_FIELDS = 5, 10, 12
+_MOST_VALUES = 5
 _GIVEN_UP = 2
 """Failures in a row after which the model is asked no more: each may have taken minutes of retries."""
 _HIDDEN = "<secret>"
@@ -51,24 +47,11 @@ _READ = (
     " 'type', 'enum' (all allowed values), 'range', 'length', 'pattern', 'format', 'not_found' (well formed, but there"
     f" is no such thing) or 'refused'. An empty list where it says nothing. {_DATA}"
 )
-_WORDS = (
-    "You document a function of an API from what it was seen to take and give. Say what the evidence shows and nothing"
-    " else: for the function one short sentence that says what it does; for each argument and each field a phrase of a"
-    f" few words that says what it means. Do not repeat names, types or examples. {_DATA}"
+_DESCRIBE = (
+    "You document a function of an API from what it was seen to take and give. Say in one short sentence what it does:"
+    f" what the evidence shows and nothing else. Do not repeat names, types or examples. {_DATA}"
 )
 _TYPES = ["string", "integer", "number", "boolean", "array", "object"]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Words:
-    """What a model says of a tool, of arguments by name, and of response fields by path (`airports[].code`).
-
-    Only of what the source did not describe; each text is one plain line.
-    """
-
-    description: str = ""
-    arguments: Mapping[str, str] = field(default_factory=dict)
-    fields: Mapping[str, str] = field(default_factory=dict)
 
 
 class Teacher:
@@ -114,28 +97,13 @@ class Teacher:
         answer = self._answer(f"{_READ_NOTE}{template}", _READ, asked, schema, max_tokens=300)
         return [hint for hint in _hints(answer) if hint.argument in names]
 
-    def words(self, facts: ToolFacts) -> Words:
-        """What the tool, its arguments and the fields of its response mean, as far as nobody said."""
-        schema = infer([sample.response for sample in facts.done], facts.protocol.output_schema)
-        about = [n for n, a in facts.arguments.items() if not (a.declared.get("description") or a.unknown)]
-        paths = [path for path, part in response_paths(schema) if path and not path.endswith("[]")
-                 and not part.get("description") and not {"object", "array"} & set(types(part))]  # fmt: skip
-        of_fields = sorted(dict.fromkeys(paths), key=lambda path: path.count("."))[:_MOST_FIELDS]
-        arguments = about[:_MOST_ARGUMENTS]
-        parts: dict[str, Any] = {} if facts.protocol.description else {"description": {"type": "string"}}
-        for name, keys in (("arguments", arguments), ("fields", of_fields)):
-            parts |= {name: _record({key: {"type": "string"} for key in keys})} if keys else {}
-        if not parts or not facts.done:
-            return Words()
-        listed = "\n".join(f"- {_inert(name)}" for name in (*arguments, *of_fields))
-        asked = f"{_shown(facts)}\nArguments and fields:\n{listed}"
-        room = 60 + 30 * (len(arguments) + len(of_fields))
-        said = self._answer(f"words of {facts.name}", _WORDS, asked, _record(parts), max_tokens=room)
-        return Words(
-            description=_text(said.get("description"), facts.name, most=200) if "description" in parts else "",
-            arguments=_texts(said.get("arguments"), arguments),
-            fields=_texts(said.get("fields"), of_fields),
-        )
+    def description(self, tool: ToolFacts) -> str:
+        """What the tool does, in a sentence; empty where its source says it, or nothing came of the question."""
+        if tool.protocol.description or not tool.done:
+            return ""
+        schema = _record({"description": {"type": "string"}})
+        said = self._answer(f"words of {tool.name}", _DESCRIBE, _shown(tool), schema, max_tokens=60)
+        return _text(said.get("description"), tool.name)
 
     def _answer(self, note: str, told: str, asked: str, schema: JsonObject, *, max_tokens: int) -> JsonObject:
         """The model's answer, from the log where it stands there; empty where there is none, or it is no JSON."""
@@ -215,12 +183,7 @@ def _sensible(value: Json, name: str) -> bool:
     return isinstance(value, int | float)
 
 
-def _texts(said: Json, keys: Iterable[str]) -> dict[str, str]:
-    given = said if isinstance(said, dict) else {}
-    return {key: text for key in keys if (text := _text(given.get(key), key, most=100))}
-
-
-def _text(said: Json, name: str, *, most: int) -> str:
+def _text(said: Json, name: str) -> str:
     """A text as it may stand in a protocol; empty where it is none.
 
     What a tool's output made a model say is read by other models later: a text that addresses its reader, gives an
@@ -228,7 +191,7 @@ def _text(said: Json, name: str, *, most: int) -> str:
     """
     if not isinstance(said, str):
         return ""
-    text = one_line(said, limit=most).strip(" \"'*#-")
+    text = one_line(said, limit=200).strip(" \"'*#-")
     if _NOT_PLAIN.search(text) or _ORDERS.search(text) or not any(map(str.isalpha, text)):
         return ""
     letters = [re.sub(r"[\W_]", "", one.lower()) for one in (text, name, f"the {name}")]

@@ -8,7 +8,6 @@ from contextlib import redirect_stdout
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 from atc.check import check
 from atc.cli.output import error_document, print_json, print_text, say
@@ -47,10 +46,8 @@ def check_again(source: str, tools: Toolbox, config: Config, settings: ProbeSett
         redirect_stdout(sys.stderr),
     ):
         checked = recheck(tools, log, settings=settings, earlier=earlier, watch=watch)
-    gone = {change.tool for change in checked.changes if change.kind == "gone" and change.severity == "breaking"}
-    now: Mapping[str, Any] = {name: protocol for name, protocol in checked.new.items() if name not in gone}
     with open_store(config) as store:
-        broken = list(_broken_runs(store, checked.old, now))
+        broken = list(_broken_runs(store, checked.old, checked.new))
     return _conclude(checked, broken, as_json=as_json)
 
 
