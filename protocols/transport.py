@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import http.client
+import io
 import logging
-import os
 import socket
 import threading
 import time
 from collections.abc import Mapping
-from contextlib import suppress
-from typing import Any, ClassVar, Final, Self
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final
 
 import requests
 import urllib3
@@ -28,7 +28,6 @@ MAX_ERROR_BYTES: Final = 65_536
 AT_ONCE = 4
 """Calls of one host that overlap, and its connections that are kept."""
 _CHUNK = 65_536  # bytes
-_ENCODINGS = ("", "identity", "gzip", "x-gzip", "deflate")
 _FAILURES = (OSError, ValueError, http.client.HTTPException, urllib3.exceptions.HTTPError)
 _LOGGERS = ("urllib3.connection", "urllib3.connectionpool")
 
@@ -37,58 +36,52 @@ class _NotThere(ValueError):
     """A name leads to an address at which its service cannot be."""
 
 
+@dataclass(slots=True)
 class _Exchange:
-    """One exchange: what its connection must know, and the watch that ends it at the deadline.
+    """One exchange: what its connection must know, and what becomes known of it."""
 
-    The watch shuts the socket down, whatever the exchange waits for at that moment: a handshake, the header, an answer
-    that only announces another, a chunk. Only the resolution of a name cannot be interrupted.
-    """
-
-    def __init__(self, origin: Origin, deadline: float, homes: set[str], near: set[str]) -> None:
-        self.origin, self.homes, self.near = origin, homes, near
-        self.sent = self.late = False
-        self._deadline, self._lock = deadline, threading.Lock()
-        self._socket: socket.socket | None = None
-        self._timer = threading.Timer(min(self.remaining(), threading.TIMEOUT_MAX), self._end)
-        self._timer.daemon = True
-
-    def __enter__(self) -> Self:
-        self._timer.start()
-        _running.exchange = self
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._timer.cancel()
-        self.watch(None)
+    origin: Origin
+    deadline: float
+    homes: set[str]
+    near: set[str]
+    sent: bool = False
+    """Whether any byte of the request may have left."""
 
     def remaining(self) -> float:
-        left = self._deadline - time.monotonic()
+        """Seconds until the deadline; raises `TimeoutError` after it."""
+        left = self.deadline - time.monotonic()
         if left <= 0:
             raise TimeoutError("the deadline has passed")
         return left
-
-    def watch(self, connected: socket.socket | None) -> None:
-        """Shut `connected` down at the deadline. It is held under a number of its own, which TLS does not take over."""
-        with self._lock:
-            if self._socket is not None:
-                self._socket.close()
-            self._socket = connected and socket.socket(fileno=os.dup(connected.fileno()))
-
-    def watches(self) -> bool:
-        return self._socket is not None
-
-    def _end(self) -> None:
-        with self._lock, suppress(OSError):
-            self.late = True
-            if self._socket is not None:
-                self._socket.shutdown(socket.SHUT_RDWR)
 
 
 _running = threading.local()
 """`exchange` is that of this thread, on which it stays."""
 
 
+class _Reads(io.RawIOBase):
+    """What a socket receives. Each wait ends at the deadline, whatever the other side sends little by little."""
+
+    def __init__(self, connected: socket.socket, received: io.RawIOBase) -> None:
+        self._socket, self._received = connected, received
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int | None:
+        self._socket.settimeout(_running.exchange.remaining())
+        return self._received.readinto(buffer)
+
+    def close(self) -> None:
+        self._received.close()
+        super().close()
+
+
 class _Response(http.client.HTTPResponse):
+    def __init__(self, sock: socket.socket, *args: Any, **kwargs: Any) -> None:
+        super().__init__(sock, *args, **kwargs)
+        self.fp: Any = io.BufferedReader(_Reads(sock, self.fp.detach()))
+
     def _read_status(self) -> Any:
         """The status of the answer itself: `http.client` passes over 100 alone of those that announce it."""
         while True:
@@ -98,35 +91,31 @@ class _Response(http.client.HTTPResponse):
             http.client.parse_headers(self.fp)
 
 
-class _Watched:
-    """Makes a connection go where it may, under the watch of its exchange, and note when a request begins to leave."""
+class _Timed:
+    """Makes a connection go where it may, keep to the deadline, and note when a request begins to leave."""
 
     response_class: ClassVar[Any] = _Response
 
     def _new_conn(self) -> socket.socket:
         connection: Any = self
-        exchange, origin = _running.exchange, _running.exchange.origin
+        exchange, host = _running.exchange, _running.exchange.origin.host
         found = socket.getaddrinfo(connection.host.strip("[]"), connection.port, type=socket.SOCK_STREAM)
-        addresses = list(dict.fromkeys(str(address[0]) for *_, address in found))
         direct = connection.proxy is None  # where a proxy is, the user said
-        for address in addresses if direct else ():
-            if not may_reach(origin.host, address, exchange.homes):
-                raise _NotThere(
-                    f"{origin.host} is at {address}, on this machine or its own network, where the tool's source is "
-                    f"not; if its service runs there, give 'SOURCE@{origin.url}'"
-                )
         failure: OSError = OSError("the name has no address")
-        for address in addresses:
-            try:
-                connected = create_connection(
-                    (address, connection.port), exchange.remaining(), socket_options=connection.socket_options
+        for address in dict.fromkeys(str(address[0]) for *_, address in found):
+            if direct and not may_reach(host, address, exchange.homes):
+                raise _NotThere(
+                    f"{host} is at {address}, on this machine or its own network, where the tool's source is "
+                    f"not; if its service runs there, give 'SOURCE@{exchange.origin.url}'"
                 )
+            try:
+                options = connection.socket_options
+                connected = create_connection((address, connection.port), exchange.remaining(), socket_options=options)
             except OSError as error:
                 failure = error
                 continue
-            exchange.watch(connected)
             if direct and is_near(address):
-                exchange.near.add(origin.host)
+                exchange.near.add(host)
             return connected
         raise failure
 
@@ -136,20 +125,19 @@ class _Watched:
 
     def send(self, data: Any) -> None:
         connection: Any = self
-        if connection.sock is None and connection.auto_open:
+        if connection.sock is None:
             connection.connect()
         _running.exchange.sent = True
-        if not _running.exchange.watches():  # a connection that was used before
-            _running.exchange.watch(connection.sock)
+        connection.sock.settimeout(_running.exchange.remaining())
         super().send(data)  # type: ignore[misc]
 
 
 class _HttpPool(HTTPConnectionPool):
-    ConnectionCls = type("_HttpConnection", (_Watched, HTTPConnection), {})
+    ConnectionCls = type("_HttpConnection", (_Timed, HTTPConnection), {})
 
 
 class _HttpsPool(HTTPSConnectionPool):
-    ConnectionCls = type("_HttpsConnection", (_Watched, HTTPSConnection), {})
+    ConnectionCls = type("_HttpsConnection", (_Timed, HTTPSConnection), {})
 
 
 _POOLS = {"http": _HttpPool, "https": _HttpsPool}
@@ -197,15 +185,11 @@ class Transport:
 
     def send(self, request: HttpRequest, origin: Origin, *, deadline: float) -> Answer | Lost:
         """Send `request`, whose credentials are meant for `origin`, and read the answer, both until `deadline`."""
-        sent = late = False
+        _running.exchange = exchange = _Exchange(origin, deadline, self._homes, self.near)
         try:
-            with _Exchange(origin, deadline, self._homes, self.near) as exchange:
-                try:
-                    return self._answer(request, exchange)
-                finally:
-                    sent, late = exchange.sent, exchange.late
+            return self._answer(request, exchange)
         except _FAILURES as error:
-            return _lost(error, origin, sent=sent, late=late or time.monotonic() >= deadline)
+            return _lost(error, origin, sent=exchange.sent)
 
     def _answer(self, request: HttpRequest, exchange: _Exchange) -> Answer | Lost:
         prepared = requests.PreparedRequest()
@@ -218,10 +202,7 @@ class Transport:
         # Those of SOCKS note nothing: assume the worst there.
         exchange.sent = any(str(proxy).startswith("socks") for proxy in route["proxies"].values())
         with self._adapter.send(prepared, stream=True, timeout=(left, left), **route) as response:
-            answer = self._read(response)
-        if exchange.late and isinstance(answer, Answer) and 200 <= answer.status < 300:
-            raise TimeoutError("the deadline has passed")  # the body may have ended with the connection
-        return answer
+            return self._read(response)
 
     def _route(self, origin: Origin) -> Mapping[str, Any]:
         """Proxies and trusted certificates as the environment has them. Cached: to look is as slow as a call."""
@@ -240,9 +221,6 @@ class Transport:
             except _FAILURES:
                 body = b""  # the status says what matters
             return Answer(status=status, headers=headers, body=body[:MAX_ERROR_BYTES])
-        encoding = headers.get("content-encoding", "").strip().lower()
-        if encoding not in _ENCODINGS:
-            return Lost(problem=f"the body is compressed with {encoding[:20]!r}, not gzip", sent=True, status=status)
         body = _body(response, self._max_body)
         if len(body) > self._max_body:
             problem = f"the body is over the limit of {self._max_body:,} bytes; ask for less"
@@ -262,12 +240,12 @@ def _body(response: requests.Response, limit: int) -> bytes:
     return bytes(body)
 
 
-def _lost(error: Exception, origin: Origin, *, sent: bool, late: bool) -> Lost:
+def _lost(error: Exception, origin: Origin, *, sent: bool) -> Lost:
     if isinstance(error, _NotThere):
         return Lost(problem=str(error), sent=False)
     # requests refuses what cannot be sent at all (a malformed URL or header, a proxy it has no code for) as ValueError.
     sent = sent and not (isinstance(error, ValueError) and isinstance(error, requests.RequestException))
-    if late or isinstance(error, TimeoutError | requests.Timeout | urllib3.exceptions.TimeoutError):
+    if isinstance(error, TimeoutError | requests.Timeout | urllib3.exceptions.TimeoutError):
         what = "no complete answer from" if sent else "no connection to"
         return Lost(problem=f"{what} {origin.netloc} in time", sent=sent, passing=not sent)
     reason = _reason(error)
