@@ -12,7 +12,6 @@ from protocols.toolbox import Toolbox
 from sandbox.base import Sandbox
 from sandbox.errors import Diverged, SandboxUnavailable
 from sandbox.frames import RunEnded
-from sandbox.inline import run
 from sandbox.journal import Journal, canonical
 from sandbox.limits import Limits
 from sandbox.trace import Failure, ToolCall, Trace
@@ -46,7 +45,7 @@ def replay(
         SandboxUnavailable: the sandbox could not start, died, or cannot run this program.
     """
     try:
-        trace = run(sandbox, source, tools, limits=limits, journal=ReplayJournal(recorded))
+        trace = sandbox.run(source, tools, limits=limits, journal=ReplayJournal(recorded))
         _compare(recorded, trace)
     except Diverged as departure:
         seen = source + _text([[call.result, call.error] for call in recorded.calls[: departure.index]])
@@ -89,7 +88,6 @@ class ReplayJournal(Journal):
             expected,
             index=call.index,
             line=call.line,
-            within=call.within,
             started=call.started,
             seconds=0.0,
             reused=True,
