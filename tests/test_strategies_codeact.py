@@ -62,7 +62,7 @@ def test_a_traceback_is_shown_as_python_shows_it_and_the_session_goes_on(solve, 
     )
     assert (solution.status, solution.answer, solution.repairs) == ("solved", "bread", 2)
     assert told(model, 2) == output(
-        'half\nTraceback (most recent call last):\n  File "program.py", line 3, in <module>\n'
+        'half\nTraceback (most recent call last):\n  File "program.py", line 6, in <module>\n'
         "    print(note['rating'])\nKeyError: 'rating'"
     )
     assert told(model, 3) == output("bread")  # what stood before the failure was done

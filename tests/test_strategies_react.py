@@ -1,7 +1,6 @@
 """ReAct: one call a turn, each the next line of a program, until `finish`."""
 
 from dataclasses import replace
-from functools import partial
 
 import pytest
 
@@ -18,7 +17,6 @@ from tests.tool_lab import tool
 
 LIST, NOTE = turn("list_people"), turn("get_note", id="p1")
 MARK = turn("add_mark", person="p1")
-thrice = partial(react.solve, tries=3)
 
 
 @pytest.fixture
@@ -86,17 +84,6 @@ def test_a_held_model_is_told_where_an_id_comes_from_and_held_to_what_came(lab, 
     assert "can be called now" not in model.prompts[3][-1].content
     assert lab.world.sent == [("list_people", {}), ("get_note", {"id": "p1"})]
     assert solution.status == "solved"
-
-
-def test_it_begins_anew_while_a_try_ends_without_an_answer(lab, monkeypatch):
-    monkeypatch.setattr(react, "MOST_TURNS", 2)
-    solution, model = lab(thrice, LIST, NOTE, LIST, turn("get_note", id="p0"), LIST, finish("milk"))
-    assert (solution.status, solution.answer, solution.limit, solution.repairs) == ("solved", "milk", None, 2)
-    assert [steps(prompt) for prompt in model.prompts] == [[], ["list_people"]] * 3
-    assert lab.world.sent == [("list_people", {}), ("get_note", {"id": "p1"}), ("get_note", {"id": "p0"})]
-    assert [attempt.round for attempt in solution.attempts] == [0, 0, 1, 1, 2, 2]
-    assert [options["temperature"] > 0 for options in model.options] == [False] * 2 + [True] * 4
-    assert len({options["seed"] for options in model.options}) == 3
 
 
 def test_a_run_that_ended_within_a_call_does_not_make_it_again(lab, tmp_path, monkeypatch):

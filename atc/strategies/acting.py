@@ -139,22 +139,19 @@ class Acting(Run):
         tools: Toolbox,
         *,
         purpose: str = "act",
-        number: int = 0,
         within: Toolbox | None = None,
     ) -> Written:
         """The call that the model writes, held to the tools for every strategy alike, unless decoding is off.
 
         It is written freely, and that noted, where a tool's schema is too much for a grammar. `within` are the tools
-        as a grammar holds calls to them, where they are narrower than `tools`. The first try of a run (`number` 0) is
-        greedy.
+        as a grammar holds calls to them, where they are narrower than `tools`.
 
         Raises:
             BudgetSpent: no time or tokens are left.
             ModelUnavailable: the model gave no reply.
         """
         config, meter = self.parts.config, self.meter
-        warmth = config.temperature if number else 0.0
-        ask, sampling = meter.asker(purpose), Sampling(temperature=warmth, again=config.temperature, seed=10 * number)
+        ask, sampling = meter.asker(purpose), Sampling(again=config.temperature)
         decoding: Literal["off", "calls"] = "off" if config.decoding == "off" else "calls"
         try:
             written = write(ask, messages, tools, decoding=decoding, sampling=sampling, within=within)

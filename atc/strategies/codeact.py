@@ -10,22 +10,27 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from atc.meter import BudgetSpent
 from atc.prompts import fill
 from atc.repair import traceback_text
 from atc.strategies.attempts import executed, with_named
-from atc.strategies.conversation import Turn, Turns, first_paragraph, longest_shown, opening, room_for_turns
+from atc.strategies.conversation import (
+    Turn,
+    Turns,
+    first_paragraph,
+    longest_shown,
+    opening,
+    room_for_turns,
+    shown_value,
+)
 from atc.strategies.growing import Growing, answering
 from atc.strategies.run import Parts, Run
 from atc.synthesize import parse
 from atc.types import Attempt, Program, Solution
 from protocols import parsing
-from protocols.abridge import abridged, printed
-from protocols.jsontypes import Json
-from sandbox.trace import Frame
+from protocols.abridge import printed
 
 MOST_TURNS = 10
 """Replies of one run, as the paper allows on M3ToolEval (section 2.3)."""
@@ -78,20 +83,22 @@ class _Session(Run):
 
     def _run(self, block: Program) -> str:
         """Execute the program with a new block behind it; what the model is told of that."""
-        block = _anywhere(block)
         whole = self.growing.with_piece(block)
         result = self._executed(whole, look=True)
         trace = result.trace
         assert trace is not None  # nothing is checked before it runs
         failure = trace.failure
         self.round += failure is not None
-        shown = list(_shown(self.growing.shown(trace), trace.value, most=longest_shown(self.parts.prompt_tokens)))
+        most = longest_shown(self.parts.prompt_tokens)
+        output, value = self.growing.shown(trace), trace.value
+        shown = [printed(output, most=most)] if output.strip() else []
+        shown += [shown_value(value, most=most)] if value is not None else []
         if failure is None or failure.kind == "exception":
             self.growing.take(self.growing.with_piece(_as_left(block, failed=failure is not None)), trace)
         if failure is not None and (failure.kind, failure.type) == ("limit", "tool_calls"):
             raise BudgetSpent(f"max_calls = {self.parts.config.max_calls}")
         if failure is not None:
-            shown.append(_traceback(result, block, self.growing.line_of(block.source, whole) - 1))
+            shown.append(traceback_text(result))
         return _shown_as("\n".join(shown) or "(nothing was printed)")
 
     def _executed(self, program: Program, *, look: bool = False) -> Attempt:
@@ -121,12 +128,6 @@ def read(text: str) -> Reply:
     return Reply(said, code=parse(said))
 
 
-def _anywhere(block: Program) -> Program:
-    """The block without `from __future__ import …`: a session takes it anywhere, a program only at its beginning."""
-    lines = block.source.splitlines(keepends=True)
-    return Program("".join("\n" if line.startswith("from __future__ import") else line for line in lines))
-
-
 def _as_left(block: Program, *, failed: bool) -> Program:
     """A block as a session goes on after it: what it did stands, and its end does not end what follows."""
     tree = parsing.parse(block.source)
@@ -136,25 +137,3 @@ def _as_left(block: Program, *, failed: bool) -> Program:
     ends = ast.Tuple([ast.Name("Exception"), ast.Name("SystemExit")])
     kept = ast.Try(body=tree.body, handlers=[ast.ExceptHandler(ends, None, [ast.Pass()])], orelse=[], finalbody=[])
     return Program(ast.unparse(ast.fix_missing_locations(ast.Module([kept], []))) + "\n")
-
-
-def _shown(output: str, value: Json, *, most: int) -> Iterator[str]:
-    """What a notebook shows of a block that ran: what it printed, and the value of its last expression."""
-    if output.strip():
-        yield printed(output, most=most)
-    if isinstance(value, str):
-        yield printed(value, most=most)
-    elif value is not None:
-        yield abridged(value, most=most)
-
-
-def _traceback(result: Attempt, block: Program, before: int) -> str:
-    """The traceback, lines counted within the block where it speaks of no other (`before` lines come first)."""
-    trace = result.trace
-    assert trace is not None
-    assert trace.failure is not None
-    failure = trace.failure
-    if all(frame.line > before for frame in failure.frames):
-        frames = tuple(Frame(line=frame.line - before, function=frame.function) for frame in failure.frames)
-        result = replace(result, program=block, trace=replace(trace, failure=replace(failure, frames=frames, hints=())))
-    return traceback_text(result)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from atc.prompts import fill
-from protocols.abridge import clipped
+from protocols.abridge import abridged, clipped, printed
 from protocols.ask import Message
 from protocols.jsontypes import Json
 from protocols.render import Docs, described_within, token_estimate
@@ -126,6 +126,11 @@ def room_for_turns(budget: int) -> int:
 def longest_shown(budget: int) -> int:
     """Characters of one output or observation beside an opening of `budget`, for every strategy alike."""
     return room_for_turns(budget) * _CHARACTERS_A_TOKEN // _OUTPUTS
+
+
+def shown_value(value: Json, *, most: int) -> str:
+    """The value of a program's last expression, as a notebook shows it, in `most` characters."""
+    return printed(value, most=most) if isinstance(value, str) else abridged(value, most=most)
 
 
 def first_paragraph(text: str) -> str | None:

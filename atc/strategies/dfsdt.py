@@ -2,7 +2,7 @@
 
 A point from which the first way led nowhere is taken up again: the model is shown what it did there, and asked for
 something else. Only the path to the answer is the program that solves the task; what abandoned ways wrote stays in the
-world, and a run that leaves such writes behind ends paused. With `tries=3` it begins anew as ReAct@3 does (`@3`).
+world, and a run that leaves such writes behind ends paused.
 
 A read that an earlier way made is answered by the journal as it was then, even if that way has written since. That is
 right: the program that the path is makes no such write, so its reads are those of a world without it. In that world the
@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from atc.prompts import fill
 from atc.strategies.acting import Acting, Offer
 from atc.strategies.conversation import Turn, Turns
-from atc.strategies.react import Tries, next_turn
+from atc.strategies.react import ByTurns, next_turn
 from atc.strategies.run import Parts
 from atc.types import Solution
 from protocols.abridge import clipped
@@ -37,17 +37,17 @@ _OUT = DEPTH + 2
 """More levels than there are: the search is over."""
 
 
-def solve(task: str, parts: Parts, *, tries: int = 1) -> Solution:
+def solve(task: str, parts: Parts) -> Solution:
     """Search until a way ends with an answer, none is left, or the budget is spent."""
-    return Tries(task, parts, search, tries=tries, back=True).solve()
+    return ByTurns(task, parts, search, back=True).solve()
 
 
-def search(turns: Turns, offer: Offer, acting: Acting, *, number: int = 0, most: int | None = None) -> str | None:
-    """Search from where `turns` and `acting` stand, as the `number`-th try of a run, at most so many turns; see `Way`.
+def search(turns: Turns, offer: Offer, acting: Acting, *, most: int = MOST_TURNS) -> str | None:
+    """Search from where `turns` and `acting` stand, at most so many turns; see `Way`.
 
     Afterwards both hold the way that was taken last: that to the answer, where there is one.
     """
-    found = _Search(turns, offer, acting, number, most or MOST_TURNS)
+    found = _Search(turns, offer, acting, most)
     found.expand(0)
     return found.limit
 
@@ -59,7 +59,6 @@ class _Search:
     turns: Turns
     offer: Offer
     acting: Acting
-    number: int
     most: int
     taken: int = 0
     limit: str | None = None
@@ -84,7 +83,7 @@ class _Search:
 
     def _next(self, before: list[Turn]) -> Turn:
         then = fill("dfsdt_again", before="\n\n".join(map(_told, before))) if before else ""
-        turn = next_turn(self.turns, self.offer, self.acting, then=then, number=self.number)
+        turn = next_turn(self.turns, self.offer, self.acting, then=then)
         self.taken += 1
         self.turns.add(turn)
         return turn

@@ -1,7 +1,6 @@
 """ReAct: a thought, one call, what it gave, and again, until the model gives its answer (Yao et al. 2023, §2).
 
-A step has ToolLLM's three lines (thought, action, action input), and results are cut as there. With `tries=3` it is
-ReAct@3: it begins anew, three times at most in all, while a try ends without an answer.
+A step has ToolLLM's three lines (thought, action, action input), and results are cut as there.
 """
 
 from __future__ import annotations
@@ -25,76 +24,62 @@ from protocols.render import Docs
 from protocols.toolbox import Toolbox
 
 MOST_TURNS = 30
-"""Turns of one try. The paper allows 5 to 7, on tasks of two or three calls; ToolFlow's long ones take many more."""
+"""Turns of a run. The paper allows 5 to 7, on tasks of two or three calls; ToolFlow's long ones take many more."""
 _LONGEST_SAID = 2_000
 """Characters of a reply that its turn keeps."""
 NO_ANSWER = "No way that was tried led to an answer."
 
 
-def solve(task: str, parts: Parts, *, tries: int = 1) -> Solution:
+def solve(task: str, parts: Parts) -> Solution:
     """Call tools one at a time until `finish` gives the answer or the budget is spent."""
-    return Tries(task, parts, chain_of_turns, tries=tries).solve()
+    return ByTurns(task, parts, chain_of_turns).solve()
 
 
 Way: TypeAlias = Callable[..., str | None]
-"""`chain_of_turns`, or the search of DFSDT: one try, the `number`-th of its run. The last of the turns is how it ended;
-what it gives is the limit that ended it, if one did.
-"""
+"""`chain_of_turns`, or the search of DFSDT: it gives the limit that ended it, if one did; else the last turn did."""
 
 
-class Tries(Acting):
-    """A run of up to `tries` tries, each with neither turns nor calls; the journal answers what an earlier one called.
+class ByTurns(Acting):
+    """A run in turns, by one way. `back`: the model may leave the path that it is on."""
 
-    `back`: the model may leave the way that it is on.
-    """
-
-    def __init__(self, task: str, parts: Parts, way: Way, *, tries: int, back: bool = False) -> None:
+    def __init__(self, task: str, parts: Parts, way: Way, *, back: bool = False) -> None:
         super().__init__(task, parts)
-        self.way, self.tries = way, tries
+        self.way = way
         self.offer = offered(self.tools, back=back, searching=self.meter.searching)
         budget, docs = parts.prompt_tokens, parts.config.docs
         start = opening(task, self.tools, self.offer, budget=budget, docs=docs)
         self.turns = Turns(start, room_for_turns(budget))
 
     def act(self) -> None:
-        """Try after try."""
-        for number in range(self.tries):
-            self.round = number
-            self.back_to(0)
-            self.turns.back_to(0)
-            self.limit = self.way(self.turns, self.offer, self, number=number)
-            last = self.turns.last
-            if last.answer is not None:
-                self.answer = self.give(last.answer).answer
-            if self.answer is not None or last.end == "paused":
-                return
-        if self.limit is None and last.end != "answer":  # of one that could not be given its program tells
+        """Turn after turn."""
+        self.limit = self.way(self.turns, self.offer, self)
+        last = self.turns.last
+        if last.answer is not None:
+            self.answer = self.give(last.answer).answer
+        elif self.limit is None and last.end != "paused":
             self.not_run(last.reason or NO_ANSWER, kind="no_answer")
 
 
-def chain_of_turns(
-    turns: Turns, offer: Offer, acting: Acting, *, number: int = 0, most: int | None = None
-) -> str | None:
-    """At most so many turns until one ends the try, the `number`-th of its run; see `Way`."""
-    most = most or MOST_TURNS
+def chain_of_turns(turns: Turns, offer: Offer, acting: Acting, *, most: int = MOST_TURNS) -> str | None:
+    """At most so many turns, until one is the end; see `Way`."""
     for _ in range(most):
-        turns.add(next_turn(turns, offer, acting, number=number))
+        turns.add(next_turn(turns, offer, acting))
         if turns.last.end is not None:
             return None
     return f"{most} steps"
 
 
-def next_turn(turns: Turns, offer: Offer, acting: Acting, *, then: str = "", number: int = 0) -> Turn:
+def next_turn(turns: Turns, offer: Offer, acting: Acting, *, then: str = "") -> Turn:
     """What the model does next, done; `then` is said behind what it was told last.
 
-    A call that cannot be read, or that failed, is told as an error. The first try (`number` 0) is greedy.
+    A call that cannot be read, or that failed, is told as an error.
 
     Raises:
         BudgetSpent: no time, tokens or calls are left.
         ModelUnavailable: the model gave no reply.
     """
     scope = acting.scope(offer.tools)
-    written = acting.held(write_turn, turns.messages(then), offer.tools, number=number, within=scope.tools)
+    written = acting.held(write_turn, turns.messages(then), offer.tools, within=scope.tools)
     said = clipped(written.text.strip(), _LONGEST_SAID) or "(nothing)"
     turn = Turn(said=said)
     if written.call.error is not None:

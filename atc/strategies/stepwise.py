@@ -25,12 +25,12 @@ from atc.strategies.attempts import (
     written,
 )
 from atc.strategies.chain import UNCHANGED
-from atc.strategies.conversation import Turn, Turns, longest_shown, opening, paragraphs, room_for_turns
+from atc.strategies.conversation import Turn, Turns, longest_shown, opening, paragraphs, room_for_turns, shown_value
 from atc.strategies.growing import Growing, finished, new_lines, unfinished
 from atc.strategies.run import Parts, Run, not_undone
 from atc.synthesize import new_program
 from atc.types import Attempt, Program, Solution
-from protocols.abridge import abridged, clipped, printed
+from protocols.abridge import clipped, printed
 from protocols.ask import Completion, Message
 from protocols.render import token_estimate
 from protocols.toolbox import Toolbox
@@ -166,8 +166,7 @@ class Stepwise(Run):
         if result.fault is not None:
             return ""
         if trace.value is not None:
-            value = trace.value
-            return fenceless(printed(value, most=most) if isinstance(value, str) else abridged(value, most=most))
+            return fenceless(shown_value(trace.value, most=most))
         new = trace.calls[len(self.growing.issued) :]
         gave = returned(new, self.parts.toolbox, most=most) if new else ""
         return fenceless(f"(nothing was printed)\n{gave}".strip())

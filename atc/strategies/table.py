@@ -55,7 +55,7 @@ class Entry:
 
     def load(self) -> Any:
         """Its module."""
-        return import_module(f"atc.strategies.{self.name.partition('@')[0]}")
+        return import_module(f"atc.strategies.{self.name}")
 
 
 STRATEGIES: Mapping[str, Entry] = {
@@ -67,9 +67,7 @@ STRATEGIES: Mapping[str, Entry] = {
         ),
         Entry(name="stepwise", summary="a program that grows, with its output so far in view", settings=_PROGRAMS),
         Entry(name="react", summary="a thought, one call, what it gave, and again"),
-        Entry(name="react@3", summary="the same, begun anew up to three times"),
         Entry(name="dfsdt", summary="the same turns as a depth-first search (ToolLLM)"),
-        Entry(name="dfsdt@3", summary="the same, begun anew up to three times"),
         Entry(name="codeact", summary="blocks of Python, one a turn, with their outputs in view", settings=_BLOCKS),
         Entry(name="restgpt", summary="a planner in words, a selector, a caller and a parser"),
         Entry(name="conagents", summary="grounding, execution and review agents"),
@@ -105,8 +103,6 @@ def strategy(spec: str) -> Strategy:
     module = entry.load()
     solve: Any = module.solve
     settings = {key: value for key, value in flags.items() if key in entry.settings}
-    if tries := entry.name.partition("@")[2]:
-        solve = partial(solve, tries=int(tries))
     if own := {key: value for key, value in flags.items() if key not in settings}:
         try:
             solve = partial(solve, options=module.Options(**own))
