@@ -13,9 +13,9 @@ from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from itertools import islice
 
-from atc.mend.paging import unread_pages
 from atc.paths import walk
 from atc.types import Program
+from atc.unread import unread_pages
 from protocols.jsontypes import Json
 from protocols.parsing import parse
 from protocols.toolbox import Toolbox

@@ -82,7 +82,7 @@ def test_facts_say_that_a_checked_program_did_not_run():
 
 def test_facts_say_which_search_turns_a_name_into_the_id():
     message = told(NAMED)
-    assert "Line 1 should be `page = list_flights(origin=search_airports(query='New York')[0][\"code\"]," in message
+    assert "- 'origin' of list_flights takes what `search_airports(query='New York')[0][\"code\"]` gives." in message
     assert "search_airports is defined already, as `def search_airports(*, query: str)`" in message
 
 

@@ -12,13 +12,11 @@ import re
 from collections.abc import Iterator
 from difflib import SequenceMatcher
 
-from atc.attribute import origins
-from atc.edits import Edit, Places, edited, with_text
+from atc.edits import Edit, Places, edited
 from atc.mend.lookups import argument_lookup, lookup, search_for
-from atc.types import Fault, Finding, Program
-from protocols.parsing import parse, parsed
+from atc.types import Finding, Program
+from protocols.parsing import parsed
 from protocols.toolbox import Toolbox
-from sandbox.trace import Trace
 
 _SUBSCRIPT = re.compile(r"""\[(?:'[^']*'|"[^"]*")\]$""")
 _SURELY_MEANT = 0.8
@@ -40,8 +38,6 @@ def mend(program: Program, findings: tuple[Finding, ...], tools: Toolbox) -> Pro
 
 
 def _edit(finding: Finding, tree: ast.Module, place: Places, tools: Toolbox) -> Edit | None:
-    if finding.code == "tool-reassigned":
-        return _left_out(finding, tree, place)
     better = finding.suggestion or ""
     subscript = _SUBSCRIPT.search(better)
     for node in _at(finding, tree):
@@ -64,18 +60,6 @@ def _edit(finding: Finding, tree: ast.Module, place: Places, tools: Toolbox) -> 
                 return Edit(0, 0, better + "\n")
             case "bad-literal", ast.Constant(value=str(text)):
                 return _looked_up(node, text, finding, tree, place, tools)
-    return None
-
-
-def _left_out(finding: Finding, tree: ast.Module, place: Places) -> Edit | None:
-    """A definition or import of a tool is left out: the tool is there already."""
-    for node in tree.body:
-        if (node.lineno, node.col_offset) == (finding.line, finding.column):
-            match node:
-                case ast.FunctionDef(decorator_list=[]) | ast.AsyncFunctionDef(decorator_list=[]):
-                    return Edit(place.start(node), place.end(node), "")
-                case ast.Import(names=[_]) | ast.ImportFrom(names=[_]):
-                    return Edit(place.start(node), place.end(node), "")
     return None
 
 
@@ -129,31 +113,6 @@ def _looked_up(
         return None
     found = search_for(text, tools[finding.tool], argument, tools)
     return Edit(place.start(node), place.end(node), found) if found is not None else None
-
-
-def look_up_names(program: Program, fault: Fault, trace: Trace, tools: Toolbox) -> Program | None:
-    """The program with a search around the name that a tool refused where an id is due, or None where none is known.
-
-    `get_film(film_id=title)` → `get_film(film_id=search_films(title=title)[0]["film_id"])`: the tool said no to this
-    argument, its text stands in no earlier response, and one search turns such texts into such ids.
-    """
-    call = next((c for c in trace.calls if c.index == fault.call), None)
-    if fault.kind != "bad_arguments" or call is None or call.tool not in tools or fault.path is None:
-        return None
-    text = call.arguments.get(fault.path)
-    if not isinstance(text, str) or origins(text, (c for c in trace.calls if c.index < call.index)):
-        return None
-    tree = parse(program.source)
-    nodes = [n for n in ast.walk(tree) if isinstance(n, ast.Call) and getattr(n.func, "id", None) == call.tool]
-    values = [k.value for n in nodes if _is_on(call.line, n) for k in n.keywords if k.arg == fault.path]
-    if len(values) != 1 or not isinstance(values[0], ast.Constant | ast.Name):
-        return None
-    found = search_for(text, tools[call.tool], fault.path, tools, written=ast.unparse(values[0]))
-    return None if found is None else with_text(program, values[0], found)
-
-
-def _is_on(line: int, node: ast.expr) -> bool:
-    return node.lineno <= line <= (node.end_lineno or node.lineno)
 
 
 def _argument_of(value: ast.expr, tree: ast.Module) -> str | None:

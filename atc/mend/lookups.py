@@ -29,12 +29,11 @@ _MOST_VALUES = 20
 """Of an answer that are looked up."""
 
 
-def search_for(text: str, tool: Tool, argument: str, tools: Toolbox, *, written: str | None = None) -> str | None:
+def search_for(text: str, tool: Tool, argument: str, tools: Toolbox) -> str | None:
     """`search_airlines(query="Hawaiian Airlines")[0]["code"]`, the value of an argument (an alias) that `text` names.
 
     Only where a link says which tool yields the argument's values, in a list with the best match first, and that tool
-    searches by words: one required argument, a free text that no other tool yields. `written` is how a program writes
-    the text (None: quoted).
+    searches by words: one required argument, a free text that no other tool yields.
     """
     if not _NAME.search(text):
         return None
@@ -42,7 +41,7 @@ def search_for(text: str, tool: Tool, argument: str, tools: Toolbox, *, written:
     for producer in producers.of(tool, tool.arguments.get(argument, argument)):
         words = _words_argument(tools[producer.tool], producers)
         if words is not None and "[" in producer.path and not tools[producer.tool].protocol.writes:
-            return producers.expression(producer, arguments=f"{words}={written or repr(text)}")
+            return producers.expression(producer, arguments=f"{words}={text!r}")
     return None
 
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator
 
 from atc.attribute import origins
-from atc.mend import look_up_names, mend
+from atc.mend import mend
 from atc.mend.lookups import search_for
 from atc.repair.case import Case
 from atc.repair.reading import called, documentation, fenceless, returned, seen_fields, signature
@@ -36,7 +35,7 @@ def facts(case: Case) -> list[Message]:
     if not case.attempt.program.source.strip():
         return [case.written, case.rewrite([_NO_PROGRAM])]
     call = next((made for made in case.calls if made.index == fault.call), None)
-    lines = list(better_lines(case, fault)) or list(sources(case, fault, call))
+    lines = list(better_lines(case)) or list(sources(case, fault, call))
     parts = [_head(case, fault), *_evidence(case, fault), *lines]
     known = "\n".join(part for part in parts if part)
     return [case.written, case.rewrite([known, "\n".join(_about(case, fault, call)), _unread(case, fault)])]
@@ -109,15 +108,12 @@ _MOST_LINES = 6
 _MOST_MAKERS = 2
 
 
-def better_lines(case: Case, fault: Fault) -> Iterator[str]:
+def better_lines(case: Case) -> Iterator[str]:
     """``Line 5 should be `…`.`` for lines that facts put right."""
     attempt = case.attempt
-    if attempt.findings:
-        better = mend(attempt.program, attempt.findings, case.tools)
-    else:
-        better = look_up_names(attempt.program, fault, attempt.trace, case.tools) if attempt.trace is not None else None
+    better = mend(attempt.program, attempt.findings, case.tools)
     for number, line in _changed(attempt.program, better)[:_MOST_LINES] if better is not None else ():
-        yield f"Line {number} should be `{line}`." if line else f"Line {number} should be left out."
+        yield f"Line {number} should be `{line}`."
 
 
 def sources(case: Case, fault: Fault, call: ToolCall | None) -> Iterator[str]:
@@ -150,16 +146,7 @@ def makers(tool: Tool, fault: Fault, tools: Toolbox) -> list[Tool]:
 
 
 def _changed(program: Program, better: Program) -> list[tuple[int, str]]:
-    """1-based numbers of the lines that differ, with what stands there in `better`; inserted lines go with the next."""
+    """1-based numbers of the lines that differ, with what stands there in `better`; none where it has more or fewer."""
     old, new = program.source.splitlines(), better.source.splitlines()
-    found: list[tuple[int, str]] = []
-    matcher = difflib.SequenceMatcher(None, old, new, autojunk=False)
-    for kind, start, end, new_start, new_end in matcher.get_opcodes():
-        lines = [line.strip() for line in new[new_start:new_end] if line.strip()]
-        if kind == "insert" and start < len(old):
-            found.append((start + 1, "; ".join([*lines, old[start].strip()])))
-        elif kind == "replace" and end - start == len(lines):
-            found += [(start + n + 1, line) for n, line in enumerate(lines)]
-        elif kind in ("replace", "delete"):
-            found.append((start + 1, "; ".join(lines)))
-    return found
+    pairs = enumerate(zip(old, new, strict=True), start=1) if len(old) == len(new) else ()
+    return [(number, line.strip()) for number, (was, line) in pairs if line != was]

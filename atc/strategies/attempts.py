@@ -14,9 +14,8 @@ from atc.doubt import doubts
 from atc.events import AttemptEnded, ProgramWritten, ToolsNamed
 from atc.grounding import fixed_answer, made_up
 from atc.learned import observed
-from atc.mend import look_up_names, mend
+from atc.mend import mend
 from atc.mend.lookups import look_up_answer
-from atc.mend.paging import read_every_page, unread_pages
 from atc.strategies.run import Parts, Run
 from atc.typed import held_to
 from atc.types import Attempt, FaultKind, Finding, Program
@@ -25,7 +24,7 @@ from sandbox.journal import canonical
 from sandbox.limits import Limits
 from sandbox.trace import ToolCall, Trace
 
-NAME_FOR_ID, FIRST_PAGE, ID_PRINTED = "name-for-id", "first-page-only", "id-printed"
+ID_PRINTED = "id-printed"
 MISREAD: frozenset[FaultKind] = frozenset({"misread_result", "drift", "empty_result"})
 """Faults of a program that took a response for another than it was."""
 Call: TypeAlias = tuple[str, int]
@@ -140,20 +139,13 @@ class _Mending:
         """The attempt with what could be mended, and the doubts that are left of its answer."""
         if wrote(result, self.run.parts):
             return result
-        result = self._shapes(self._ids(result))
+        result = self._shapes(result)
         if self.look:
             return result
-        result = self._names(self._pages(result))
+        result = self._names(result)
         if result.answer is None or result.trace is None or wrote(result, self.run.parts):
             return result
         return replace(result, doubts=doubts(self.run.task, result.program, result.trace, result.answer, self.tools))
-
-    def _ids(self, result: Attempt) -> Attempt:
-        """Ids looked up, where a tool refused names in their place and a search gives the ids."""
-        if result.fault is None or result.trace is None:
-            return result
-        program = look_up_names(result.program, result.fault, result.trace, self.tools)
-        return self._again(result, program, NAME_FOR_ID, result.fault.message, line=result.fault.line or 1)
 
     def _shapes(self, result: Attempt) -> Attempt:
         """Results of undescribed tools read as they came: the sole list inside, the one key that is near.
@@ -173,28 +165,17 @@ class _Mending:
             mended = self._run(mended, program, found)
         return mended if mended.answer is not None else result
 
-    def _pages(self, result: Attempt) -> Attempt:
-        """All pages read, where it answered from the first ones; whatever the first page held stands where it stood."""
-        if result.answer is not None and result.trace is not None:
-            for unread in unread_pages(result.program, result.trace, self.tools):
-                program = read_every_page(result.program, unread, self.tools)
-                result = self._again(result, program, FIRST_PAGE, f"{unread.tool}: {unread.evidence} was read.")
-        return result
-
     def _names(self, result: Attempt) -> Attempt:
         """Ids in its answer looked up, where the task asks for a field that a lookup gives."""
         if result.answer is None or result.trace is None:
             return result
         everything = self.run.parts.toolbox
         program = look_up_answer(self.run.task, result.program, result.trace, result.answer, everything)
-        return self._again(result, program, ID_PRINTED, f"{result.answer[:40]!r} is no more than an id.")
-
-    def _again(self, result: Attempt, program: Program | None, code: str, message: str, *, line: int = 1) -> Attempt:
-        """The attempt with `program` in its place; as it came where there is none, or it gives no answer."""
-        tools = with_named(program, self.tools, self.run.parts.toolbox) if program is not None else self.tools
+        tools = with_named(program, self.tools, everything) if program is not None else self.tools
         if program is None or wrote(result, self.run.parts) or any(found.certain for found in check(program, tools)):
             return result
-        again = self._run(result, program, [Finding(code=code, message=message, line=line)], tools)
+        found = Finding(code=ID_PRINTED, message=f"{result.answer[:40]!r} is no more than an id.", line=1)
+        again = self._run(result, program, [found], tools)
         return again if again.answer is not None else result
 
     def _run(
