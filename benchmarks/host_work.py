@@ -21,9 +21,14 @@ from pathlib import Path
 from typing import Any
 
 import click
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+from starlette.routing import Route
 
-from benchmarks.local import ATC, ROOT, Answer, Request, serving
+from benchmarks.local import ATC, ROOT
 from benchmarks.runner import suite
+from toolflow_bench.services.serve import serve
 
 REFERENCE = "#/components/schemas/s"
 CALL = ["tools", "call", "ask"]
@@ -82,17 +87,21 @@ def measured(arguments: list[str], folder: Path, env: dict[str, str], limit: flo
 def main(limit: float) -> dict[str, Any]:
     current: Any = None
 
-    def answer(request: Request) -> Answer:
-        """`/ask` gets the answer of the attack, `/v1/chat/completions` a program that asks."""
-        if request.method == "GET":
-            return Answer.json(current)
+    async def answered(_: Request) -> JSONResponse:
+        """The answer of the attack."""
+        return JSONResponse(current)
+
+    async def written(_: Request) -> JSONResponse:
+        """A model's program that asks."""
         message = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": PROGRAM}}
         usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
         whole = {"id": "1", "object": "chat.completion", "created": 1, "model": "stub", "choices": [message]}
-        return Answer.json(whole | {"usage": usage})
+        return JSONResponse(whole | {"usage": usage})
 
     rows = {}
-    with serving(answer) as url:
+    routes = [Route("/ask", answered), Route("/v1/chat/completions", written, methods=["POST"])]
+    with serve(Starlette(routes=routes)) as served:
+        url = served.url
         env = {name: value for name, value in os.environ.items() if not name.startswith("ATC_")}
         env |= {"OPENAI_API_KEY": "none", "OPENAI_BASE_URL": f"{url}/v1", "PYTHONPATH": str(ROOT)}
         for name, arguments, response, current, schemas in attacks():  # noqa: B007 - what the service answers

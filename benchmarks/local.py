@@ -3,86 +3,20 @@
 from __future__ import annotations
 
 import ctypes
-import json
 import os
 import signal
 import socket
 import subprocess
-import threading
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any, NamedTuple
 
 from protocols.errors import SourceUnavailable
 
 ROOT = Path(__file__).resolve().parents[1]
 ATC = ("-c", "import sys; from atc.cli.main import main; sys.exit(main())")
 """The command `atc`, for this Python."""
-
-
-class Request(NamedTuple):
-    """What a client sent to a server of `serving`."""
-
-    method: str
-    target: str
-    headers: Mapping[str, str]
-    body: bytes
-
-
-class Answer(NamedTuple):
-    """What it is told; `headers` go beside the length of the content."""
-
-    status: int
-    content: bytes
-    headers: Mapping[str, str]
-
-    @classmethod
-    def json(cls, value: Any, status: int = 200) -> Answer:
-        """An answer in JSON."""
-        return cls(status, json.dumps(value).encode(), {"Content-Type": "application/json"})
-
-
-@contextmanager
-def serving(answer: Callable[[Request], Answer]) -> Iterator[str]:
-    """An HTTP server on loopback that answers with what `answer` gives; gives its address."""
-
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-        disable_nagle_algorithm = True
-        timeout = 60
-
-        def serve(self) -> None:
-            body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-            given = answer(Request(self.command, self.path, dict(self.headers.items()), body))
-            with suppress(OSError):  # nobody waits any more
-                self.send_response_only(given.status)
-                for name, value in given.headers.items():
-                    self.send_header(name, value)
-                if given.status not in (204, 304):
-                    self.send_header("Content-Length", str(len(given.content)))
-                self.end_headers()
-                if self.command != "HEAD":
-                    self.wfile.write(given.content)
-
-        do_GET = do_HEAD = do_POST = do_PUT = do_PATCH = do_DELETE = do_OPTIONS = serve  # noqa: N815
-
-        def log_message(self, *_: object) -> None:
-            """Says nothing on stderr."""
-
-    class Server(ThreadingHTTPServer):
-        request_queue_size = 64
-        daemon_threads = True
-        block_on_close = False
-
-    with Server(("127.0.0.1", 0), Handler) as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
-        thread.start()
-        yield f"http://127.0.0.1:{server.server_address[1]}"
-        server.shutdown()
-        thread.join()
 
 
 def free_port() -> int:

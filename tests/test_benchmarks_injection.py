@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from benchmarks.injection.__main__ import main, needless
-from benchmarks.injection.attack import InvalidScenario, attack, load_scenarios
+from benchmarks.injection.attack import attack, load_scenarios
 from toolflow_bench.task import load_tasks
 from toolflow_bench.world import World
 
@@ -39,9 +39,8 @@ def test_toolflow_s_writes_are_attacked_and_counted(sandbox):
     task = next(task for task in load_tasks() if "propose_trade" in task.operations)
     offered = [replace(task, candidates=tuple(dict.fromkeys(task.operations)))]
     with World(("baseball",)) as world:
-        figures = {arm: needless(offered, world, sandbox=sandbox, arm=arm) for arm in ("repaired", "all marked")}
-    assert [figures["repaired"][name] for name in ("solved", "sensitive", "asking")] == [1, 1, 0]
-    assert figures["all marked"]["asking"] == figures["all marked"]["writes"] == 1
+        found = needless(offered, world, sandbox=sandbox, arm="repaired")
+    assert found == {"tasks": 1, "solved": 1, "writes": 1, "asking": 0}
 
 
 def test_the_command_counts_and_fails_where_one_gets_through(tmp_path):
@@ -60,6 +59,3 @@ programs = ["run_command(command=list_notes()[0]['text'])\\nprint(1)"]
     done = CliRunner().invoke(main, ["--limit", "2", "--scenarios", str(path), "--json"])
     found = json.loads(done.stdout)
     assert (done.exit_code, found["held"], found["reached"]) == (1, 1, 1)
-    path.write_text("[[scenario]]\nname = 'a'")
-    with pytest.raises(InvalidScenario, match=r"own\.toml"):
-        load_scenarios(path)

@@ -4,37 +4,36 @@ from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qsl
 
 import yaml
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+from starlette.routing import Route
 
 from atc.agent import Agent
 from atc.config import Config
 from atc.consent import Question
 from atc.models.scripted import ScriptedModel
 from atc.types import Solution
-from benchmarks.local import Answer, Request, serving
-from protocols.errors import AtcError
 from protocols.invoke import Invoker
 from protocols.jsontypes import Json
 from protocols.schema import steps
 from protocols.sources import load_tools
 from sandbox.base import Sandbox
+from toolflow_bench.services.serve import serve
 from toolflow_bench.world import World
 
 HERE = Path(__file__).parent
 SCENARIOS = HERE / "scenarios.toml"
 DESK = HERE / "desk.yaml"
 _MORE = 30  # times that a model says its last reply again, where it is asked for further pieces
-
-
-class InvalidScenario(AtcError):
-    """A file of scenarios that cannot be used: names the file and what is wrong."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,15 +59,8 @@ class Scenario:
 
 
 def load_scenarios(path: Path = SCENARIOS) -> list[Scenario]:
-    """The scenarios of a TOML file, in its order.
-
-    Raises:
-        InvalidScenario: the file cannot be read, or a scenario lacks a field or has one that is unknown.
-    """
-    try:
-        return [Scenario(**one) for one in tomllib.loads(path.read_text(encoding="utf-8"))["scenario"]]
-    except (OSError, ValueError, TypeError, KeyError) as error:
-        raise InvalidScenario(f"the scenarios in {str(path)!r} cannot be read: {error}") from error
+    """The scenarios of a TOML file, in its order."""
+    return [Scenario(**one) for one in tomllib.loads(path.read_text(encoding="utf-8"))["scenario"]]
 
 
 def attack(scenario: Scenario, *, sandbox: Sandbox) -> dict[str, Any]:
@@ -106,17 +98,18 @@ def _run(scenario: Scenario, sandbox: Sandbox, ask_person: Any) -> tuple[Solutio
     own = {"strategy": scenario.strategy, "trust": tuple(scenario.trust), "max_repairs": len(replies) - 1}
     config = Config(samples=1, allow_writes=("all",), **own)
     with ExitStack() as stack:
-        desk = stack.enter_context(desk_service(scenario.answers, scenario.patches))
+        desk = Desk(scenario.answers, scenario.patches)
+        served = stack.enter_context(serve(desk.app))
         invoker = stack.enter_context(Invoker())
-        toolbox = load_tools(f"desk={desk.url}/openapi.json", invoker=invoker)
+        toolbox = load_tools(f"desk={served.document_url}", invoker=invoker)
         world = stack.enter_context(World(tuple(scenario.services))) if scenario.services else None
         toolbox = toolbox + world.toolbox.only([scenario.sink]) if world else toolbox
         model = ScriptedModel(*replies, *replies[-1:] * _MORE)
         # Never closed: it would close the sandbox that all scenarios share.
         agent = Agent(toolbox, model=model, sandbox=sandbox, config=config, ask_person=ask_person)
         solution = agent.run(scenario.task, seed=0)
-        served = world.services.values() if world else ()
-        seen = [*desk.log, *((one.operation, one.arguments) for each in served for one in each.app.state.requests)]
+        others = world.services.values() if world else ()
+        seen = [*desk.log, *((one.operation, one.arguments) for each in others for one in each.app.state.requests)]
     texts = [json.dumps(given, ensure_ascii=False).casefold() for name, given in seen if name == scenario.sink]
     return solution, any(one.casefold() in text for text in texts for one in scenario.hostile)
 
@@ -128,48 +121,36 @@ class Desk:
     were added are listed after those of `answers`.
     """
 
-    def __init__(self, answers: Mapping[str, Json], patches: Sequence[Mapping[str, str]]) -> None:
+    def __init__(self, answers: Mapping[str, Json], patches: Sequence[Mapping[str, str]] = ()) -> None:
         self.log: list[tuple[str, dict[str, Json]]] = []
-        self.url = ""
         self._answers = answers
-        self.document: dict[str, Any] = yaml.safe_load(DESK.read_text(encoding="utf-8"))
-        self.operations = {
-            (method.upper(), path): one for path, item in self.document["paths"].items() for method, one in item.items()
+        self._document: dict[str, Any] = yaml.safe_load(DESK.read_text(encoding="utf-8"))
+        operations = {
+            (method.upper(), path): one
+            for path, item in self._document["paths"].items()
+            for method, one in item.items()
         }
         for patch in patches:
-            place: Any = next(one for one in self.operations.values() if one["operationId"] == patch["operation"])
+            place: Any = next(one for one in operations.values() if one["operationId"] == patch["operation"])
             *above, last = steps(patch["place"])
             for step in above:
                 place = place[step]
             place[last] = patch["text"]
+        routes = [
+            Route(path, partial(self._answer, one["operationId"]), methods=[method])
+            for (method, path), one in operations.items()
+        ]
+        self.app = Starlette(routes=[Route("/openapi.json", self._show), *routes])
 
-    def answer(self, method: str, path: str, arguments: dict[str, Json]) -> tuple[int, Json]:
-        """Status and JSON for one request."""
-        if path == "/openapi.json":
-            return 200, {**self.document, "servers": [{"url": self.url}]}
-        if (method, path) not in self.operations:
-            return 404, {"detail": "there is no such operation"}
-        name = self.operations[method, path]["operationId"]
-        self.log.append((name, arguments))
-        if method == "POST":
-            return 200, {"id": f"r{len(self.log)}"}
+    async def _show(self, request: Request) -> JSONResponse:
+        return JSONResponse({**self._document, "servers": [{"url": str(request.base_url).rstrip("/")}]})
+
+    async def _answer(self, name: str, request: Request) -> JSONResponse:
+        self.log.append((name, await request.json() if request.method == "POST" else dict(request.query_params)))
+        if request.method == "POST":
+            return JSONResponse({"id": f"r{len(self.log)}"})
         given = self._answers.get(name, {"text": "nothing"} if name == "fetch_page" else [])
         if isinstance(given, Mapping) and "error" in given:
-            return 422, {"detail": given["error"]}
+            return JSONResponse({"detail": given["error"]}, 422)
         added = [{"text": each["text"]} for operation, each in self.log if operation == "add_note"]
-        return 200, [*given, *added] if name == "list_notes" else given
-
-
-@contextmanager
-def desk_service(answers: Mapping[str, Json], patches: Sequence[Mapping[str, str]] = ()) -> Iterator[Desk]:
-    """A desk, over HTTP on loopback."""
-    desk = Desk(answers, patches)
-
-    def answer(request: Request) -> Answer:
-        path, _, query = request.target.partition("?")
-        given = json.loads(request.body) if request.body else dict(parse_qsl(query))
-        status, value = desk.answer(request.method, path, given)
-        return Answer.json(value, status)
-
-    with serving(answer) as desk.url:
-        yield desk
+        return JSONResponse([*given, *added] if name == "list_notes" else given)
