@@ -5,11 +5,9 @@
 The truth is known, since each fault was put where it is. No model is asked. What the figures count:
 
 `faults`: all that were put somewhere. `none`: those that changed nothing. `wrong`: the answer, or what the writes left,
-is wrong, and nothing says so. `doubted`: a doubt about the answer says so (`doubted_tool`: and names the tool to
-blame). `shown`: the check found something, the run failed, or it ended without an answer. Only of these does
-attribution speak: `call` and `right` are counted over `shown`, `right` being those with the right call *and* the right
-path; of a finding, which comes before any call, the right tool, path and line. `run_…`: the same where nothing is
-checked and every program runs.
+is wrong, and nothing says so. `doubted`: a doubt about the answer says so. `shown`: the check found something, the run
+failed, or it ended without an answer. Only of these does attribution speak: `right` are those with the right call
+*and* the right path; of a finding, which comes before any call, the right tool, path and line.
 """
 
 from __future__ import annotations
@@ -51,27 +49,22 @@ KINDS = (*MUTANT_KINDS, *BROKEN_KINDS)
 
 
 Row = dict[str, Any]
-"""One fault as JSON. `found` is what attribution said of the check's findings, `run` of the run, which is made in any
-case; `doubts` are those that the gold run does not raise. `correct`: the answer and what the writes left are right."""
+"""One fault as JSON. `right` says whether attribution blames it, None where nothing shows it; `doubts` are those that
+the gold run does not raise. `correct`: the answer and what the writes left are right."""
 
 
-def judge(fault: Fault, trace: Trace, truths: Sequence[Truth]) -> dict[str, Any]:
+def judge(fault: Fault, trace: Trace, truths: Sequence[Truth]) -> bool:
     """A fault that a run's trace led to: it must name one of the true calls, and that truth's path."""
     blamed = next((call for call in trace.calls if call.index == fault.call), None)
-    return _told(fault, [truth for truth in truths if blamed is not None and truth.meets(blamed)])
+    return any(truth.meets(blamed) and same_place(fault.path, truth.path) for truth in truths if blamed is not None)
 
 
-def judge_finding(fault: Fault, truths: Sequence[Truth], lines: range) -> dict[str, Any]:
+def judge_finding(fault: Fault, truths: Sequence[Truth], lines: range) -> bool:
     """A fault that a finding led to: it must name tool, path and a line of the faulty statement or of the call."""
     line = fault.line or 0
     named = [truth for truth in truths if fault.tool == truth.tool]
     near = line in lines or any(truth.first_line <= line <= truth.last_line for truth in named)
-    return _told(fault, named if near else [])
-
-
-def _told(fault: Fault, named: Sequence[Truth]) -> dict[str, Any]:
-    right = any(same_place(fault.path, truth.path) for truth in named)
-    return {"right_call": bool(named), "right": right}
+    return near and any(same_place(fault.path, truth.path) for truth in named)
 
 
 def same_place(blamed: str | None, true: str) -> bool:
@@ -97,10 +90,12 @@ class Bench:
             return
         usual = self._doubts(task, task.program, self._run(task.program))
         for mutant in pick(mutants(gold, seed=seed, kinds=MUTANT_KINDS), seed=seed):
+            about = {"id": mutant.id, "kind": mutant.kind}
             findings = tuple(one for one in check(Program(mutant.program), tools) if one.certain)
             fault = attribute(Program(mutant.program), findings, None, tools) if findings else None
-            found = judge_finding(fault, mutant.truths, _statement(mutant)) if fault is not None else None
-            about = {"id": mutant.id, "kind": mutant.kind, "found": found}
+            if fault is not None:
+                yield about | {"right": judge_finding(fault, mutant.truths, _statement(mutant))}
+                continue
             yield about | self._row(task, mutant.program, self._run(mutant.program), mutant.truths, usual)
         for broken in draw_broken(gold, seed=seed):
             breaking = Breaking(broken, gold, self.world, self.impatient)
@@ -108,7 +103,7 @@ class Bench:
             effects = Effects(tools=tools, settle_seconds=0.0, wait=lambda _: None)
             journal = Journal(pins=Pins(seed=0, clock=CLOCK), effects=effects)
             trace = self.sandbox.run(task.program, breaking.toolbox, limits=LIMITS, journal=journal)
-            about = {"id": f"{task.id}/{broken.kind}/{broken.call}", "kind": broken.kind, "found": None}
+            about = {"id": f"{task.id}/{broken.kind}/{broken.call}", "kind": broken.kind}
             yield about | self._row(task, task.program, trace, breaking.truths(trace), usual)
 
     def _run(self, program: str) -> Trace:
@@ -121,8 +116,7 @@ class Bench:
         fault = attribute(Program(program), (), trace, self.world.toolbox)
         verdict = grade(trace.stdout.strip() or None, task, state=self.world.snapshot())
         return {
-            "tools": {truth.tool for truth in truths},
-            "run": judge(fault, trace, truths) if fault is not None else None,
+            "right": judge(fault, trace, truths) if fault is not None else None,
             "doubts": [doubt for doubt in self._doubts(task, program, trace) if doubt not in usual],
             "correct": trace.failure is None and verdict.correct,
         }
@@ -158,22 +152,17 @@ def _statement(mutant: Mutant) -> range:
 
 def figures(rows: Sequence[Row]) -> dict[str, Any]:
     """Counts, and the share of `right`; see the module's docstring."""
-    shown = [told for row in rows if (told := row["found"] or row["run"])]
-    silent = [row for row in rows if not row["found"] and not row["run"]]
-    ran, doubted = [row["run"] for row in rows if row["run"]], [row for row in silent if row["doubts"]]
-    right = sum(one["right"] for one in shown)
+    shown = [row["right"] for row in rows if row["right"] is not None]
+    silent = [row for row in rows if row["right"] is None]
+    untold = [row["correct"] for row in silent if not row["doubts"]]
     return {
         "faults": len(rows),
-        "none": sum(row["correct"] for row in silent if not row["doubts"]),
-        "wrong": sum(not row["correct"] for row in silent if not row["doubts"]),
-        "doubted": len(doubted),
-        "doubted_tool": sum(any(tool in one for tool in row["tools"] for one in row["doubts"]) for row in doubted),
+        "none": sum(untold),
+        "wrong": len(untold) - sum(untold),
+        "doubted": len(silent) - len(untold),
         "shown": len(shown),
-        "call": sum(one["right_call"] for one in shown),
-        "right": right,
-        "share": rate(right, len(shown)),
-        "run_shown": len(ran),
-        "run_right": sum(one["right"] for one in ran),
+        "right": sum(shown),
+        "share": rate(sum(shown), len(shown)),
     }
 
 
@@ -184,7 +173,7 @@ def main(sample: int, seed: int) -> dict[str, Any]:
     tasks = choose_tasks(sample=sample, seed=seed)
     rows = list(measure(tasks, seed=seed))
     own = {kind: figures(of) for kind in KINDS if (of := [row for row in rows if row["kind"] == kind])}
-    missed = [row["id"] for row in rows if (told := row["found"] or row["run"]) and not told["right"]]
+    missed = [row["id"] for row in rows if row["right"] is False]
     about = {"suite": "blame", "seed": seed, "tasks": len(tasks)}
     return about | {"kinds": {**own, "all": figures(rows)}, "missed": missed}
 
