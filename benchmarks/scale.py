@@ -1,6 +1,6 @@
 """What working on a Ray cluster costs and keeps: benchmarks, kills, indexes and probing.
 
-    python -m benchmarks.scale gold | kills | index | probe [--out FILE.json]
+    python -m benchmarks.scale gold | kills | index | probe [--json]
 
 `gold` runs ToolFlow's 507 gold programs with `atc bench run` here, on one node and on two: the same rows; items that do
 nothing show Ray's own time. `kills` kills a worker, a node or the command in the middle, by seed: every row once.
@@ -42,13 +42,14 @@ from atc.retrieve.document import ToolDocument, vector_text
 from atc.retrieve.embed import choose, embedding
 from atc.retrieve.embedders import DEFAULT, MODELS
 from atc.retrieve.index import ToolIndex
+from benchmarks.local import ATC
+from benchmarks.runner import suite
 from toolflow_bench.rows import read_rows
 from toolflow_bench.services.serve import Served, serve
 from toolflow_bench.settings import CATALOGUE, draw_distractors
 from toolflow_bench.task import load_tasks, to_document
 
 os.environ["RAY_worker_niceness"] = "0"  # noqa: SIM112 - else workers yield to all else, and what runs here does not
-ATC = (sys.executable, "-c", "from atc.cli.main import main; main()")
 CORES = 2
 """Of the machine that the figures are of; each arm has so many workers."""
 _LEFT_OUT = ("hard", "impossible")
@@ -85,7 +86,9 @@ def folder_of(count: int | None = None, *, seed: int = 0) -> Iterator[Path]:
 def command(folder: Path, out: Path, *more: str) -> subprocess.Popen[str]:
     """`atc bench run` of the gold programs in `folder`."""
     words = ["bench", "run", "toolflow", "--data", folder / "tasks", "--strategy", "gold", "--out", out, *more]
-    return subprocess.Popen([*ATC, *map(str, words)], stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+    return subprocess.Popen(
+        [sys.executable, *ATC, *map(str, words)], stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True
+    )
 
 
 def ran(folder: Path, name: str, *more: str) -> tuple[list[dict[str, Any]], dict[str, float]]:
@@ -132,22 +135,9 @@ def main() -> None:
     """See the module."""
 
 
-_out = click.option("--out", type=click.Path(path_type=Path), help="File of the figures, as JSON.")
-
-
-def finish(report: dict[str, Any], wrong: list[str], out: Path | None) -> None:
-    """Print the figures, and end with 1 where something is wrong."""
-    text = json.dumps({**report, "load": os.getloadavg()[0], "wrong": wrong}, indent=1)
-    if out is not None:
-        out.write_text(text + "\n")
-    click.echo(text)
-    sys.exit(bool(wrong))
-
-
-@main.command()
-@_out
+@suite
 @click.option("--tasks", "count", type=int, help="Not all 507.")
-def gold(count: int | None, out: Path | None) -> None:
+def gold(count: int | None) -> dict[str, Any]:
     """The gold programs here, on one node and on two."""
     report: dict[str, Any] = {}
     wrong: list[str] = []
@@ -162,7 +152,7 @@ def gold(count: int | None, out: Path | None) -> None:
                 wrong += [f"{name}: another row of {row['id']}" for row, other in pairs if row != other]
                 with connected(f"ray:{made.address}"):
                     report[name]["own_ms_an_item"] = round(median(nothing(500) for _ in range(5)), 2)
-    finish(report, wrong, out)
+    return report | {"passed": not wrong, "wrong": wrong}
 
 
 def kill(what: str, made: Cluster, driver: subprocess.Popen[str], draw: random.Random) -> None:
@@ -177,12 +167,11 @@ def kill(what: str, made: Cluster, driver: subprocess.Popen[str], draw: random.R
             os.kill(draw.choice(workers), signal.SIGKILL)
 
 
-@main.command()
-@_out
+@suite
 @click.option("--seed", default=0, show_default=True)
 @click.option("--times", default=20, show_default=True)
 @click.option("--tasks", "count", default=40, show_default=True)
-def kills(seed: int, out: Path | None, times: int, count: int) -> None:
+def kills(seed: int, times: int, count: int) -> dict[str, Any]:
     """A worker, the second node or the command, killed in the middle."""
     killed, wrong = Counter[str](), list[str]()
     with cluster(2) as made:
@@ -208,7 +197,7 @@ def kills(seed: int, out: Path | None, times: int, count: int) -> None:
             if what == "node":
                 made.add_node(num_cpus=CORES // 2)
             click.echo(f"{number + 1}/{times} {what} {wrong[-1:]}", err=True)
-    finish({"killed": dict(killed), "tasks_each": count}, wrong, out)
+    return {"killed": dict(killed), "tasks_each": count, "passed": not wrong, "wrong": wrong}
 
 
 def perturbed(count: int, seed: int) -> Iterator[ToolDocument]:
@@ -222,11 +211,10 @@ def perturbed(count: int, seed: int) -> Iterator[ToolDocument]:
         yield ToolDocument(name=f"{protocol.name}_{number}", description=" ".join(text))
 
 
-@main.command()
-@_out
+@suite
 @click.option("--tools", "count", default=200_000, show_default=True)
 @click.option("--embedder", type=click.Choice(list(MODELS)), default=DEFAULT, show_default=True)
-def index(out: Path | None, count: int, embedder: str) -> None:
+def index(count: int, embedder: str) -> dict[str, Any]:
     """The same index made here, and on two nodes."""
     models, embed, made, seconds = choose(embedder), partial(embedding, embedder, None), [], []
     queries = [vector_text(document)[:60] for document in perturbed(200, seed=1)]
@@ -239,22 +227,22 @@ def index(out: Path | None, count: int, embedder: str) -> None:
             made.append(ToolIndex.build(perturbed(count, seed=0), embedder=models, embed_all=elsewhere).dense)
             seconds.append(round(time.monotonic() - begun, 1))
     here, there = ([hits.positions.tolist() for hits in dense.top(queries, n=10)] for dense in made)
-    apart = float(np.abs(made[0].vectors - made[1].vectors).max())
-    report = {
+    differing = sum(left != right for left, right in zip(here, there, strict=True))
+    return {
         "tools": count,
         "embedder": embedder,
-        "seconds": seconds,
-        "speed_up": seconds[0] / seconds[1],
-        "largest_difference": apart,
+        "seconds_here": seconds[0],
+        "seconds_on_two_nodes": seconds[1],
+        "largest_difference": float(np.abs(made[0].vectors - made[1].vectors).max()),
+        "searches": len(queries),
+        "differing": differing,
+        "passed": not differing,
     }
-    differing = sum(left != right for left, right in zip(here, there, strict=True))
-    finish(report, [f"{differing} of {len(queries)} searches find others"] if differing else [], out)
 
 
-@main.command()
-@_out
+@suite
 @click.option("--rate", default=4, show_default=True)
-def probe(out: Path | None, rate: int) -> None:
+def probe(rate: int) -> dict[str, Any]:
     """20 services at once, by 21 sources."""
     services = [service(0.5 if number in (1, 2) else 0.0) for number in range(20)]
     services[3][0].stop()
@@ -267,7 +255,7 @@ def probe(out: Path | None, rate: int) -> None:
         words = ["probe", *map(str, Path(name).iterdir()), "-o", f"{name}/out", "--model", "none", "--json"]
         words += ["--rate", str(rate), "--workers", f"ray:{nodes.address}"]
         begun = time.monotonic()
-        ended = subprocess.run([*ATC, *words], capture_output=True, text=True, check=False)
+        ended = subprocess.run([sys.executable, *ATC, *words], capture_output=True, text=True, check=False)
         seconds = time.monotonic() - begun
     found = {Path(one["source"]).name: one["totals"].get("answered") for one in json.loads(ended.stdout)}
     in_a_second = [sum(since <= at < since + 1 for at in times) for _, times in services for since in times]
@@ -277,8 +265,11 @@ def probe(out: Path | None, rate: int) -> None:
     wrong = [f"{name} is not documented" for name, answered in found.items() if answered != 2 and name != "source3"]
     if max(in_a_second) > rate + 1:  # one more for a request that was late on its way
         wrong.append("a host was called faster than its rate")
-    finish(report, wrong, out)
+    return report | {"passed": not wrong, "wrong": wrong}
 
+
+for command_ in (gold, kills, index, probe):
+    main.add_command(command_)
 
 if __name__ == "__main__":
     main()

@@ -67,9 +67,6 @@ class Leaky:
     def close(self):
         pass
 
-
-def cannot_be_had():
-    raise SandboxUnavailable("it is not installed here")
 '''
 
 FORK_AND_STAY = """
@@ -270,9 +267,5 @@ def test_the_command_gives_verdicts_and_exit_codes(tmp_path: Path) -> None:
     verdicts = [(one["program"], one["category"], one["verdict"]) for one in backend["containment"]["verdicts"]]
     assert verdicts == [("fine", "", "contained"), ("loud", "output", "ESCAPED")]
     assert (backend["ordinary"]["same"], backend["ordinary"]["differing"]) == (1, {})
-    for arguments, said in (
-        (["--hostile", str(tmp_path)], "holds no *.py file"),
-        (["--backend", "x"], "no sandbox named 'x'"),
-    ):
-        done = CliRunner().invoke(main, arguments)
-        assert (done.exit_code, said in done.output) == (2, True), done.output
+    done = CliRunner().invoke(main, ["--hostile", str(tmp_path)])
+    assert (done.exit_code, "holds no *.py file" in done.output) == (2, True), done.output

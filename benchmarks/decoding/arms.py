@@ -31,11 +31,11 @@ from protocols.toolbox import Toolbox
 from toolflow_bench.runner import digest
 from toolflow_bench.suites import drawn
 
-MODES = ("free", "calls", "fuzzy", "fuzzy-longest", "backtrack", "grounded")
+MODES = ("free", "calls", "fuzzy", "backtrack", "grounded")
 """`free`: nothing is asked of the endpoint, the reply is read. `calls`: held to a call while it is written. `fuzzy`: a
-free reply whose unknown name is taken for the tool that ends with it (ToolDec's table 3), `fuzzy-longest` for the one
-that shares the longest ending. `backtrack`: a failed call is taken up again at the next-likeliest token (table 4).
-`grounded`: as `calls`, and ids are held to those that the task gives or a result held."""
+free reply whose unknown name is taken for the tool that ends with it (ToolDec's table 3). `backtrack`: a failed call is
+taken up again at the next-likeliest token (table 4). `grounded`: as `calls`, and ids are held to those that the task
+gives or a result held."""
 BLOCK = 10
 """Questions that an arm is asked before the next arm's turn: what else the machine does meets all arms alike."""
 
@@ -176,9 +176,8 @@ class Writer:
         else:
             held = "calls" if arm.mode == "calls" else "off"
             found = write_call(self.ask, messages, self.tools, form=self.form, decoding=held, sampling=sampling)
-        if arm.mode.startswith("fuzzy"):
-            longest = arm.mode == "fuzzy-longest"
-            found = replace(found, call=fuzzy_call(found.text, self.tools, self.form, longest=longest))
+        if arm.mode == "fuzzy":
+            found = replace(found, call=fuzzy_call(found.text, self.tools, self.form))
         return Row(id=case.id, arm=arm.name).heard(found, time.perf_counter() - begun), found.call
 
 

@@ -23,7 +23,7 @@ from protocols.protocol import ToolProtocol, load
 from protocols.toolbox import Tool, Toolbox
 
 FOLDER = Path("../shared/data/funcqa")
-ARMS = [(mode, docs) for docs in ("full", "names") for mode in ("free", "calls", "fuzzy", "fuzzy-longest", "backtrack")]
+ARMS = [(mode, docs) for docs in ("full", "names") for mode in ("free", "calls", "fuzzy", "backtrack")]
 _MOST_DIGITS = 5000
 """Of a result: exact integers beyond are refused, since computing them could take for ever."""
 _CALL = re.compile(r"<?(\w+)>?\(([^()]*)\)")

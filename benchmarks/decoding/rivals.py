@@ -2,7 +2,7 @@
 
 *Fuzzy* (Table 3, "ToolLLM + Fuzzy Matching") is not defined in the paper. The README of its code says which line of the
 runner it is, `function["name"].endswith(action_name)`: the first function in the order of the prompt whose name ends
-with what the model wrote. *Longest*, ours, is the tool whose name shares the longest ending with it.
+with what the model wrote.
 
 *Backtracking* (Table 4, "ToolkenGPT + Backtrace"): where a call fails, ToolkenGPT's code takes the tool's one token
 back and puts the next probable one in its place. Here a name has several tokens and arguments may be what failed, so of
@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import heapq
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -32,26 +32,15 @@ _SPECIAL = re.compile(r"<\|[^|]*\|>|</s>|.*�.*", re.DOTALL)
 """Tokens that end a reply or hold a part of a character: nothing can continue them."""
 
 
-def match_suffix(name: str, names: Iterable[str], *, longest: bool = False) -> str | None:
-    """The name that `name` is taken for, itself where it exists; None where none matches, and for an empty one."""
-    known = list(names)
-    if name in known or not name:
-        return name or None
-    if not longest:
-        return next((one for one in known if one.endswith(name)), None)
-    endings = (name[start:] for start in range(1, len(name)))  # the longest first
-    return next((one for ending in endings for one in known if one.endswith(ending)), None)
-
-
-def fuzzy_call(text: str, tools: Toolbox, form: CallFormat, *, longest: bool = False) -> ReadCall:
-    """The first call of a reply, a name that does not exist replaced by one that does, where one matches.
+def fuzzy_call(text: str, tools: Toolbox, form: CallFormat) -> ReadCall:
+    """The first call of a reply, a name that does not exist replaced by the first that ends with it, if one does.
 
     `name` stays what the model wrote, and spans are places in the given text.
     """
     call = read_call(text, tools, form)
     if call.error is None or call.error.kind != "unknown-tool" or call.name_span == (0, 0):
         return call
-    meant = match_suffix(call.name, tools, longest=longest)
+    meant = next((one for one in tools if one.endswith(call.name)), None)
     if meant is None:
         return call
     start, end = call.name_span

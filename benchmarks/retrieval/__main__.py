@@ -78,7 +78,7 @@ def main(**given: Any) -> dict[str, Any]:
         if options.expand:
             return about | {"expanded": _expanded(options, data, setup)}
         rows, path = _asked(options, config, data, setup, specs)
-    about |= {"rows": str(path), "notes": " ".join(data.notes)}
+    about |= {"rows": str(path)}
     about["left"] = sum(bool(row.get("outage")) for some in rows.values() for row in some)
     if options.measure == "closure":
         probed = load_given({name: Path(at) for name, _, at in (one.partition("=") for one in options.protocols)})

@@ -6,7 +6,6 @@ import hashlib
 import json
 import random
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -44,15 +43,11 @@ class RetrievalQuery:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetrievalData:
-    """The tools that are searched and what is asked of them. `notes` state what is known to be odd, a sentence each.
-
-    ToolFlow's has its toolbox too, whose tools have links.
-    """
+    """The tools that are searched and what is asked of them. ToolFlow's has its toolbox too, whose tools have links."""
 
     name: str
     documents: tuple[ToolDocument, ...]
     queries: tuple[RetrievalQuery, ...]
-    notes: tuple[str, ...] = ()
     toolbox: Toolbox | None = None
 
     @property
@@ -97,10 +92,10 @@ def load_data(source: Path | str) -> RetrievalData:
 
 
 def labelled(name: str, tools: Iterable[ToolDocument], queries: Iterable[Mapping[str, Any]]) -> RetrievalData:
-    """The data set, its odd places noted: gold tools that do not exist (left out), queries that contradict each other.
+    """The data set; gold tools that do not exist are left out, and so are queries that have no other.
 
     Raises:
-        InvalidData: two tools or two queries have one name, there are no tools, or a query lacks its text.
+        InvalidData: a query lacks its text or its gold tools.
     """
     found = tuple(tools)
     known = {document.name for document in found}
@@ -108,22 +103,10 @@ def labelled(name: str, tools: Iterable[ToolDocument], queries: Iterable[Mapping
         asked = [_query(number, row) for number, row in enumerate(queries)]
     except (KeyError, TypeError) as error:
         raise InvalidData(f"{name}: a query lacks {error}; give {EXPECTED}.") from error
-    for what, names in (("tools", [one.name for one in found]), ("queries", [one.id for one in asked])):
-        twice = [one for one, number in Counter(names).items() if number > 1 or not one]
-        if twice or (what == "tools" and not names):
-            raise InvalidData(f"{name}: {what} need names of their own, got {twice[:1] or 'none'}.")
     kept = [
         replace(query, gold=gold) for query in asked if (gold := tuple(tool for tool in query.gold if tool in known))
     ]
-    notes = []
-    if missing := {tool for query in asked for tool in query.gold} - known:
-        notes.append(f"{len(missing)} gold tools are not among the tools ({min(missing)!r} …) and were left out.")
-    labels: dict[str, set[frozenset[str]]] = {}
-    for query in kept:
-        labels.setdefault(" ".join(query.text.casefold().split()), set()).add(frozenset(query.gold))
-    if odd := sum(len(golds) > 1 for golds in labels.values()):
-        notes.append(f"{odd} texts are asked with different gold tools: no ranking is right for all of them.")
-    return RetrievalData(name=name, documents=found, queries=tuple(kept), notes=tuple(notes))
+    return RetrievalData(name=name, documents=found, queries=tuple(kept))
 
 
 def _query(number: int, row: Mapping[str, Any]) -> RetrievalQuery:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,7 @@ from benchmarks.sandbox.containment import Program, measure_containment
 from benchmarks.sandbox.costs import measure_latency, measure_ordinary, measure_soak
 from benchmarks.sandbox.host import open_backend
 from protocols.toolbox import Toolbox
-from sandbox.choose import NAMES, availability
-from sandbox.errors import SandboxUnavailable
+from sandbox.choose import NAMES
 from sandbox.journal import Journal
 from sandbox.limits import Limits
 
@@ -69,23 +69,13 @@ def measure(
     Raises:
         SandboxUnavailable: the sandbox cannot be had here.
     """
-    if backend not in NAMES and ":" not in backend:
-        raise click.UsageError(f"no sandbox named {backend!r}; there is {', '.join(NAMES)}, or MODULE:FACTORY.")
-    if backend in NAMES and (reason := availability(backend).reason) is not None:
-        raise SandboxUnavailable(f"{backend!r} cannot be measured here: {reason}")
     found: dict[str, Any] = {"passed": True}
-    try:
-        sandbox = open_backend(backend, without)
-    except (ImportError, AttributeError) as error:
-        raise SandboxUnavailable(f"{backend!r} cannot be measured here: {error}") from error
-    try:
+    with closing(open_backend(backend, without)) as sandbox:
         sandbox.run("print(1)", Toolbox(), limits=Limits(), journal=Journal())  # some know their layers only then
         found |= {"layers": ", ".join(sandbox.layers), "boundary": sandbox.boundary}
         if ordinary:
             found["ordinary"] = measure_ordinary(ordinary, sandbox)
             found["passed"] &= found["ordinary"]["same"] == len(ordinary)
-    finally:
-        sandbox.close()
     if runs:
         found["latency"] = measure_latency(backend, without, runs)
     if hostile:

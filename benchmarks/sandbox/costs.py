@@ -7,7 +7,6 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections import Counter
 from collections.abc import Sequence
@@ -30,9 +29,8 @@ from sandbox.conformance import make_tool, shop
 from sandbox.journal import Journal
 from sandbox.limits import Limits
 from sandbox.trace import Trace
-from sandbox.zygote import ZygoteSandbox
 
-OVERRUNS, OVERRUN_WALL_SECONDS, CALLS = 100, 0.1, 1000
+CALLS = 1000
 FLAT_BYTES = 6 * 2**20
 """By how much the host may grow from the first quarter of a soak's runs to the last."""
 SHORT = Limits(wall_seconds=0.3, cpu_seconds=1.0, memory_bytes=128 * 2**20, output_bytes=2**16, tool_calls=20)
@@ -80,24 +78,19 @@ def plain(source: str) -> tuple[str, str | None]:
     return stdout.decode("utf-8", "replace"), json.loads(told)["failure"] if told else f"exit code {process.returncode}"
 
 
-def measure_latency(backend: str, without: Sequence[str], runs: int, overruns: int = OVERRUNS) -> dict[str, Any]:
-    """Times of runs and of calls, and overruns of the wall limit."""
+def measure_latency(backend: str, without: Sequence[str], runs: int) -> dict[str, Any]:
+    """Times of runs and of calls."""
     sandbox = open_backend(backend, without)
     try:
         _run(sandbox, "print(1)")
         found = {"print(1), one after another, ms": _quantiles([_print_ms(sandbox) for _ in range(runs)])}
         if waiting := [_print_ms(sandbox) for _ in range(runs) if _await_spare(sandbox)]:
             found["print(1), child waiting, ms"] = _quantiles(waiting)
-        found["wall overrun, ms"] = _quantiles([_overrun_ms(sandbox, number) for number in range(overruns)])
         tools = Toolbox([make_tool("echo", {"text": {"type": "string"}}, lambda text: text)])
         trace = _run(sandbox, f"for n in range({CALLS}):\n    echo(text=str(n))", tools, tool_calls=CALLS)
         found["one tool call, µs"] = _quantiles([(b.started - a.started) * 1e6 for a, b in pairwise(trace.calls)])
     finally:
         sandbox.close()
-    if backend == "zygote":
-        with ZygoteSandbox(spares=0, without=without) as zygote:
-            _run(zygote, "print(1)")
-            found["print(1), on demand, ms"] = _quantiles([_print_ms(zygote) for _ in range(runs)])
     return found
 
 
@@ -126,20 +119,6 @@ def _await_spare(sandbox: Sandbox) -> bool:
             return True
         time.sleep(0.0005)
     return False
-
-
-def _overrun_ms(sandbox: Sandbox, number: int) -> float:
-    """How far a run without end, of the kinds in turn, lasted beyond its wall limit."""
-    endless = PROGRAMS["endless"]
-    kind = list(endless)[number % len(endless)]
-    answered = threading.Event()
-    tools = Toolbox([make_tool("hang", {}, lambda: answered.wait(60.0))])
-    began = time.perf_counter()
-    trace = _run(sandbox, endless[kind], tools, wall_seconds=OVERRUN_WALL_SECONDS, cpu_seconds=60.0)
-    seconds = time.perf_counter() - began
-    answered.set()
-    assert trace.failure is not None and trace.failure.type == "wall_seconds", (kind, trace.failure)  # noqa: PT018
-    return (seconds - OVERRUN_WALL_SECONDS) * 1e3
 
 
 def measure_soak(
