@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from atc.agent import Agent
-from atc.cli.main import PAGES as HELPFUL
+from atc.cli.main import VERBS
 from atc.config import Config, InvalidConfig
 from atc.models.scripted import ScriptedModel
 from atc.strategies import table
@@ -61,7 +61,8 @@ def test_messages_lead_to_pages_that_there_are():
     named = [f"{path}.md{heading}" for path, heading in re.findall(r"docs_page\(['\"]([\w/]+)(#[\w-]+)?['\"]\)", code)]
     named += re.findall(r"docs/([\w/]+\.md(?:#[\w-]+)?)", code)
     named += [
-        docs_page(name).removeprefix("docs/") for name in (*HELPFUL.values(), InvalidConfig.page, ModelUnavailable.page)
+        docs_page(name).removeprefix("docs/")
+        for name in (*(page for _, _, page in VERBS.values()), InvalidConfig.page, ModelUnavailable.page)
     ]
     assert [name for name in named if dead(name, DOCS)] == []
 

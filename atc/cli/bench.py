@@ -42,7 +42,7 @@ def run() -> None:
 @json_option
 def list_(*, as_json: bool) -> None:
     """The suites."""
-    suites = {name: summary for name, (_, summary) in run.verbs.items()}
+    suites = {name: summary for name, (_, summary, *_) in run.verbs.items()}
     if as_json:
         print_json([{"name": name, "summary": summary} for name, summary in suites.items()])
     else:

@@ -31,7 +31,7 @@ Examples:
 @servers_options
 @json_option
 def check(*, program: Path, as_json: bool, **flags: Any) -> None:
-    """Check the file PROGRAM ('-' reads stdin) against the tools that it calls.
+    """Check PROGRAM ('-' reads stdin) against the tools that it calls.
 
     Nothing is run and no tool is called. Found are unknown tools and arguments, literals that a schema does not allow,
     and keys that a response does not have, with the line, a caret and the nearest name. Exit status 1 if anything is

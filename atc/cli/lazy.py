@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import gc
-import sys
 from collections.abc import Mapping
 from importlib import import_module
-from types import MappingProxyType
 from typing import Any
 
 import click
@@ -17,18 +15,14 @@ from protocols.errors import docs_page
 class LazyGroup(click.Group):
     """A group of `verbs`: name → where its command stands (`module:attribute`) and its line in the group's help.
 
-    `pages` are those of the documentation in which the help of each verb ends.
+    A third part is the page of the documentation in which the help of the verb, and of those below it, ends.
     """
 
-    def __init__(
-        self,
-        *args: Any,
-        verbs: Mapping[str, tuple[str, str]],
-        pages: Mapping[str, str] = MappingProxyType({}),
-        **kwargs: Any,
-    ) -> None:
+    page = ""
+
+    def __init__(self, *args: Any, verbs: Mapping[str, tuple[str, ...]], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.verbs, self.pages = verbs, pages
+        self.verbs = verbs
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
         """The verbs, in the order in which they were given."""
@@ -38,17 +32,17 @@ class LazyGroup(click.Group):
         """The command of a verb, imported now."""
         if cmd_name not in self.verbs:
             return None
-        module, _, attribute = self.verbs[cmd_name][0].partition(":")
-        if module not in sys.modules:
-            gc.disable()  # what is imported stays: to look through it for garbage takes a tenth of the time
-            try:
-                import_module(module)
-            finally:
-                gc.freeze()
-                gc.enable()
-        command: click.Command = getattr(sys.modules[module], attribute)
-        if cmd_name in self.pages:
-            _lead_to(command, self.pages[cmd_name])
+        place, _, *pages = self.verbs[cmd_name]
+        module, _, attribute = place.partition(":")
+        gc.disable()  # what is imported stays: to look through it for garbage takes a tenth of the time
+        command: click.Command = getattr(import_module(module), attribute)
+        gc.enable()
+        page = pages[0] if pages else self.page
+        if isinstance(command, LazyGroup):
+            command.page = page
+        for one in (command, *getattr(command, "commands", {}).values()):
+            if page and "More: " not in (one.epilog or ""):
+                one.epilog = f"{one.epilog or ''}\n\nMore: {docs_page(page)}".lstrip()
         return command
 
     def resolve_command(
@@ -62,17 +56,4 @@ class LazyGroup(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's signature
         """The verbs with their lines, without importing any."""
         with formatter.section("Commands"):
-            formatter.write_dl([(name, summary) for name, (_, summary) in self.verbs.items()])
-
-
-def _lead_to(command: click.Command, page: str) -> None:
-    """End the help of the command, and of those below it, with a page of the documentation."""
-    more = f"More: {docs_page(page)}"
-    if more in (command.epilog or ""):
-        return
-    command.epilog = f"{command.epilog or ''}\n\n{more}".lstrip()
-    if isinstance(command, LazyGroup):
-        command.pages = dict.fromkeys(command.verbs, page)
-    elif isinstance(command, click.Group):
-        for below in command.commands.values():
-            _lead_to(below, page)
+            formatter.write_dl([(name, summary) for name, (_, summary, *_) in self.verbs.items()])

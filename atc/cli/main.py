@@ -28,31 +28,27 @@ from atc.cli.output import error_document, print_json
 from atc.terminal import escape_controls
 from protocols.errors import AtcError, docs_page
 
-_VERBS = {
-    "run": ("atc.cli.run:run", "Solve TASK ('-' reads it from stdin) by one program over the given tools."),
-    "check": ("atc.cli.check:check", "Check the file PROGRAM ('-' reads stdin) against the tools that it calls."),
-    "probe": ("atc.cli.probe:probe_command", "Write protocols of the tools of SRC into DIR, by calling them."),
-    "tools": ("atc.cli.tools:tools", "List, search, call and convert tools."),
-    "serve": ("atc.cli.serve:serve", "Let another agent act on the tools by programs, over MCP."),
-    "runs": ("atc.cli.runs:runs", "See, resume, export and replay earlier runs."),
-    "models": ("atc.cli.models:models", "See, fetch and test language models."),
-    "bench": ("atc.cli.bench:bench", "Measure how many tasks are solved and at what cost."),
-    "doctor": ("atc.cli.doctor:doctor", "Check that everything needed is here and works."),
-    "config": ("atc.cli.config:config", "Show the settings and where they come from."),
+VERBS = {
+    "run": (
+        "atc.cli.run:run",
+        "Solve TASK ('-' reads stdin) by one program over the given tools.",
+        "start/first-answer",
+    ),
+    "check": ("atc.cli.check:check", "Check PROGRAM ('-' reads stdin) against the tools that it calls.", "how/check"),
+    "probe": (
+        "atc.cli.probe:probe_command",
+        "Write protocols of SRC's tools into DIR, by calling them.",
+        "guides/probe",
+    ),
+    "tools": ("atc.cli.tools:tools", "List, search, call and convert tools.", "reference/protocols"),
+    "serve": ("atc.cli.serve:serve", "Let another agent act on the tools by programs, over MCP.", "guides/agent"),
+    "runs": ("atc.cli.runs:runs", "See, resume, export and replay earlier runs.", "reference/errors"),
+    "models": ("atc.cli.models:models", "See, fetch and test language models.", "start/your-model"),
+    "bench": ("atc.cli.bench:bench", "Measure how many tasks are solved and at what cost.", "reference/toolflow"),
+    "doctor": ("atc.cli.doctor:doctor", "Check that everything needed is here and works.", "start/install"),
+    "config": ("atc.cli.config:config", "Show the settings and where they come from.", "reference/configuration"),
 }
-PAGES = {
-    "run": "start/first-answer",
-    "check": "how/check",
-    "probe": "guides/probe",
-    "tools": "reference/protocols",
-    "serve": "guides/agent",
-    "runs": "reference/errors#why-did-a-run-fail",
-    "models": "start/your-model",
-    "bench": "reference/toolflow",
-    "doctor": "start/install",
-    "config": "reference/configuration",
-}
-"""Of each verb the page of the documentation that helps."""
+"""Where each verb stands, its line in the help, and the page of the documentation that helps."""
 EXTRAS = {
     "retrieval": ("bm25s", "faiss", "numpy", "onnxruntime", "Stemmer", "tokenizers"),
     "decode": ("llguidance", "numpy"),
@@ -71,8 +67,7 @@ _DEBUG = "set ATC_DEBUG=1 to see where"
 
 @click.group(
     cls=LazyGroup,
-    verbs=_VERBS,
-    pages=PAGES,
+    verbs=VERBS,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
     no_args_is_help=True,
     epilog=f"""Start with: atc run "How many flights left JFK for Boston on 4 July 2013?"

@@ -84,7 +84,7 @@ def probe_command(
     as_json: bool,
     **flags: Any,
 ) -> None:
-    """Write protocols of the tools of SRC into DIR, by calling them.
+    """Write protocols of SRC's tools into DIR, by calling them.
 
     SRC is a folder of bare descriptions, an OpenAPI document, a Python module, a HAR recording or an MCP server. Only
     tools that read are called, unless you allow more, and only the hosts that SRC names. The same command goes on where

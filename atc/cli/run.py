@@ -62,7 +62,7 @@ _OWN = frozenset({"credentials", "mcp", "state_dir", "store", "cache_dir"})
 @options.json_option
 @click.help_option("-h", "--help")
 def run(task: str, *, yes: bool, dry_run: bool, as_json: bool, **flags: Any) -> None:
-    """Solve TASK ('-' reads it from stdin) by one program over the given tools.
+    """Solve TASK ('-' reads stdin) by one program over the given tools.
 
     The answer goes to stdout, what happens to stderr. Exit status: 0 solved, 1 failed or paused, 2 wrong usage,
     3 something is missing or down, 130 interrupted.
