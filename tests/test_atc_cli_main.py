@@ -142,7 +142,7 @@ def test_a_result_that_cannot_be_written_is_an_error() -> None:
         command = [sys.executable, "-c", MAIN, "bench", "list"]
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False, timeout=60)
     assert done.returncode == 3
-    assert done.stderr == "atc: no space left to write to; make room, or send the result somewhere else.\n"
+    assert done.stderr == "atc: No space left on device; set ATC_DEBUG=1 to see where.\n"
 
 
 def test_a_setting_that_is_wrong_is_found_by_every_verb(atc_, tmp_path: Path) -> None:

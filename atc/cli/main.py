@@ -10,7 +10,6 @@ An error is one sentence on stderr. With --json it is also an object on stdout: 
 from __future__ import annotations
 
 import contextlib
-import errno
 import itertools
 import os
 import signal
@@ -63,6 +62,7 @@ EXTRAS = {
 }
 """Of each extra the modules that it brings."""
 _DEBUG = "set ATC_DEBUG=1 to see where"
+_READER_GONE = 128 + signal.SIGPIPE
 
 
 @click.group(
@@ -79,20 +79,19 @@ def cli() -> None:
     """Let a language model act on APIs by writing one dependable program."""
 
 
-def main(arguments: Sequence[str] | None = None) -> NoReturn:
-    """Run the command line and exit: with `arguments` by `SystemExit`, without them by ending the process."""
+def main() -> NoReturn:
+    """Run the command line, and end the process with its exit code."""
     if "_ATC_COMPLETE" in os.environ:
         cli.main(prog_name="atc")  # the shell asks for completions; click answers and exits
     if sys.stdout is not None and hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="backslashreplace")  # an answer must not fail over one letter of it
-    code = _guarded(sys.argv[1:] if arguments is None else arguments)
-    if arguments is None:
-        # What is left now is clean-up; a second Ctrl-C ends it without a traceback.
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
+    code = _guarded(sys.argv[1:])
+    # What is left now is clean-up; a second Ctrl-C ends it without a traceback.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     code = _flushed(code)
-    if arguments is None and (telemetry := sys.modules.get("atc.telemetry")) is not None:
+    if (telemetry := sys.modules.get("atc.telemetry")) is not None:
         telemetry.close()  # it is imported only where spans are collected
-    if arguments is None and threading.active_count() > 1:
+    if threading.active_count() > 1:
         # A thread that still works for a run that was ended is not waited for: everything is closed and written by now.
         # The interpreter's own end would unwind its stack, which aborts the process when there is native code on it,
         # such as a validator's.
@@ -109,13 +108,13 @@ def _guarded(arguments: Sequence[str]) -> int:
         return end.exit_code
     except click.exceptions.NoArgsIsHelpError as asked:
         click.echo(asked.format_message(), err=True)
-        return 2
+        return asked.exit_code
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else int(end.code is not None)
     except (KeyboardInterrupt, click.Abort):
         return _failed("interrupted.", 130, arguments)
     except BrokenPipeError:
-        return _reader_gone()
+        return _READER_GONE
     except BaseException as error:  # noqa: BLE001 - the boundary: whatever it is becomes a sentence
         if os.environ.get("ATC_DEBUG") == "1":
             traceback.print_exception(error)
@@ -137,20 +136,13 @@ def _explained(error: BaseException) -> tuple[str, int]:
         case AtcError():
             more = f" More: {docs_page(error.page)}" if error.page and "More: " not in str(error) else ""
             return f"{error}{more}", error.exit_code
-        case ModuleNotFoundError() if extra := _extra_of(error):
+        case ModuleNotFoundError() if extra := next((e for e, have in EXTRAS.items() if error.name in have), None):
             return f"this needs {error.name!r}, which is not installed: pip install 'automatic-tool-chain[{extra}]'.", 3
-        case OSError() if error.errno == errno.ENOSPC and error.filename is None:
-            return "no space left to write to; make room, or send the result somewhere else.", 3
         case OSError():
             place = f" ({error.filename})" if error.filename else ""
             return f"{error.strerror or error}{place}; {_DEBUG}.", 3
         case _:
             return f"a bug in atc: {type(error).__name__}: {error}; {_DEBUG}, and report it.", 3
-
-
-def _extra_of(error: ModuleNotFoundError) -> str | None:
-    """The extra of our own that has the missing module."""
-    return next((extra for extra, modules in EXTRAS.items() if error.name in modules), None)
 
 
 def _failed(sentence: str, code: int, arguments: Sequence[str] = ()) -> int:
@@ -169,19 +161,9 @@ def _flushed(code: int) -> int:
     try:
         if sys.stdout is not None:
             sys.stdout.flush()
-    except BrokenPipeError:
-        return _reader_gone()
     except (OSError, ValueError) as error:
-        _detach_stdout()
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # Python's own flush at exit goes nowhere
+        if isinstance(error, BrokenPipeError):
+            return _READER_GONE
         return code or _failed(*_explained(error))
     return code
-
-
-def _reader_gone() -> int:
-    _detach_stdout()
-    return 128 + signal.SIGPIPE
-
-
-def _detach_stdout() -> None:
-    """Let Python's own flush at exit go nowhere."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
