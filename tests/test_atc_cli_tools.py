@@ -117,7 +117,7 @@ def test_arguments_are_read_as_their_schemas_say(atc_, words: list[str], value: 
     [
         ([], "find_person needs 'name'; write name=VALUE; "),
         (["nam=x"], "find_person has no argument 'nam'; did you mean 'name'?\n"),
-        (["name=x", "name=y"], "the argument 'name' is given twice; "),
+        (["name=x", "name=y"], "an argument is given twice; write a list as NAME:=JSON"),
         (["name=x", "limit:=many"], "'limit': 'many' is not JSON ("),
         (["name:=5"], "the argument 'name': 5 is not of type"),
     ],
@@ -140,7 +140,7 @@ def test_arguments_may_come_as_json_on_stdin(atc_, monkeypatch: pytest.MonkeyPat
         monkeypatch.setattr("sys.stdin", file)
         code, _, err = atc_("tools", "call", "find_person", "-")
     assert code == 2
-    assert "must be one JSON object, got '[1]'" in err
+    assert "must be one JSON object" in err
 
 
 def test_a_write_needs_consent(atc_, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Arguments of a tool from words of a command line: `code=JFK limit=5 tags=a tags=b filter:='{"open": true}'`."""
+"""Arguments of a tool from words of a command line: `code=JFK limit=5 filter:='{"open": true}'`."""
 
 from __future__ import annotations
 
@@ -17,13 +17,16 @@ from protocols.words import alike
 def read_arguments(words: Sequence[str], tool: Tool) -> dict[str, Json]:
     """The arguments by original name, each value read as its schema says, and checked against it.
 
-    `name=text` reads text as the schema's type, and as an item where that is a list; `name:=JSON` takes JSON as it is.
-    A single `-` reads one JSON object from stdin.
+    `name=text` reads text as the schema's type; `name:=JSON` takes JSON as it is. A single `-` reads one JSON object
+    from stdin.
 
     Raises:
         click.UsageError: a word, a name or a value that does not fit, or one that is missing.
     """
-    values = _object(read_stdin(), tool) if list(words) == ["-"] else _words(words, tool)
+    given = _object(tool) if list(words) == ["-"] else [_value(word, tool) for word in words]
+    values = dict(given)
+    if len(values) < len(given):
+        raise click.UsageError("an argument is given twice; write a list as NAME:=JSON")
     missing = [name for name in tool.protocol.parameters if name in tool.protocol.required - set(values)]
     if missing:
         raise click.UsageError(f"{tool.alias} needs {', '.join(map(repr, missing))}; write {missing[0]}=VALUE")
@@ -33,29 +36,23 @@ def read_arguments(words: Sequence[str], tool: Tool) -> dict[str, Json]:
     return values
 
 
-def _words(words: Sequence[str], tool: Tool) -> dict[str, Json]:
-    values: dict[str, Json] = {}
-    root = tool.protocol.input_schema
-    for word in words:
-        name, separator, text = word.partition("=")
-        if not separator:
-            raise click.UsageError(f"{word!r} is no argument; write NAME=VALUE, or NAME:=JSON")
-        original = _original(name.removesuffix(":"), tool)
-        schema = resolve(tool.protocol.parameters[original], root)
-        value = _json(text, original) if name.endswith(":") else _spelled(text, schema, root)
-        if original in values and isinstance(value, list) and isinstance(values[original], list):
-            value = values[original] + value
-        elif original in values:
-            raise click.UsageError(f"the argument {original!r} is given twice")
-        values[original] = value
-    return values
-
-
-def _object(text: str, tool: Tool) -> dict[str, Json]:
-    document = _json(text, "stdin")
+def _object(tool: Tool) -> list[tuple[str, Json]]:
+    document = _json(read_stdin(), "stdin")
     if not isinstance(document, dict):
-        raise click.UsageError(f"the arguments on stdin must be one JSON object, got {text.strip()[:40]!r}")
-    return {_original(name, tool): value for name, value in document.items()}
+        raise click.UsageError("the arguments on stdin must be one JSON object")
+    return [(_original(name, tool), value) for name, value in document.items()]
+
+
+def _value(word: str, tool: Tool) -> tuple[str, Json]:
+    """The argument's original name, and what the word says of it."""
+    name, separator, text = word.partition("=")
+    if not separator:
+        raise click.UsageError(f"{word!r} is no argument; write NAME=VALUE, or NAME:=JSON")
+    original = _original(name.removesuffix(":"), tool)
+    if name.endswith(":"):
+        return original, _json(text, original)
+    root = tool.protocol.input_schema
+    return original, _spelled(text, resolve(tool.protocol.parameters[original], root), root)
 
 
 def _original(name: str, tool: Tool) -> str:
@@ -70,15 +67,15 @@ def _original(name: str, tool: Tool) -> str:
 
 
 def _spelled(text: str, schema: JsonObject, root: JsonObject) -> Json:
-    """What `text` spells: the first of a JSON value, a text, and a list of either that `schema` takes."""
+    """What `text` spells: a JSON value where `schema` takes that one, else a text, or a list of one text."""
+    whole: JsonObject = {**{key: root[key] for key in ("$defs", "definitions") if key in root}, **schema}
     try:
         value = loads(text)
     except (ValueError, RecursionError):
         value = text
     if isinstance(value, str):
         value = text  # a quoted text keeps its quotes, as `name:=` would take them
-    whole: JsonObject = {**{key: root[key] for key in ("$defs", "definitions") if key in root}, **schema}
-    return next((one for one in (value, text, [value], [text]) if not violations(whole, one)), value)
+    return next((one for one in (value, text, [text]) if not violations(whole, one)), value)
 
 
 def _json(text: str, name: str) -> Json:

@@ -7,7 +7,6 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from itertools import count
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -24,7 +23,7 @@ from atc.strategies import STRATEGIES
 from toolflow_bench.columns import columns
 from toolflow_bench.metrics import Row, Summary, summarize
 from toolflow_bench.resampling import Estimate
-from toolflow_bench.rows import Header, read_rows
+from toolflow_bench.rows import Header
 from toolflow_bench.runner import Item, OpenWorker, digest, run_suite
 
 _Verb = TypeVar("_Verb", bound=Callable[..., Any])
@@ -71,7 +70,7 @@ run_options = several(
     click.option(
         "--out", type=click.Path(path_type=Path), metavar="FILE", help="File of rows, continued if it is there."
     ),
-    click.option("--restart", is_flag=True, help="Empty --out first."),
+    click.option("--restart", is_flag=True, help="Ask anew what was asked before."),
     json_option,
 )
 """The options of every suite of questions; `RunOptions` takes them."""
@@ -111,10 +110,10 @@ class Asked:
 
 
 def ask_arms(suite: str, items: Sequence[Item], arms: Sequence[Arm], options: RunOptions, pool: Pool) -> list[Asked]:
-    """Ask each arm the items, of which `--limit` takes the first; a run that was stopped goes on where it was."""
+    """Ask each arm the items, of which `--limit` takes the first; what was asked before is not asked again."""
     asked, alone = items[: options.limit], len(arms) == 1
     headers = [_header(suite, items, arm, options) for arm in arms]
-    paths = [_path(arm, header, asked, options, alone) for arm, header in zip(arms, headers, strict=True)]
+    paths = [_path(arm, header, options, alone) for arm, header in zip(arms, headers, strict=True)]
     times = f", {options.repeats} times each," if options.repeats > 1 else ""
     each = len(asked) * options.repeats
     keys = [(item.question.id, repeat) for repeat in range(options.repeats) for item in asked]
@@ -162,21 +161,13 @@ def _header(suite: str, items: Sequence[Item], arm: Arm, options: RunOptions) ->
     )
 
 
-def _path(arm: Arm, header: Header, asked: Sequence[Item], options: RunOptions, alone: bool) -> Path:
-    """`--out`, with the arm's name in it where there are several; else the first unfinished file of the same run.
-
-    The state folder keeps those, by what must be the same for a run to go on.
-    """
+def _path(arm: Arm, header: Header, options: RunOptions, alone: bool) -> Path:
+    """`--out`, with the arm's name in it where there are several; else a file in the state folder for what is asked."""
     slug = re.sub(r"[^\w@]+", "-", arm.name).strip("-")
     if options.out is not None:
         return options.out if alone else options.out.with_stem(f"{options.out.stem}-{slug}")
     same = hashlib.sha256(json.dumps(asdict(header), sort_keys=True, default=repr).encode()).hexdigest()[:8]
-    keys = {(item.question.id, repeat) for item in asked for repeat in range(options.repeats)}
-    folder = arm.config.state_dir / "bench"
-    every = (folder / f"{header.suite}-{same}-{number}-{slug}.jsonl" for number in count(1))
-    return next(
-        path for path in every if not path.exists() or keys - {row.key for row in read_rows(path)[1] if row.graded}
-    )
+    return arm.config.state_dir / "bench" / f"{header.suite}-{same}-{slug}.jsonl"
 
 
 def _row_line(row: Row, done: int, total: int) -> str:

@@ -196,16 +196,14 @@ def _why(solution: Solution) -> str | None:
         left = f"Writes are left that the final program does not make. It would answer: {solution.answer}"
         return failure.message if failure else left
     if solution.limit:
-        return f"The run's budget is spent: {solution.limit}. Raise it, or ask for less."
+        return f"The run's budget is spent: {solution.limit}. Raise it with 'atc runs resume', or ask for less."
     return last.fault.message if last is not None and last.fault is not None else "No program gave an answer."
 
 
 def _next_step(solution: Solution, resume: str) -> str:
     """What to do where there is no answer that stands."""
     if solution.status == "failed":
-        setting, is_set, _ = (solution.limit or "").partition(" = ")
-        more = f" · go on with more of it: {resume} --{setting.replace('_', '-')} MORE" if is_set else ""
-        return f"See every attempt with: atc runs show {solution.run}{more}"
+        return f"See every attempt with: atc runs show {solution.run}"
     if solution.unknown:
         return (
             f"Look at the service. If it did not happen: {resume} --resend. To go on without it: {resume}"

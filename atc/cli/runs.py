@@ -17,10 +17,9 @@ from atc.cli.output import has_person, print_columns, print_json, print_text, sa
 from atc.cli.settings import load_config
 from atc.cli.state import open_store
 from atc.recording.recording import line_without_secrets, without_secrets
-from atc.store import RunStore
 from atc.store.stored import RunSummary, StoredCall, StoredRun
 from atc.terminal import clipped, count
-from atc.types import Attempt, Program
+from atc.types import Attempt
 from protocols.jsontypes import Json
 
 _WIDTH = 200
@@ -94,7 +93,13 @@ def purge(names: tuple[str, ...], *, older_than: float | None, every: bool, yes:
         raise click.UsageError("name the runs to delete, or give one of --older-than DAYS and --all")
     config = load_config()[0]
     with open_store(config) as store:
-        chosen, running = _chosen(store, names, None if every else older_than)
+        if names:
+            chosen = list({(run := store.load(name).summary).id: run for name in names}.values())
+        else:
+            before = time.time() - (older_than or 0) * 86_400
+            chosen = [run for run in store.list(None) if run.created <= before]
+        running = [run.id for run in chosen if run.status == "running" and not names]
+        chosen = [run for run in chosen if run.id not in running]
         if chosen and not yes:
             if not has_person():
                 raise click.UsageError("nobody can be asked here; give --yes to delete them")
@@ -108,15 +113,6 @@ def purge(names: tuple[str, ...], *, older_than: float | None, every: bool, yes:
     say(f"Deleted {count(deleted, 'run')}." if deleted else "There is nothing to delete.")
     if running:
         say(f"Left alone, since a process works on it: {', '.join(running)}.")
-
-
-def _chosen(store: RunStore, names: tuple[str, ...], older_than: float | None) -> tuple[list[RunSummary], list[str]]:
-    """The runs to delete, and the ids of those that the choice takes in but that are at work."""
-    if names:
-        return list({(run := store.load(name).summary).id: run for name in names}.values()), []
-    before = time.time() - (older_than or 0) * 86_400
-    found = [run for run in store.list(None) if run.created <= before]
-    return [run for run in found if run.status != "running"], [run.id for run in found if run.status == "running"]
 
 
 def _forget_prompts(folder: Path, tasks: Sequence[str]) -> None:
@@ -137,14 +133,9 @@ def _document(stored: StoredRun) -> Json:
 
 def _page(stored: StoredRun, *, prompts: bool) -> list[str]:
     lines = _head(stored)
-    before = Program("")
     for number, attempt in enumerate(stored.attempts, start=1):
-        # Of a program that grows, what is new; the last one whole.
-        kept = attempt.program.lines_of(before) if number < len(stored.attempts) else 0
-        before = attempt.program
-        goes_on = [f"{'':>7} │ … {count(kept, 'line')} as before"] if kept else []
-        lines += ["", f"attempt {number}", *goes_on, *_numbered(attempt.program.source)[kept:]]
-        lines += _outcome(attempt, made_alone=bool(kept))
+        source = [f"{line:>7} │ {text}" for line, text in enumerate(attempt.program.source.splitlines(), start=1)]
+        lines += ["", f"attempt {number}", *source, *_outcome(attempt)]
     if unfinished := stored.unfinished:
         lines += ["", "calls of executions that broke off or were begun again", *map(_call, unfinished)]
     if prompts:
@@ -173,17 +164,12 @@ def _head(stored: StoredRun) -> list[str]:
     ]
 
 
-def _numbered(source: str) -> list[str]:
-    return [f"{number:>7} │ {line}" for number, line in enumerate(source.splitlines(), start=1)]
-
-
-def _outcome(attempt: Attempt, *, made_alone: bool = False) -> list[str]:
-    """What became of a program: findings, calls (those that it made alone, not the journal's), output, fault."""
+def _outcome(attempt: Attempt) -> list[str]:
+    """What became of a program: findings, calls, output, fault."""
     lines = [f"finding  line {finding.line}: {_line(finding.message)}" for finding in attempt.findings]
     lines += [f"mended   line {finding.line}: {_line(finding.message)}" for finding in attempt.mended]
     if attempt.trace is not None:
-        calls = [call for call in attempt.trace.calls if not (made_alone and call.reused)]
-        lines += [_call(StoredCall(execution=0, call=call, complete=True)) for call in calls]
+        lines += [_call(StoredCall(execution=0, call=call, complete=True)) for call in attempt.trace.calls]
         lines += [f"printed  {_line(attempt.trace.stdout.rstrip())}"] if attempt.trace.stdout.strip() else []
     if attempt.fault is not None:
         lines += [f"fault    {attempt.fault.kind}: {_line(attempt.fault.message)}"]

@@ -6,7 +6,6 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from difflib import unified_diff
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +23,6 @@ from atc.store.stored import StoredRun
 from atc.terminal import count
 from protocols.errors import AtcError
 from protocols.files import write_whole
-from protocols.jsontypes import Json
 
 _WORDS = {"passed": "ok   ", "failed": "FAIL ", "error": "ERROR"}
 _sandbox_option = click.option(
@@ -52,33 +50,29 @@ def export(run: str, *, path: Path | None, as_script: bool, as_page: bool, force
         raise click.UsageError("give one of --python and --html")
     with open_store(load_config()[0]) as store:
         stored = store.load(run)
-    document: dict[str, Json] = {"run": stored.summary.id, "file": str(path)}
-    ended = ""
     hidden: tuple[str, ...] = ()
     if as_page:
         from atc.serve.view.run_page import page  # needs the extra `view`
 
-        text, use = page(without_secrets(stored)), "open it in a browser."
+        text, use = page(without_secrets(stored)), "open it in a browser"
     else:
         recording = record(stored, stored.protocols)
-        calls, hidden = len(recording.trace.calls), recording.secrets
-        document |= {"calls": calls, "redacted": list(hidden)}
-        ended = f" ({recording.status}, {count(calls, 'call')})"
+        hidden = recording.secrets
         if as_script:
             text, use = _script(recording, stored), f"run it with: python {path}"
         else:
             text = json_text(to_document(recording), indent=1) + "\n"
             use = f"replay it with: atc runs replay {path}"
-    if path is None and (as_page or as_script) and as_json:
-        print_json(text.rstrip("\n"))
-    elif path is None:
-        click.echo(text, nl=False)
-    else:
+    if path is not None:
         write_whole(path, text, mode=0o700 if as_script else 0o600)
         if as_json:
-            print_json(document)
+            print_json({"run": stored.summary.id, "file": str(path), "redacted": list(hidden)})
         else:
-            say(f"run {stored.summary.id}{ended} written to {path}; {use}")
+            say(f"run {stored.summary.id} written to {path}; {use}")
+    elif as_json and (as_page or as_script):
+        print_json(text)
+    else:
+        click.echo(text, nl=False)
     if hidden:
         say(f"{count(len(hidden), 'sensitive value')} in it: replaced by placeholders such as {hidden[0]}.")
 
@@ -99,15 +93,13 @@ def replay(file: str, *, sandbox: str | None, as_json: bool) -> None:
     Nothing is sent anywhere and no key is needed. Exit status: 0 it made the same calls and gave the same answer, 1 it
     did not, 2 FILE is no recording, 3 the sandbox is missing.
     """
-    recording = _open(file)
     with Replayer(load_config({"sandbox": sandbox})[0].sandbox) as replayer:
-        verdict = replayer.rerun(recording)
+        verdict = replayer.rerun(_open(file))
     if as_json:
-        print_json(_verdict(verdict))
-    elif verdict.same and recording.answer is not None:
-        print_text(recording.answer)
-    for line in _lines(verdict):
-        say(line)
+        print_json(_document(verdict))
+    elif verdict.same and verdict.recording.answer is not None:
+        print_text(verdict.recording.answer)
+    say(_line(verdict))
     sys.exit(0 if verdict.same else 1)
 
 
@@ -130,13 +122,22 @@ def test(files: tuple[str, ...], *, sandbox: str | None, report: Path | None, as
     documents: list[dict[str, Any]] = []
     with Replayer(load_config({"sandbox": sandbox})[0].sandbox) as replayer:
         for file in found:
-            case, verdict = _tried(file, replayer)
-            cases.append(case)
-            state = "passed" if case.problem is None else "failed" if case.failed else "error"
-            documents.append({"file": file, "state": state, "problem": case.problem, **_verdict(verdict)})
+            began, verdict, problem = time.monotonic(), None, None
+            try:
+                verdict = replayer.rerun(_open(file))
+                problem = None if verdict.same else _line(verdict)
+            except AtcError as error:  # it is no recording, or cannot run
+                problem = str(error)
+            state = "passed" if problem is None else "failed" if verdict else "error"
+            documents.append(
+                {"file": file, "state": state, "problem": problem} | (_document(verdict) if verdict else {})
+            )
             if not as_json:
-                text = (case.detail or case.problem or "").replace("\n", "\n      ")
-                print_text(f"{_WORDS[state]}  {file}  {text}")
+                print_text(f"{_WORDS[state]}  {file}  {problem or _line(verdict)}")
+            folder, name, took = ".".join(Path(file).parent.parts), Path(file).name, time.monotonic() - began
+            cases.append(
+                Case(suite=folder, name=name, file=file, seconds=took, problem=problem, failed=state == "failed")
+            )
     if report is not None:
         write_whole(report, junit(cases))
     if as_json:
@@ -156,11 +157,9 @@ def _open(name: str) -> Recording:
         return parse(read_stdin(), where="stdin")
     try:
         return parse(Path(name).read_text(encoding="utf-8-sig"), where=name)
-    except UnicodeDecodeError:
-        raise InvalidRecording(name, "it is not text, so it is no recording of a run.") from None
-    except OSError as error:
-        why = f"it cannot be read: {error.strerror or error}; give a file that 'atc runs export' wrote."
-        raise InvalidRecording(name, why) from error
+    except (OSError, UnicodeDecodeError) as error:
+        why = getattr(error, "strerror", None) or "it is no text"
+        raise InvalidRecording(name, f"it cannot be read: {why}; give a file that 'atc runs export' wrote.") from None
 
 
 def _recordings(files: Sequence[str]) -> Iterator[str]:
@@ -175,54 +174,20 @@ def _recordings(files: Sequence[str]) -> Iterator[str]:
                     yield str(path)
 
 
-def _tried(file: str, replayer: Replayer) -> tuple[Case, Verdict | None]:
-    """A file's case, and what came of it; nothing did of one that is no recording, or cannot run."""
-    path, began = Path(file), time.monotonic()
-    verdict, problem = None, None
-    try:
-        verdict = replayer.rerun(_open(file))
-        problem = str(verdict.departure) if verdict.departure else None
-    except AtcError as error:
-        problem = str(error)
-    case = Case(
-        suite=".".join(path.parent.parts) or "recordings",
-        name=path.name,
-        file=file,
-        seconds=time.monotonic() - began,
-        problem=problem,
-        failed=verdict is not None and not verdict.same,
-        detail="\n".join(_lines(verdict)) if verdict is not None else "",
-    )
-    return case, verdict
+def _line(verdict: Verdict) -> str:
+    """What came of it, in a sentence."""
+    recording = verdict.recording
+    edited = f" The file was edited after it was recorded ({', '.join(recording.edited)})." if recording.edited else ""
+    if verdict.departure is not None:
+        return f"{str(verdict.departure).rstrip('.')}.{edited}"
+    end = "end" if recording.answer is None else "answer"
+    took = f"{count(len(recording.trace.calls), 'call')}, {verdict.seconds * 1000:.0f} ms, {verdict.backend}"
+    return f"the same {end} ({took}){edited and '.'}{edited}"
 
 
-def _lines(verdict: Verdict) -> Iterator[str]:
-    """What came of it, in a line; where it departed, what was expected (`-`) and what came (`+`)."""
-    recording, departure = verdict.recording, verdict.departure
-    if departure is None:
-        end = "end" if recording.answer is None else "answer"
-        calls = count(len(recording.trace.calls), "call")
-        yield f"the same {end} ({calls}, {verdict.seconds * 1000:.0f} ms, {verdict.backend})"
-    else:
-        redacted = "redacted: a placeholder stands for a secret whose characters the program needs, "
-        yield f"Diverged {redacted if verdict.kind == 'redacted' else ''}at call {departure.index}"
-        lines = unified_diff(departure.expected.splitlines(), departure.got.splitlines(), lineterm="", n=0)
-        yield from (f"{line[0]} {line[1:]}" for line in lines if line[0] in "+-" and line not in ("--- ", "+++ "))
-    if recording.edited:
-        yield f"The file was edited after it was recorded ({', '.join(recording.edited)})."
-
-
-def _verdict(verdict: Verdict | None) -> dict[str, Any]:
+def _document(verdict: Verdict) -> dict[str, Any]:
     """The verdict as JSON."""
-    if verdict is None:
-        return {}
     recording, departure = verdict.recording, verdict.departure
-    diverged = departure and {
-        "redacted": verdict.kind == "redacted",
-        "index": departure.index,
-        "expected": departure.expected,
-        "got": departure.got,
-    }
     return {
         "run": recording.run,
         "same": verdict.same,
@@ -231,5 +196,6 @@ def _verdict(verdict: Verdict | None) -> dict[str, Any]:
         "sandbox": verdict.backend,
         "seconds": round(verdict.seconds, 3),
         "edited": list(recording.edited),
-        "diverged": diverged,
+        "diverged": departure
+        and {"index": departure.index, "expected": departure.expected, "got": departure.got, "told": str(departure)},
     }

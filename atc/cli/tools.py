@@ -86,9 +86,9 @@ def show(name: str, *, as_json: bool, **flags: Any) -> None:
 def call(name: str, arguments: tuple[str, ...], *, as_json: bool, **flags: Any) -> None:
     """Call the tool NAME and print its whole response as JSON.
 
-    ARGUMENT=VALUE is read as the argument's schema says, ARGUMENT:=JSON as it stands; repeat a list's argument for each
-    item. A single '-' reads all of them from stdin, as one JSON object. --json adds time, drift and errors around the
-    response. Exit status 1: the tool said no, or a write was not allowed; 3: its credential is missing.
+    ARGUMENT=VALUE is read as the argument's schema says, ARGUMENT:=JSON as it stands. A single '-' reads all of them
+    from stdin, as one JSON object. --json adds time, drift and errors around the response. Exit status 1: the tool said
+    no, or a write was not allowed; 3: its credential is missing.
     """
     config = load_config(flags)[0]
     with open_toolbox(config) as toolbox:

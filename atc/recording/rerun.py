@@ -105,7 +105,6 @@ class Case:
     seconds: float
     problem: str | None = None
     failed: bool = False
-    detail: str = ""
 
 
 def junit(cases: Sequence[Case], *, name: str = "atc runs test") -> str:
@@ -129,7 +128,7 @@ def _add(suite: ElementTree.Element, case: Case) -> None:
     if case.problem is not None:
         kind = {"message": _writable(case.problem), "type": "Diverged" if case.failed else "CannotReplay"}
         problem = ElementTree.SubElement(element, "failure" if case.failed else "error", kind)
-        problem.text = _writable("\n".join(filter(None, [case.problem, case.detail])))
+        problem.text = _writable(case.problem)
 
 
 def _writable(text: str) -> str:
