@@ -70,9 +70,7 @@ def _checks(config: Config) -> Iterator[Check]:
     sandboxes = {name: _tried(f"sandbox {name}", partial(_sandbox, name)) for name in NAMES}
     yield from sandboxes.values()
     chosen = next((name for name in automatic() if sandboxes[name].state == "ok"), None)
-    yield (
-        Check("sandbox", "ok", f"auto takes {chosen}") if chosen else Check("sandbox", "failed", "none that auto takes")
-    )
+    yield Check("sandbox", "ok" if chosen else "failed", f"auto takes {chosen or 'none of these'}")
     yield _tried("model", partial(_model, config))
     yield _tried("runs", partial(_runs, config))
     yield _tried("cache", partial(_cache, config.cache_dir))
