@@ -122,18 +122,19 @@ def test(files: tuple[str, ...], *, sandbox: str | None, report: Path | None, as
     documents: list[dict[str, Any]] = []
     with Replayer(load_config({"sandbox": sandbox})[0].sandbox) as replayer:
         for file in found:
-            began, verdict, problem = time.monotonic(), None, None
+            began, verdict = time.monotonic(), None
             try:
                 verdict = replayer.rerun(_open(file))
-                problem = None if verdict.same else _line(verdict)
+                told = _line(verdict)
             except AtcError as error:  # it is no recording, or cannot run
-                problem = str(error)
-            state = "passed" if problem is None else "failed" if verdict else "error"
+                told = str(error)
+            state = "error" if verdict is None else "passed" if verdict.same else "failed"
+            problem = None if state == "passed" else told
             documents.append(
                 {"file": file, "state": state, "problem": problem} | (_document(verdict) if verdict else {})
             )
             if not as_json:
-                print_text(f"{_WORDS[state]}  {file}  {problem or _line(verdict)}")
+                print_text(f"{_WORDS[state]}  {file}  {told}")
             folder, name, took = ".".join(Path(file).parent.parts), Path(file).name, time.monotonic() - began
             cases.append(
                 Case(suite=folder, name=name, file=file, seconds=took, problem=problem, failed=state == "failed")
