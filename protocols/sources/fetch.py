@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import time
 from pathlib import Path
@@ -38,56 +37,41 @@ def fetch_document(location: str, *, timeout_seconds: float = 15, homes: set[str
     found = set() if homes is None else homes
     body = _download(location, timeout_seconds, found) if is_url(location) else _read(location)
     try:
-        text = body.decode("utf-8-sig")
+        return parse(body.decode("utf-8-sig"), where=location)
     except UnicodeDecodeError:
         raise SourceUnavailable(f"{location} is not text, so it is no JSON or YAML document.") from None
-    return parse(text, where=location)
 
 
 def parse(text: str, *, where: str) -> Json:
-    """`text` read as JSON, or where it is none, as YAML.
+    """`text` read as JSON, or where it does not begin as that, as YAML.
 
     Raises:
         SourceUnavailable: it is neither; says where reading stopped.
     """
-    start = text.lstrip()[:200].lower()
-    if not start:
-        raise SourceUnavailable(f"{where} is empty; an OpenAPI document or a protocol was expected.")
-    if start.startswith("<"):
-        kind = "an HTML page" if "<html" in start or "<!doctype html" in start else "XML"
+    start = text.lstrip()[:1]
+    if start == "<":
         raise SourceUnavailable(
-            f"{where} is {kind}, not a JSON or YAML document; "
+            f"{where} is HTML or XML, not a JSON or YAML document; "
             "give the address of the document itself, which often ends in /openapi.json or /swagger.json."
         )
     try:
-        return loads(text)
-    except RecursionError:
-        raise SourceUnavailable(f"{where} is nested too deeply to be read.") from None
-    except json.JSONDecodeError as error:
-        json_error = error if start.startswith(("{", "[")) else None
-    except ValueError as error:  # a number that JSON lacks; YAML would take it for text
-        raise SourceUnavailable(f"{where} is neither JSON nor YAML: {error}.") from None
-    try:
+        if start in ("{", "["):
+            return loads(text)
         _check_size(text, where)
         value: Json = yaml.load(text, Loader=_LOADER)  # noqa: S506 -- a subclass of SafeLoader
-    except (yaml.YAMLError, ValueError) as error:
-        mark, problem = getattr(error, "problem_mark", None), getattr(error, "problem", None) or str(error)
-        problem = str(json_error) if json_error else f"{problem} (line {mark.line + 1})" if mark else problem
-        raise SourceUnavailable(f"{where} is neither JSON nor YAML: {problem}.") from None
     except RecursionError:
         raise SourceUnavailable(f"{where} is nested too deeply to be read.") from None
+    except (yaml.YAMLError, ValueError) as error:
+        mark, problem = getattr(error, "problem_mark", None), getattr(error, "problem", None) or str(error)
+        problem = f"{problem} (line {mark.line + 1})" if mark else problem
+        raise SourceUnavailable(f"{where} is neither JSON nor YAML: {problem}.") from None
     return value
 
 
 def _read(location: str) -> bytes:
-    path = Path(location).expanduser()
     try:
-        with path.open("rb") as file:
+        with Path(location).expanduser().open("rb") as file:
             body = file.read(MAX_BYTES + 1)
-    except FileNotFoundError:
-        raise SourceUnavailable(f"there is no file {location!r}; check the path.") from None
-    except IsADirectoryError:
-        raise SourceUnavailable(f"{location!r} is a folder, and a document was expected.") from None
     except (OSError, ValueError) as error:
         raise SourceUnavailable(f"{location!r} cannot be read: {getattr(error, 'strerror', None) or error}.") from error
     if len(body) > MAX_BYTES:
@@ -100,8 +84,8 @@ def _read(location: str) -> bytes:
 def _download(url: str, timeout_seconds: float, homes: set[str]) -> bytes:
     deadline = time.monotonic() + timeout_seconds
     try:
-        host = split_url(url)[0].host
-        transport = Transport(max_body_bytes=MAX_BYTES, mask=Mask([]), homes={host})
+        origin = split_url(url)[0]
+        transport = Transport(max_body_bytes=MAX_BYTES, mask=Mask([]), homes={origin.host})
         headers = {**DEFAULT_HEADERS, "Accept": _ACCEPTED}
         request = HttpRequest(method="GET", url=url.partition("#")[0], headers=headers)
         try:
@@ -123,10 +107,7 @@ def _download(url: str, timeout_seconds: float, homes: set[str]) -> bytes:
     if answer.status not in (200, 203):
         advice = "check the address"
         if answer.status in (401, 403):
-            site = split_url(url)[0].url
-            advice = f"download the document yourself and give the file as 'FILE@{site}'"
-        elif answer.status == 429 or answer.status >= 500:
-            advice = "try again later"
+            advice = f"download the document yourself and give the file as 'FILE@{origin.url}'"
         raise SourceUnavailable(f"{url} answered {answer.status} {phrase(answer.status)}; {advice}.")
     homes |= transport.near
     return answer.body

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 from urllib.parse import urlsplit
 
 from protocols.alias import identifier
@@ -47,8 +47,7 @@ class Source:
     home: Origin | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Spelling:
+class _Spelling(NamedTuple):
     """A source as it was given: its name (empty where none was), what it is, and where its service runs."""
 
     name: str
@@ -105,16 +104,10 @@ def runs_nothing(text: str) -> bool:
 
 
 def _spelling(text: str) -> _Spelling:
-    """A source's name, location and address; a file whose own name looks like more is that file."""
     match = _NAMED.fullmatch(text)
     name, location = (match[1], match[2]) if match else ("", text)
-    if is_mcp(location):
-        return _Spelling(name=name, location=location)
-    if match and Path(text).exists():
-        name, location = "", text
-    if not Path(location).exists() and (match := _BASED.fullmatch(location)):
-        return _Spelling(name=name, location=match[1], base_url=match[2])
-    return _Spelling(name=name, location=location)
+    based = None if is_mcp(location) else _BASED.fullmatch(location)
+    return _Spelling(name, based[1], based[2]) if based else _Spelling(name, location)
 
 
 def _is_python(location: str) -> bool:
