@@ -39,39 +39,29 @@ def sampled(value: Json, *, most: int) -> str:
 
 
 def printed(text: str, *, most: int) -> str:
-    """What a program printed, within about `most` characters: values as `abridged` has them, of many lines the ends."""
+    """What a program printed, within about `most` characters: a value as `abridged` has it, of many lines the first
+    that fit and the last.
+    """
     text = text.strip("\n")
     if len(text) <= most:
         return text
     value = _read(text)
     if isinstance(value, Mapping | list):
         return abridged(value, most=most)
-    lines = text.splitlines()
-    if len(lines) == 1:
+    *lines, last = (clipped(line, most // 2) for line in text.splitlines())
+    if not lines:
         return clipped(text, most)
-    shown = []
-    for line in lines:
-        value = _read(line) if len(line) > most // 2 else None
-        structured = isinstance(value, Mapping | list)
-        shown.append(abridged(value, most=most // 2) if structured else clipped(line, most // 2))
-    return _ends(shown, most=most)
+    room, head = most - len(last), 1
+    while head < len(lines) and (room := room - len(lines[head - 1]) - 1) >= len(lines[head]):
+        head += 1
+    left = len(lines) - head
+    between = [f"… ({left:,} lines more) …"] if left else []
+    return "\n".join([*lines[:head], *between, last])
 
 
 def clipped(text: str, most: int) -> str:
     """The beginning of a text, with how much is left out."""
     return text if len(text) <= most else f"{text[:most]}… ({len(text) - most:,} characters more)"
-
-
-def _ends(lines: list[str], *, most: int) -> str:
-    """The first lines that fit, how many follow, and the last one."""
-    room, head = most - len(lines[-1]), 0
-    while head < len(lines) - 1 and room >= len(lines[head]):
-        room -= len(lines[head]) + 1
-        head += 1
-    head = max(head, 1)
-    left = len(lines) - 1 - head
-    between = [f"… ({left:,} lines more) …"] if left > 0 else []
-    return "\n".join([*lines[:head], *between, *(lines[-1:] if head < len(lines) else [])])
 
 
 def _sample(value: Json, items: int, letters: int) -> str:

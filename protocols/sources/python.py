@@ -40,13 +40,11 @@ def read_module(name_or_path: str) -> tuple[list[ToolProtocol], dict[str, Callab
     module = _import(name)
     home = Path(name).stem if name.endswith(".py") else module.__name__
     found = dict(_methods(_instance(module, member, name_or_path)) if member else _public(module))
-    if not found and member:
-        raise SourceUnavailable(f"{name_or_path!r} has no public methods; a tool is one of these.")
     if not found:
-        problem = f"the module {name_or_path!r} defines no public functions; a tool is one of these."
-        classes = _classes(module)
-        advice = f" For the methods of a class name it: '{name_or_path}:{classes[0]}'." if classes else ""
-        raise SourceUnavailable(problem + advice)
+        raise SourceUnavailable(
+            f"{name_or_path!r} has no public {'methods' if member else 'functions'}; a tool is one of these."
+            " Those of a class are named by 'MODULE:CLASS'."
+        )
     return _read(found, f"{home}:{member}" if member else home)
 
 
@@ -101,17 +99,9 @@ def _folder_of(name: str) -> Path | None:
 def _import(name_or_path: str) -> ModuleType:
     path = Path(name_or_path).expanduser()
     is_file = path.suffix == ".py"
-    if is_file and not path.is_file():
-        raise SourceUnavailable(f"there is no file {name_or_path!r}; check the path.")
     try:
         with _also_from(path.resolve().parent if is_file else _folder_of(name_or_path)):
             return _load_file(path) if is_file else importlib.import_module(name_or_path)
-    except ModuleNotFoundError as error:
-        if not is_file and error.name and (name_or_path == error.name or name_or_path.startswith(f"{error.name}.")):
-            raise SourceUnavailable(f"there is no module {name_or_path!r}; check the name.") from None
-        raise SourceUnavailable(
-            f"the module {name_or_path!r} needs {error.name!r}, which is not installed here."
-        ) from error
     except (Exception, SystemExit) as error:  # importing runs the user's code, which may fail in any way
         raise SourceUnavailable(
             f"the module {name_or_path!r} cannot be imported: {type(error).__name__}: {error}."
@@ -163,12 +153,9 @@ def _instance(module: ModuleType, member: str, where: str) -> object:
     """The object of this name, or an instance of the class of this name."""
     found = getattr(module, member, None)
     if found is None or member.startswith("_"):
-        known = ", ".join(_classes(module)) or "none"
-        raise SourceUnavailable(f"{where!r}: the module has no public {member!r}; its classes are: {known}.")
-    if not isinstance(found, type):
-        return found
+        raise SourceUnavailable(f"{where!r}: the module has no public {member!r}.")
     try:
-        return found()
+        return found() if isinstance(found, type) else found
     except (Exception, SystemExit) as error:  # making one runs the user's code, which may fail in any way
         raise SourceUnavailable(
             f"{where!r}: an instance cannot be made without arguments: {type(error).__name__}: {error}; make one in a "
@@ -178,20 +165,15 @@ def _instance(module: ModuleType, member: str, where: str) -> object:
 
 def _methods(instance: object) -> Iterator[tuple[str, FunctionType | MethodType]]:
     """The public methods that the object's class, or one above it, defines in Python, in the order of definition."""
-    names = [name for kind in reversed(type(instance).__mro__) if kind is not object for name in vars(kind)]
-    for name in dict.fromkeys(names):
+    defined: dict[str, Any] = {}
+    for kind in reversed(type(instance).__mro__):
+        defined |= vars(kind)
+    for name, kind in defined.items():
         # Looked at without asking for it, since a property would run.
-        kind = inspect.getattr_static(type(instance), name, None)
-        if name[0] == "_" or not isinstance(kind, FunctionType | staticmethod | classmethod):
-            continue
-        value = getattr(instance, name)
-        if isinstance(value, FunctionType | MethodType) and not _generates(value):
-            yield name, value
-
-
-def _classes(module: ModuleType) -> list[str]:
-    own = ((name, value) for name, value in vars(module).items() if isinstance(value, type) and name[0] != "_")
-    return [name for name, value in own if value.__module__ == module.__name__]
+        if name[0] != "_" and isinstance(kind, FunctionType | staticmethod | classmethod):
+            value = getattr(instance, name)
+            if isinstance(value, FunctionType | MethodType) and not _generates(value):
+                yield name, value
 
 
 def _protocol(module: str, name: str, function: FunctionType | MethodType, signature: Signature) -> ToolProtocol:
