@@ -6,7 +6,9 @@ import builtins
 import keyword
 import re
 import unicodedata
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections import Counter
+from collections.abc import Container, Iterable, Sequence
+from itertools import count
 
 _RESERVED_TOOL_NAMES = frozenset(dir(builtins)) | {"ToolError", "asyncio", "json", "math", "re"}
 
@@ -69,33 +71,22 @@ class FreeNames:
 
 def _assign(names: Sequence[tuple[str, str]], *, reserved: frozenset[str]) -> list[str]:
     order = sorted(range(len(names)), key=lambda i: (names[i], i))
+    plain = [identifier(name) for name, _ in names]
+    prefixed = [identifier(f"{source}_{name}") if source else identifier(name) for name, source in names]
     result: dict[int, str] = {}
     taken = set(reserved)
-    steps: tuple[Callable[[int], str], ...] = (
-        lambda i: identifier(names[i][0]),
-        lambda i: identifier(f"{names[i][1]}_{names[i][0]}") if names[i][1] else identifier(names[i][0]),
-    )
-    for step in steps:
-        wanted: dict[str, list[int]] = {}
+    for wanted in (plain, prefixed):
+        claims = Counter(alias for i, alias in enumerate(wanted) if i not in result)
         for i in order:
-            if i not in result:
-                wanted.setdefault(step(i), []).append(i)
-        for alias, claimants in wanted.items():
-            # An exact name beats the names that merely fold into it; otherwise only a lone claimant wins.
-            exact = [i for i in claimants if names[i][0] == alias]
-            winners = claimants if len(claimants) == 1 else exact if len(exact) == 1 else []
-            if winners and alias not in taken:
-                result[winners[0]] = alias
-                taken.add(alias)
+            if i not in result and claims[wanted[i]] == 1 and wanted[i] not in taken:
+                result[i] = wanted[i]
+                taken.add(wanted[i])
     for i in order:
         if i not in result:
-            result[i] = _numbered(steps[1](i), taken)
+            result[i] = _numbered(prefixed[i], taken)
             taken.add(result[i])
     return [result[i] for i in range(len(names))]
 
 
 def _numbered(base: str, taken: Container[str]) -> str:
-    number = 2
-    while (candidate := f"{base}_{number}") in taken:
-        number += 1
-    return candidate
+    return next(alias for number in count(2) if (alias := f"{base}_{number}") not in taken)
