@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 from protocols.errors import CredentialMissing, docs_page
 from protocols.jsontypes import Json, dumps
-from protocols.origin import Origin, split_url
+from protocols.origin import Origin
 from protocols.request import HttpRequest, spelled
 from protocols.secrets import spellings
 
@@ -160,33 +160,18 @@ def _advice(name: str, scheme: Mapping[str, Any], origin: Origin, tool: str) -> 
             kind = " (a token, or in place of value the client_id, with its client_secret where it has one)"
         case _:
             kind = ""
-    page = docs_page("reference/configuration#credentials")
-    return f"{tool} needs the credential {name!r}{kind}, which is not configured ({page}); add {_setting(name, origin)}"
-
-
-def undeclared(url: str, collection: str) -> str:
-    """What to write where, on one line, for a service that wants a credential which its document does not declare."""
-    origin = split_url(url.partition("{")[0])[0]
-    how = 'prefix = "Bearer "'
+    variable, key = variable_of(name), name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else dumps(name)
     return (
-        f"If it wants a credential that its document does not declare, add {_setting(collection or 'own', origin, how)}"
-        '; or prefix = "Basic " for user:password, or header = "X-Api-Key" in its place.'
+        f"{tool} needs the credential {name!r}{kind}, which is not configured "
+        f"({docs_page('reference/configuration#credentials')}); add [credentials.{name}] to your own settings file, "
+        f"which 'atc config show' names, by this line at its top, and set the variable {variable}: credentials.{key} = "
+        f"{{ value = {dumps(f'env:{variable}')}, hosts = {dumps([address(origin)])} }}"
     )
 
 
 def variable_of(name: str) -> str:
     """The variable that messages propose for a credential: never one that has a meaning elsewhere."""
     return "CREDENTIAL_" + re.sub(r"[^A-Z0-9]+", "_", name.upper()).strip("_")
-
-
-def _setting(name: str, origin: Origin, *more: str) -> str:
-    variable = variable_of(name)
-    key = name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else dumps(name)
-    fields = ", ".join([f"value = {dumps(f'env:{variable}')}", f"hosts = {dumps([address(origin)])}", *more])
-    return (
-        f"[credentials.{name}] to your own settings file, which 'atc config show' names, by this line at its top, and "
-        f"set the variable {variable}: credentials.{key} = {{ {fields} }}"
-    )
 
 
 def dress(request: HttpRequest, secrets: Iterable[Carried]) -> HttpRequest:

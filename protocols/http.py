@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import random
-import re
 import shlex
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from secrets import token_hex
 from urllib.parse import urlencode
 
 from protocols.credentials import MASK, Alternatives, Carried, Mask, carried, chosen, dress, variable_of
@@ -93,8 +91,6 @@ class HttpCall:
         request = self._plan.build(arguments, reserved=[(one.place, one.name) for one in (*own, *self._fixed)])
         request = dress(request, self._fixed)
         if self._binding.idempotency_header and (key := idempotency_key.get()):
-            if not (key.isascii() and key.isprintable()):
-                raise ToolError(None, f"the idempotency key {key!r} is not printable ASCII.", outcome="not_run")
             request = replace(request, headers={**request.headers, self._binding.idempotency_header: key})
         return request
 
@@ -138,13 +134,9 @@ class HttpCall:
             if answer.status is not None and self._reads:
                 outcome = "refused"  # it answered, and nothing was changed by asking
             return ToolError(answer.status, one_line(mask(answer.problem)), outcome=outcome, curl=curl)
-        text = note or essence(answer)
-        absent = [n for n in self._binding.credential_names if n not in self._shared.settings.credentials]
-        if answer.status in (401, 403) and absent:
-            text += f" (the credential {absent[0]!r} is not configured)"
         return ToolError(
             answer.status,
-            one_line(mask(text)),
+            one_line(mask(note or essence(answer))),
             outcome=outcome_of(answer.status, reads=self._reads),
             curl=curl,
             retry_after=retry_after(answer),
@@ -153,24 +145,23 @@ class HttpCall:
 
     def _curl(self, request: HttpRequest, secrets: list[Carried]) -> str:
         """`curl …` that repeats the request; each credential is the variable that `variable_of` gives it."""
-        mask, mark = self._shared.mask, token_hex(8)
-        marked = [replace(secret, value=f"{secret.prefix}{mark}x{i}x") for i, secret in enumerate(secrets)]
-        shown = {k: mask(v) for k, v in request.headers.items() if DEFAULT_HEADERS.get(k) != v}
-        dressed = dress(replace(request, url=mask(request.url), headers=shown), marked)
+        mask = self._shared.mask
         method = {"GET": [], "HEAD": ["--head"]}.get(request.method, ["-X", request.method])
-        words = ["curl", *method, dressed.url]
-        for name, value in dressed.headers.items():
-            words += ["-u", value[6:]] if value.startswith(f"Basic {mark}") else ["-H", f"{name}: {value}"]
+        words = ["curl", *method, mask(request.url)]
+        for name, value in request.headers.items():
+            words += ["-H", f"{name}: {mask(value)}"] if DEFAULT_HEADERS.get(name) != value else []
         if request.body is not None:
             words += ["--data-raw", mask(request.body.decode())]
-        names = [variable_of(secret.credential) for secret in secrets]
-        return " ".join(_shell_word(re.split(f"{mark}x(\\d+)x", word), names) for word in words)
+        return " ".join([*map(shlex.quote, words), *map(_curl_option, secrets)])
 
 
-def _shell_word(parts: list[str], variables: Sequence[str]) -> str:
-    """A word of text, number of a variable, text …: variables between double quotes, the rest as it is."""
-    shown = [f'"${variables[int(p)]}"' if i % 2 else shlex.quote(p) if p else "" for i, p in enumerate(parts)]
-    return "".join(shown) or "''"
+def _curl_option(secret: Carried) -> str:
+    """How curl is given a credential, whose value is in a variable that the shell fills in between double quotes."""
+    variable = f'"${variable_of(secret.credential)}"'
+    if secret.prefix == "Basic ":
+        return f"-u {variable}"
+    option, between = {"header": ("-H", ": "), "cookie": ("-b", "="), "query": ("--url-query", "=")}[secret.place]
+    return f"{option} {shlex.quote(f'{secret.name}{between}{secret.prefix}')}{variable}"
 
 
 def follow(

@@ -100,8 +100,7 @@ def redirected(url: str, location: str, *, upgrade: bool = False) -> str:
     Raises:
         ValueError: it leads elsewhere; the message says where, and what to do.
     """
-    # A header is read as Latin-1, and most of those that are not ASCII are UTF-8.
-    target = urljoin(url, location.encode("latin-1", "replace").decode("utf-8", "replace")).partition("#")[0]
+    target = urljoin(url, location).partition("#")[0]
     origin, _ = split_url(url)
     try:
         goal, _ = split_url(target)

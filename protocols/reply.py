@@ -6,13 +6,11 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 
 from protocols.errors import Outcome
-from protocols.jsontypes import Json, JsonObject, loads
-from protocols.schema import resolve, subschemas, types
+from protocols.jsontypes import Json, JsonObject, dumps, loads
+from protocols.schema import resolve, types
 
 MAX_DEPTH = 200  # levels of nesting in an answer; what reads it later recurses, with a stack already in use
 MAX_ERROR_TEXT = 500  # characters
@@ -88,10 +86,7 @@ def read(answer: Answer, schema: JsonObject | None, *, mask: Callable[[str], str
     except ValueError as error:
         problem = str(error)
     # What says nothing of types allows a string, and a tool declared to answer nothing promises no JSON.
-    options = [*subschemas(top, "anyOf", "oneOf"), *([top] if wanted else [])]
-    named = [types(resolve(option, schema or {})) for option in options]
-    text_fits = not named or any(not kinds or "string" in kinds or kinds == ("null",) for kinds in named)
-    if says_json or not text_fits:
+    if says_json or (wanted and "string" not in wanted and wanted != ("null",)):
         kind = f"valid JSON ({problem})" if says_json else "JSON"
         raise Unreadable(f"expected {kind}, got {_described(answer, mask)}")
     try:
@@ -120,7 +115,10 @@ def parse(text: str) -> Json:
             if depth > MAX_DEPTH:
                 raise ValueError(f"nested deeper than {MAX_DEPTH} levels")
             level = [c for n in level for c in (n.values() if type(n) is dict else n) if type(c) in (dict, list)]
-    return _whole(value) if re.search(r"\\u[dD][89a-fA-F]", text) else value
+    if not re.search(r"\\u[dD][89a-fA-F]", text):
+        return value
+    # Text with half a surrogate pair can be neither printed nor stored.
+    return loads(dumps(value).encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
 
 
 def essence(answer: Answer) -> str:
@@ -147,17 +145,10 @@ def one_line(text: str, *, limit: int = MAX_ERROR_TEXT) -> str:
     return shown if len(shown) <= limit else shown[: limit - 1] + "…"
 
 
-def retry_after(answer: Answer, *, now: datetime | None = None) -> float | None:
-    """Seconds that the tool asked to wait, by a number or an HTTP date; `None` where it did not, or not legibly."""
+def retry_after(answer: Answer) -> float | None:
+    """Seconds that the tool asked to wait; `None` where it named no number of them."""
     value = answer.headers.get("retry-after", "").strip()
-    if re.fullmatch(r"[0-9]+(\.[0-9]+)?", value):
-        return min(float(value), _YEAR)
-    try:
-        date = parsedate_to_datetime(value)
-    except (ValueError, OverflowError):
-        return None
-    date = date.replace(tzinfo=UTC) if date.tzinfo is None else date
-    return min(max((date - (now or datetime.now(UTC))).total_seconds(), 0.0), _YEAR)
+    return min(float(value), _YEAR) if re.fullmatch(r"[0-9]+(\.[0-9]+)?", value) else None
 
 
 def phrase(status: int) -> str:
@@ -166,19 +157,6 @@ def phrase(status: int) -> str:
         return HTTPStatus(status).phrase
     except ValueError:
         return "no explanation"
-
-
-def _whole(value: Json) -> Json:
-    """The value with each half of a surrogate pair replaced: such text can be neither printed nor stored."""
-    match value:
-        case str():
-            return value if value.isascii() else value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-        case list():
-            return [_whole(item) for item in value]
-        case dict():
-            return {_whole(key): _whole(item) for key, item in value.items()}
-        case _:
-            return value
 
 
 def _decoded(answer: Answer, *, strict: bool, default: str = "") -> str:
@@ -196,10 +174,9 @@ def _decoded(answer: Answer, *, strict: bool, default: str = "") -> str:
 
 def _described(answer: Answer, mask: Callable[[str], str]) -> str:
     kind = answer.media_type or "a body without a media type"
-    if not (kind.startswith("text/") or "json" in kind or "xml" in kind) and b"\0" in answer.body[:1000]:
+    if b"\0" in answer.body[:1000]:
         return f"{kind}: {len(answer.body):,} bytes that are not text"
-    start = " ".join(mask(_decoded(answer, strict=False, default="utf-8-sig"))[:1000].split())
-    return f"{kind}: '{start[:120]}{'…' if len(start) > 120 else ''}'"
+    return f"{kind}: '{one_line(mask(text_of(answer)[:1000]), limit=120)}'"
 
 
 def _essence(value: Json, *, depth: int) -> str:

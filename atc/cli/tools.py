@@ -18,8 +18,7 @@ from atc.cli.state import open_learned
 from atc.cli.wiring import asker, open_toolbox
 from atc.consent import Consent
 from atc.terminal import count
-from protocols.credentials import undeclared
-from protocols.errors import CredentialMissing, ToolError
+from protocols.errors import CredentialMissing, ToolError, docs_page
 from protocols.export import to_mcp, to_openapi
 from protocols.files import write_whole
 from protocols.jsontypes import JsonObject
@@ -109,7 +108,8 @@ def call(name: str, arguments: tuple[str, ...], *, as_json: bool, **flags: Any) 
             say(f"Repeat it with: {report['curl']}")
         binding = guarded.protocol.binding
         if report["status"] == 401 and isinstance(binding, HttpBinding) and not any(binding.credentials):
-            say(undeclared(binding.url, guarded.protocol.collection))
+            page = docs_page("reference/configuration#credentials")
+            say(f"Its document declares no credential. If it wants one, {page} shows how to say which.")
         sys.exit(code)
     for clause in report["drift"]:
         say(f"The response departs from its protocol: {clause}")
