@@ -422,16 +422,6 @@ class Caller:
             self._log.void(sample.number)
 
 
-def send_again(toolbox: Toolbox, log: Log) -> int:
-    """Let reads that were cut off by a kill, or never answered, be made again. Gives how many there are."""
-    safe = {tool.protocol.name for tool in toolbox.values() if reads(tool.protocol)}
-    cut_off = [intent["number"] for intent in log.intents.values() if intent["tool"] in safe]
-    lost = [s.number for s in log.samples if s.tool in safe and s.outcome == "unknown" and s.status is None]
-    for number in (*cut_off, *lost):
-        log.void(number)
-    return len(cut_off) + len(lost)
-
-
 def unusable(protocol: ToolProtocol, response: Json) -> str:
     """Why a response is not the data that the tool is there for; empty where it is."""
     over_http = isinstance(protocol.binding, HttpBinding)  # what came over HTTP was measured as it came

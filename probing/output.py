@@ -1,13 +1,12 @@
-"""What a probing leaves in its folder: a protocol a tool, the links, and how far it came."""
+"""What a probing leaves in its folder: a protocol a tool, and how far it came."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import re
-import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,6 @@ from typing import Any
 from probing.document import Disclosure, protocols_of, status_of
 from probing.facts import ToolFacts
 from probing.infer import nodes
-from probing.links import ObservedLink
 from probing.probe import Probed
 from probing.samples import FOLDER, Sample
 from probing.writes import effects_of
@@ -24,30 +22,19 @@ from protocols.jsontypes import Json, dumps
 from protocols.protocol import ToolProtocol, dump
 from protocols.reply import one_line
 
-LINKS, COVERAGE, READABLE = "links.json", "coverage.json", "COVERAGE.md"
-_HASHES, _ASIDE = f"{FOLDER}/written.json", f"{FOLDER}/new"
-_RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)
+COVERAGE, READABLE = "coverage.json", "COVERAGE.md"
+_HASHES = f"{FOLDER}/written.json"
 _LONGEST_NAME, _LONGEST, _MOST_LISTED = 100, 160, 6
 
 
 @dataclass(frozen=True, kw_only=True)
 class Written:
-    """What was written.
-
-    `kept` are files that a person has changed, or that were there before: they stay, and what would stand in them now
-    lies under `aside`. `stale` are files of an earlier probing whose tool the source has no more; they stay too.
-    """
+    """What was written. `kept` are files that a person has changed, or that were there before: they stay."""
 
     folder: Path
     protocols: Mapping[str, ToolProtocol] = field(default_factory=dict)
     written: tuple[str, ...] = ()
     kept: tuple[str, ...] = ()
-    stale: tuple[str, ...] = ()
-
-    @property
-    def aside(self) -> Path:
-        """Where the new versions of kept files are."""
-        return self.folder / _ASIDE
 
 
 def write(folder: Path, probed: Probed, *, keep_values: bool = False) -> Written:
@@ -57,63 +44,40 @@ def write(folder: Path, probed: Probed, *, keep_values: bool = False) -> Written
         CannotWrite: a file cannot be written.
     """
     protocols = protocols_of(probed, keep_values=keep_values)
-    names = file_names(protocols)
     report = coverage(probed, protocols)
+    names = file_names(protocols)
     files = {names[name]: _text(dump(protocol)) for name, protocol in protocols.items()}
-    # `tools` is empty, so that whoever reads the folder as a source finds no tools in these two.
-    files[LINKS] = _text({"tools": [], "links": _links(protocols, probed.links)})
-    files[COVERAGE] = _text({"tools": [], **report})
-    files[READABLE] = readable(report)
-    known = _known(folder)
-    hashes: dict[str, str] = {}
+    # `tools` is empty, so that whoever reads the folder as a source finds no tools in this one.
+    files |= {COVERAGE: _text({"tools": [], **report}), READABLE: readable(report)}
+    hashes = _known(folder)
     written, kept = [], []
     for name, text in files.items():
-        new, there, aside = (
-            _hash(text.encode("utf-8", "backslashreplace")),
-            _hash_of(folder / name),
-            folder / _ASIDE / name,
-        )
-        if there not in (None, new, known.get(name)):  # changed by a person, or there before
+        new, there = _hash(text.encode("utf-8", "backslashreplace")), _hash_of(folder / name)
+        if there not in (None, new, hashes.get(name)):
             kept.append(name)
-            write_whole(aside, text, mode=0o600)
-            hashes |= {name: known[name]} if name in known else {}
             continue
-        aside.unlink(missing_ok=True)
         hashes[name] = new
         if there != new:
             written.append(name)
             write_whole(folder / name, text)
-    stale = tuple(name for name in known if name not in files and (folder / name).is_file())
-    write_whole(folder / _HASHES, _text(hashes | {name: known[name] for name in stale}), mode=0o600)
-    return Written(folder=folder, protocols=protocols, written=tuple(written), kept=tuple(kept), stale=stale)
+    write_whole(folder / _HASHES, _text(hashes), mode=0o600)
+    return Written(folder=folder, protocols=protocols, written=tuple(written), kept=tuple(kept))
 
 
 def file_names(tools: Iterable[str]) -> dict[str, str]:
-    """A file name for each tool: its own name where every system can have it, else the nearest one and a hash.
+    """A file name for each tool: its own name where that is plain, else the nearest one and a hash.
 
     No two are the same on a system that ignores case, and none is that of a report.
     """
     chosen: dict[str, str] = {}
-    taken = {name.lower() for name in (LINKS, COVERAGE, READABLE)}
+    taken = {COVERAGE.lower(), READABLE.lower()}
     for tool in sorted(tools):
-        folded = unicodedata.normalize("NFKD", tool).encode("ascii", "ignore").decode()
-        stem = re.sub(r"[^A-Za-z0-9._-]+", "_", folded)[:_LONGEST_NAME].strip("._-")
-        if not stem or stem != tool or _RESERVED.fullmatch(stem) or f"{stem}.json".lower() in taken:
+        stem = re.sub(r"[^A-Za-z0-9._-]+", "_", tool)[:_LONGEST_NAME].strip("._-")
+        if stem != tool or not stem or f"{stem}.json".lower() in taken:
             stem = f"{stem or 'tool'}-{_hash(tool.encode('utf-8', 'surrogatepass'))[:8]}"
         taken.add(f"{stem}.json".lower())
         chosen[tool] = f"{stem}.json"
     return chosen
-
-
-def _links(protocols: Mapping[str, ToolProtocol], observed: Sequence[ObservedLink]) -> list[dict[str, Any]]:
-    counts = {(one.consumer, one.link.argument, one.link.tool, one.link.path): one for one in observed}
-    found = []
-    for name, link in ((name, link) for name, protocol in protocols.items() for link in protocol.links):
-        one = counts.get((name, link.argument, link.tool, link.path))
-        told = {"accepted": one.accepted, "refused": one.refused} if one else {}
-        found.append({"consumer": name, "argument": link.argument, "tool": link.tool, "path": link.path,
-                      "support": link.support, **told})  # fmt: skip
-    return found
 
 
 def _known(folder: Path) -> dict[str, str]:

@@ -368,6 +368,9 @@ def records_of(sample: Sample) -> list[Record]:
     """The records in a response, outer before inner."""
     given = {(sample.tool, f"({name})"): value for name, value in sample.arguments.items()}
     found: list[Record] = []
+    for key in islice(sample.response, 20) if given and isinstance(sample.response, Mapping) else ():
+        held = {**given, (sample.tool, KEYS): Value(str(key), _origin(sample, KEYS))}
+        found.append(Record(sample.number, held, frozenset(last_name(path) for _, path in held)))
     _collect(sample.response, "", given, sample, found)
     return found
 

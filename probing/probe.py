@@ -69,7 +69,10 @@ def probe(
     settings = settings or ProbeSettings()
     caller = caller or Caller(toolbox, log, settings, watch=watch)
     teacher = Teacher(ask, log) if ask is not None else None
-    probing = _Probing(_session(toolbox, log, caller, settings, watch, teacher), teacher)
+    session = _session(toolbox, log, caller, settings, watch, teacher)
+    for intent in [intent for intent in log.intents.values() if intent["tool"] in session.reads]:
+        log.void(intent["number"])  # a read that a kill cut off is made again
+    probing = _Probing(session, teacher)
     probing.run()
     return probing.result()
 
@@ -145,7 +148,7 @@ class _Probing:
     def result(self) -> Probed:
         session = self._session
         facts = session.world
-        cut_off = "a call was cut off by a kill, and is not made again (--resend sends reads again)"
+        cut_off = "a call was cut off by a kill, and is not made again"
         answered = {sample.tool for sample in session.log.samples}
         cut = {t: cut_off for intent in session.log.intents.values() if (t := str(intent["tool"])) not in answered}
         return Probed(

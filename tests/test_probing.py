@@ -213,3 +213,13 @@ def test_writes_are_allowed_one_by_one(tmp_path):
         probed = probe(fakes.toolbox, log, settings=settings)
     assert {name for name, _ in fakes.calls} == {"add_tag"}
     assert "--allow-writes" in probed.stopped["add_note"]
+
+
+def test_a_write_that_a_kill_cut_off_is_not_sent_again(tmp_path):
+    fakes = Fakes()
+    fakes.add("add_tag", lambda _: {"id": 1}, "/tags", method="POST")
+    with Log(tmp_path) as log:
+        log.intend("add_tag", {}, number=1)
+        probed = probe(fakes.toolbox, log, settings=ProbeSettings(requests_per_second=None, allow_writes=True))
+    assert fakes.calls == []
+    assert "cut off" in probed.made[0]["why"]

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from probing.gate import NotCalled, plan, reads, send_again, why_not
+from probing.gate import NotCalled, plan, reads, why_not
 from probing.samples import Called, Note, ProbeSettings
 from protocols.protocol import Annotations, McpBinding, PythonBinding, ToolProtocol
 from protocols.toolbox import Tool, Toolbox
@@ -37,7 +37,7 @@ def test_the_call_stands_in_the_log_before_it_is_sent(tmp_path):
     assert json.loads(lines[0]) == {"intent": ["find", {"q": "a"}, 1]}
 
 
-def test_a_call_that_a_kill_cut_off_is_not_sent_again_unless_that_is_wanted(tmp_path):
+def test_a_call_that_a_kill_cut_off_is_not_sent_again(tmp_path):
     with lab(tmp_path, lambda _: Reply(body=1), "find") as probing:
         probing.log.intend("find", {"q": "a"}, number=1)
         probing.again()
@@ -46,22 +46,7 @@ def test_a_call_that_a_kill_cut_off_is_not_sent_again_unless_that_is_wanted(tmp_
         assert refusal.value.scope == "call"
         assert probing.call("find", q="b").number == 2
         assert probing.caller.left("find") == probing.settings.per_tool - 2
-        assert send_again(probing.toolbox, probing.log) == 1
-        assert probing.call("find", q="a").done
-        probing.again()
-        assert probing.call("find", q="a").done
-        assert probing.asked == ["/find?q=b", "/find?q=a"]
-
-
-def test_a_write_that_a_kill_cut_off_is_never_sent_again(tmp_path):
-    with serving() as server:
-        write = tool(server.url, "add", method="POST")
-        with Lab(server, tmp_path, [write], allow_writes=True) as probing:
-            probing.log.intend("add", {"q": "a"}, number=1)
-            assert send_again(probing.toolbox, probing.log) == 0
-            with pytest.raises(NotCalled):
-                probing.call("add", q="a")
-    assert server.seen == []
+        assert probing.asked == ["/find?q=b"]
 
 
 def test_budgets_hold_over_resumes(tmp_path):

@@ -64,38 +64,20 @@ def test_a_folder_of_them_is_a_source_of_tools(tmp_path):
     assert set(found) == {"list_users", "get/user", "empty", "add_user", "get_lost"}
 
 
-def test_what_a_person_changed_is_kept_and_the_new_version_lies_aside(tmp_path):
+def test_what_a_person_changed_is_kept(tmp_path):
     write(tmp_path, probed())
     edited = tmp_path / "list_users.json"
     edited.write_text(edited.read_text().replace('"name": "list_users"', '"name": "list_users", "title": "Mine"'))
     (tmp_path / "COVERAGE.md").unlink()
-    more = [
-        *SAMPLES,
-        sample(8, {"users": [{"id": "u-2", "tags": ["x"]}], "token": TOKEN, "n": 1}, tool="list_users", n=1),
-    ]
-    written = write(tmp_path, probed(more))
-    assert written.kept == ("list_users.json",)
-    assert "COVERAGE.md" in written.written
-    assert load(json.loads(edited.read_text())).title == "Mine"
-    aside = written.aside / "list_users.json"
-    assert load(json.loads(aside.read_text())).evidence.observations == 2
-    assert stat.S_IMODE(aside.stat().st_mode) == 0o600
-    again = write(tmp_path, probed(more))
-    assert again.kept == ("list_users.json",)  # still the person's
+    new = {"users": [{"id": "u-2", "tags": ["x"]}], "token": TOKEN, "n": 1}
+    more = [*SAMPLES, sample(8, new, tool="list_users", n=1)]
+    for _ in range(2):
+        written = write(tmp_path, probed(more))
+        assert written.kept == ("list_users.json",)
+        assert load(json.loads(edited.read_text())).title == "Mine"
+    assert (tmp_path / "COVERAGE.md").exists()
     edited.unlink()
     assert "list_users.json" in write(tmp_path, probed(more)).written
-    assert not aside.exists()
-
-
-def test_files_of_tools_that_are_no_more_stay_and_are_named(tmp_path):
-    write(tmp_path, probed())
-    assert write(tmp_path, probed(protocols=(LIST,))).stale == (
-        "get_user-" + file_names(["get/user"])["get/user"].removeprefix("get_user-"),
-        "empty.json",
-        "add_user.json",
-        "get_lost.json",
-    )
-    assert (tmp_path / "empty.json").exists()
 
 
 def test_no_secret_and_no_value_leaves_the_log(tmp_path):
@@ -151,10 +133,9 @@ def test_file_names_are_safe_everywhere_and_differ(tools):
     assert set(names) == tools
     lowered = [name.lower() for name in names.values()]
     assert len(set(lowered)) == len(lowered)
-    assert not {"links.json", "coverage.json"} & set(lowered)
+    assert "coverage.json" not in lowered
     for name in names.values():
         assert name.isascii()
         assert not set(name) & set('<>:"/\\|?* \0')
         assert not name.startswith((".", "-"))
         assert len(name) <= 120
-        assert name.split(".")[0].lower() not in {"con", "prn", "aux", "nul", "com1", "lpt1"}

@@ -206,7 +206,7 @@ def test_probing_goes_on_after_a_kill_and_keeps_a_hosts_rate_over_its_sources(at
             Path(folder, "tools.json").write_text(json.dumps(tools))
         probe = ("probe", "a", "b", "c", "-o", "out", "--rate", "6", "--per-tool", "4", "--model", "none")
         atc_(*probe, "--workers", f"ray:{nodes.address}")
-        code, out, err = atc_(*probe, "--json", "--resend", "--jobs", "3")  # what the kill cut off, and here
+        code, out, err = atc_(*probe, "--json", "--jobs", "3")  # what the kill cut off, and here
     found = {Path(one["folder"]).name: one for one in json.loads(out)}
     assert [one["error"] for one in found.values()] == [""] * 3, err
     assert (code, [found[name]["totals"]["answered"] for name in "abc"]) == (0, [2, 2, 2]), err

@@ -22,7 +22,7 @@ from atc.cli.settings import load_config
 from atc.cli.wiring import invoke_settings
 from atc.config import Config
 from atc.terminal import count
-from probing.gate import plan, send_again
+from probing.gate import plan
 from probing.output import write
 from probing.probe import Probed, known, probe, take_away
 from probing.samples import FOLDER, Log, ProbeSettings
@@ -65,7 +65,6 @@ _SETTINGS = ("model", "start_servers", "trust_annotations", "workers")
     flag_value="all",
     help="Also call this tool, which may change something; without a name, all. Repeatable.",
 )
-@click.option("--resend", is_flag=True, help="Send again reads that a kill cut off, or that were never answered.")
 @click.option("--keep-values", is_flag=True, help="For public data: show values in examples as they are.")
 @click.option("--model", metavar="NAME", help="What proposes values and words; 'none' for no model.")
 @click.option("--module", "modules", multiple=True, metavar="MODULE", help="Python module whose functions SRC names.")
@@ -88,7 +87,7 @@ def probe_command(
 
     SRC is a folder of bare descriptions, an OpenAPI document, a Python module, a HAR recording or an MCP server. Only
     tools that read are called, unless you allow more, and only the hosts that SRC names. The same command goes on where
-    an earlier one stopped, and makes no call twice. Several SRC are probed at once (--jobs, --workers), those of one
+    an earlier one stopped, and asks for nothing twice. Several SRC are probed at once (--jobs, --workers), those of one
     host one after another; nothing is asked then. Exit status: 0 done, 1 no tool could be documented or, with --check,
     something breaks, 2 wrong usage, 3 something is missing or down, 130 interrupted.
     """
@@ -110,7 +109,7 @@ def probe_command(
     if len(sources) > 1 or config.workers is not None:
         if output is None or dry_run:
             raise click.UsageError("--check and --dry-run take one SRC, and no --workers")
-        many = Many(config, settings, tuple(modules), resend=flags["resend"], keep_values=keep_values)
+        many = Many(config, settings, tuple(modules), keep_values=keep_values)
         with open_pool(config, flags["jobs"]) as pool, redirect_stdout(sys.stderr):
             ended = probe_many(sources, output, many, pool)
         sys.exit(conclude_many(ended, as_json=as_json))
@@ -134,12 +133,6 @@ def probe_command(
             show_plan(plan(loaded.tools, settings, log), as_json=as_json)
             return
         recall(loaded.recorded, log)
-        if flags["resend"] and (number := send_again(loaded.tools, log)):
-            say(f"{count(number, 'read')} without an answer may be sent again.")
-        if log.intents:
-            names = sorted({str(intent["tool"]) for intent in log.intents.values()})
-            calls = f"{count(len(log.intents), 'call')} that an earlier probing was cut off in ({', '.join(names)})"
-            say(f"Not made again: {calls}; --resend sends reads again.")
         settings = allowed(loaded.tools, settings, log)
         interrupted, probed = _probed(loaded.tools, log, settings, config)
         written = write(output, probed, keep_values=keep_values)

@@ -85,7 +85,7 @@ def conclude(written: Written, probed: Probed, log: Log, *, interrupted: bool, a
         # Nothing answered at all although calls were allowed: it is down, and says nothing of the tools.
         code = 3 if not log.samples and any("connect" in why for why in probed.stopped.values()) else 1
     if as_json:
-        files = {"written": list(written.written), "kept": list(written.kept), "stale": list(written.stale)}
+        files = {"written": list(written.written), "kept": list(written.kept)}
         document = {"folder": str(written.folder), "interrupted": interrupted, "sent": log.sent, **files, **report}
         print_json(document | (error_document(problem, code) if problem else {}))
     else:
@@ -109,7 +109,5 @@ def _summary(report: Mapping[str, Any], log: Log, written: Written) -> Iterator[
     for made in report["made"]:
         yield f"{'Made and removed' if made['removed'] else 'Made and left'}: {escape_controls(made_line(made))}"
     if written.kept:
-        yield f"Kept as they were changed by hand: {', '.join(written.kept)}; new versions are in {written.aside}"
-    if written.stale:
-        yield f"Of tools that the source has no more: {', '.join(written.stale)}"
+        yield f"Kept as they were changed by hand: {', '.join(written.kept)}; without them they are written anew"
     yield f"Protocols in {written.folder}; what is missing, and why, in {written.folder / READABLE}"

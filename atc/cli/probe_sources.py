@@ -21,7 +21,7 @@ from atc.config import Config
 from atc.models import openai
 from atc.side_by_side import Pool, as_done
 from atc.terminal import count
-from probing.gate import host_of, send_again
+from probing.gate import host_of
 from probing.output import coverage, write
 from probing.probe import Probed, probe
 from probing.samples import FOLDER, Log, LogFile, Origin, ProbeSettings, Sample, Value
@@ -46,7 +46,6 @@ class Many:
     config: Config
     settings: ProbeSettings
     modules: tuple[str, ...] = ()
-    resend: bool = False
     keep_values: bool = False
 
     def invoker(self) -> Invoker:
@@ -173,8 +172,6 @@ def _read(many: Many, invoker: Invoker, folders: Mapping[str, Path], source: str
         with Log(folder) as log:
             own(log, source, folder, dry_run=False)
             recall(loaded.recorded, log)
-            if many.resend:
-                send_again(loaded.tools, log)
     except (AtcError, click.UsageError) as error:
         return Ended(source=source, folder=folders[source], error=str(error))
     return _Source(source, folder, loaded.tools)
