@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
-from itertools import accumulate
 from typing import Any
 
 from atc.events import ModelAsked, ModelReplied, Noted, Observer
@@ -19,14 +18,9 @@ from atc.types import Usage
 from atc.waiting import wait_until
 from protocols.ask import Ask, Completion, Message, Powers, powers
 from protocols.errors import ModelUnavailable, OutOfTime
-from protocols.render import token_estimate
 
 PROGRAM_TOKENS = 900
 """Longest program that is waited for; a small model that writes more has begun to repeat itself."""
-
-_FIRST_TO_LATER = 4
-"""How many times longer than a later one the first reply is taken to be. Ten and more were seen with the embedded model
-and tools that it had not read before."""
 
 
 class BudgetSpent(Exception):
@@ -65,7 +59,6 @@ class Meter:
         self._max_cost, self._price = max_cost, price
         self._began = time.monotonic()
         self._ends = math.inf if max_seconds is None else self._began + max_seconds
-        self._first = self._slowest = 0.0  # seconds of the first reply, and of the slowest one after it
         self._notes: dict[str, None] = {}
         self.searching: Searching | None = None
         """What the model may search for, where not all tools are shown."""
@@ -111,8 +104,8 @@ class Meter:
         """Ask the model.
 
         Raises:
-            BudgetSpent: there is no time for another reply, or it ended while this one was written; or no tokens or
-                requests are left.
+            BudgetSpent: the run's time is over, before or while the reply was written; or no tokens or requests are
+                left.
             ModelUnavailable: the model gave no reply.
         """
         request = Request(
@@ -137,7 +130,7 @@ class Meter:
     def each(self, requests: Sequence[Request], threads: Executor, *, purpose: str) -> list[Reply]:
         """Ask several requests side by side, see `ask_each`; they are counted and stored in their order.
 
-        As many are sent at once as the budget surely has room for: what it lacks room for waits for what they take.
+        Where the budget bounds tokens or cost, each waits for what the one before it took.
 
         Raises:
             BudgetSpent: before the first for which there is nothing left; what was heard until then is stored.
@@ -151,8 +144,8 @@ class Meter:
         replies: list[Reply | None] = [found and replace(found, text=self._restore(found.text)) for found in known]
         while open_ := [place for place, one in enumerate(replies) if one is None]:
             self._require_budget()
-            now = open_[: self._room([requests[place] for place in open_])]
-            began = mark = time.monotonic()
+            now = open_[: self._room(len(open_))]
+            mark = time.monotonic()
             asked = iter(each(self._reply, [requests[place] for place in now]))
             for place in now:
                 self._observer(ModelAsked(purpose, tuple(requests[place].messages)))
@@ -162,7 +155,6 @@ class Meter:
                     self.usage = replace(self.usage, model_seconds=self.usage.model_seconds + took)
                     raise BudgetSpent(f"max_seconds = {self._max_seconds:g}")
                 replies[place] = one if isinstance(one, ModelUnavailable) else self._heard(one, took, purpose)
-            self._count(time.monotonic() - began)
         return [one for one in replies if one is not None]
 
     def _reply(self, request: Request) -> Reply:
@@ -186,30 +178,18 @@ class Meter:
         self._observer(ModelReplied(purpose, completion))
         return replace(completion, text=self._restore(completion.text))
 
-    def _count(self, took: float) -> None:
-        """Remember how long a reply was waited for, see `_require_budget`."""
-        if self._first:
-            self._slowest = max(self._slowest, took)
-        else:
-            self._first = took
-
-    def _room(self, requests: Sequence[Request]) -> int:
-        """How many of these may be sent at once: one, and those whose prompts the budget has room for besides."""
-        most = len(requests) if self._max_calls is None else self._max_calls - self.usage.model_calls
-        if self._max_tokens is None:
-            return most
-        prompts = accumulate(sum(token_estimate(turn.content) for turn in one.messages) for one in requests)
-        fitting = sum(self.usage.tokens + tokens < self._max_tokens for tokens in prompts)
-        return max(1, min(most, fitting))
+    def _room(self, wanted: int) -> int:
+        """How many of the `wanted` requests may be sent at once: where what they take is bounded, one."""
+        if self._max_tokens is not None or self._max_cost is not None:
+            return 1
+        return wanted if self._max_calls is None else self._max_calls - self.usage.model_calls
 
     def asker(self, purpose: str) -> Ask:
         """The model as an `Ask` whose questions are the run's: counted, shown, stored and not asked again."""
         return _Metered(self, self._ask, purpose)
 
     def _require_budget(self) -> None:
-        left = self.seconds_left
-        # The first reply took reading the tools; those after it begin where that left off.
-        if left is not None and left <= (self._slowest or self._first / _FIRST_TO_LATER):
+        if self.seconds_left == 0:
             raise BudgetSpent(f"max_seconds = {self._max_seconds:g}")
         if self._max_tokens is not None and self.usage.tokens >= self._max_tokens:
             raise BudgetSpent(f"max_tokens = {self._max_tokens}")

@@ -164,8 +164,8 @@ def test_several_strategies_make_one_table(run, data: str) -> None:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ("reakt", "Invalid value for '--strategy': no strategy is named 'reakt'; did you mean 'react'?"),
-        ("chain:repair=much", "Invalid value for '--strategy': the strategy 'chain' takes repair=facts, reflection,"),
+        ("reakt", "--strategy: no strategy is named 'reakt'; did you mean 'react'?"),
+        ("chain:repair=much", "--strategy: the strategy 'chain' takes repair=facts, reflection,"),
     ],
 )
 def test_a_wrong_strategy_is_told_before_anything_is_asked(run, data: str, given: str, said: str) -> None:

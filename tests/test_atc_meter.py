@@ -1,4 +1,4 @@
-"""When a run's time is up: before a reply that would not come in time."""
+"""When a run has spent its time, tokens or requests."""
 
 from __future__ import annotations
 
@@ -6,50 +6,12 @@ import threading
 
 import pytest
 
-from atc import meter as metering
 from atc.events import ModelAsked
 from atc.meter import BudgetSpent, Meter
 from atc.side_by_side import Request, SideBySide
 from atc.waiting import patience
 from protocols.ask import Completion, Message, Powers
 from protocols.errors import ModelUnavailable, OutOfTime
-
-
-class Clock:
-    """A model whose replies take the given seconds, and the clock that sees them pass."""
-
-    name, prompt_tokens = "slow", 4000
-
-    def __init__(self, *seconds: float) -> None:
-        self.now, self._seconds = 1000.0, iter(seconds)
-
-    def monotonic(self) -> float:
-        return self.now
-
-    def __call__(self, messages, **_settings):
-        self.now += next(self._seconds)
-        return Completion(text="x", model="slow", input_tokens=10, output_tokens=1, seconds=0.0)
-
-
-def replies(clock: Clock, monkeypatch: pytest.MonkeyPatch, **budget) -> int:
-    """How many replies are asked for before the budget is said to be spent."""
-    monkeypatch.setattr(metering, "time", clock)
-    meter = Meter(clock, lambda event: None, **budget)
-    with pytest.raises(BudgetSpent) as spent:
-        list(iter(lambda: meter.complete([], purpose="program", temperature=0, seed=0), None))
-    ((key, value),) = budget.items()
-    assert spent.value.limit == f"{key} = {value:g}"
-    return meter.usage.model_calls
-
-
-def test_a_long_first_reply_is_no_measure_of_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
-    # 110 seconds to read the tools; replies after it take 9, and 180 - 110 leave time for seven of them.
-    assert replies(Clock(110, 9, 9, 9, 9, 9, 9, 9, 9), monkeypatch, max_seconds=180) == 8
-
-
-def test_nothing_is_begun_that_could_hardly_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert replies(Clock(170, 1), monkeypatch, max_seconds=180) == 1
-    assert replies(Clock(200), monkeypatch, max_seconds=180) == 1
 
 
 class Echo:
@@ -128,11 +90,11 @@ def test_no_more_are_sent_than_the_run_may_ask() -> None:
     assert sorted(model.asked) == ["a", "b"]
 
 
-def test_no_more_are_sent_at_once_than_have_room_for_their_prompts() -> None:
-    """A prompt has one token here, and takes eleven with its reply."""
-    model = Echo(together=3)
-    assert each(model, "abcdef", max_tokens=4) == (["max_tokens = 4"], ["a", "A", "b", "B", "c", "C"])
-    assert sorted(model.asked) == ["a", "b", "c"]
+def test_where_tokens_are_bounded_each_request_waits_for_the_one_before_it() -> None:
+    """Each takes eleven."""
+    model = Echo()
+    assert each(model, "abcdef", max_tokens=22) == (["max_tokens = 22"], ["a", "A", "b", "B"])
+    assert sorted(model.asked) == ["a", "b"]
 
 
 def test_no_more_calls_are_under_way_than_there_are_places() -> None:

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import click
 
 from atc import __version__
-from atc.cli.options import StrategyType, jobs_option, json_option, several
+from atc.cli.options import jobs_option, json_option, several
 from atc.cli.output import print_json, print_text, say
 from atc.cli.progress import bar
 from atc.config import Config, public
@@ -76,10 +76,10 @@ run_options = several(
 """The options of every suite of questions; `RunOptions` takes them."""
 
 
-def strategies_option(*others: str, also: str = "") -> Callable[[_Verb], _Verb]:
-    """`--strategy NAME`, repeatable; `others` are names of the suite's own, which `also` explains."""
-    told = f"How a task is solved: {', '.join(STRATEGIES)}; '{ALL}' is each of these in turn. Repeatable.{also}"
-    return click.option("--strategy", "strategies", multiple=True, type=StrategyType(ALL, *others), help=told)
+def strategies_option(also: str) -> Callable[[_Verb], _Verb]:
+    """`--strategy NAME`, repeatable; `also` explains names of the suite's own."""
+    told = f"How a task is solved: {', '.join(STRATEGIES)}; '{ALL}' is each of these in turn. Repeatable. {also}"
+    return click.option("--strategy", "strategies", multiple=True, metavar="NAME[:FLAG=VALUE,…]", help=told)
 
 
 def wanted(strategies: Sequence[str]) -> tuple[str | None, ...]:

@@ -60,7 +60,7 @@ _FILE = click.Path(path_type=Path)
 @click.option("--split", default="all", show_default=True, metavar="NAME", help="long, short or all.")
 @click.option("--services", multiple=True, metavar="NAMES", help="Tasks of these services alone, with commas between.")
 @click.option("--data", type=_FILE, metavar="DIR", help="Folder of tasks instead of ToolFlow's.")
-@strategies_option(*BASELINES, also=" echo, first and random are wrong answers without a model, gold is the right one.")
+@strategies_option("echo, first and random are wrong answers without a model, gold is the right one.")
 @model_option
 @click.option(
     "--sample",

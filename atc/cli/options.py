@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import click
 
-from atc.strategies import STRATEGIES, UnknownStrategy, read
+from atc.strategies import STRATEGIES
 
 FC = TypeVar("FC", bound=Callable[..., Any])
 
@@ -22,24 +22,6 @@ def several(*options: Callable[[FC], FC]) -> Callable[[FC], FC]:
         return verb
 
     return decorate
-
-
-class StrategyType(click.ParamType[str]):
-    """A strategy and its flags, `anytool:solver=cot`, or one of `others`, words that a verb has beside them."""
-
-    name = "NAME[:FLAG=VALUE,…]"
-
-    def __init__(self, *others: str) -> None:
-        self.others = others
-
-    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """The spec as it stands, if there is such a strategy."""
-        if value not in self.others:
-            try:
-                read(value)
-            except UnknownStrategy as error:
-                self.fail(str(error), param, ctx)
-        return value
 
 
 def _with_base_url(ctx: click.Context, _: click.Parameter, sources: tuple[str, ...]) -> tuple[str, ...]:
@@ -77,7 +59,7 @@ servers_options = several(
     click.option("--trust-annotations", is_flag=True, default=None, help="Believe MCP servers which tools only read."),
 )
 strategy_option = click.option(
-    "--strategy", type=StrategyType(), help=f"How the task is solved: {', '.join(STRATEGIES)} (auto)."
+    "--strategy", metavar="NAME[:FLAG=VALUE,…]", help=f"How the task is solved: {', '.join(STRATEGIES)} (auto)."
 )
 jobs_option = click.option(
     "--jobs", type=AT_LEAST_ONE, metavar="N", help="At once: 1, and with --workers two for each CPU of the cluster."
@@ -86,10 +68,6 @@ workers_option = click.option(
     "--workers", metavar="ray[:ADDRESS]", help="Work on a Ray cluster: HOST:PORT, RAY_ADDRESS or this machine."
 )
 model_option = click.option("--model", metavar="NAME", help="'local', a model of the endpoint, or a .gguf file.")
-endpoint_options = several(
-    click.option("--model-timeout", type=POSITIVE, metavar="S", help="Time that an endpoint has for a reply (120)."),
-    click.option("--model-retries", type=click.IntRange(0), metavar="N", help="Repeats of a failed request (4)."),
-)
 decoding_options = several(
     click.option(
         "--decoding",

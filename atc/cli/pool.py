@@ -14,7 +14,7 @@ from atc.agent import Agent
 from atc.cli.agents import open_agent
 from atc.cli.output import say
 from atc.cli.progress import told_in_tenths
-from atc.cli.settings import read_value
+from atc.cli.settings import server_environment, with_secrets
 from atc.cli.state import open_store
 from atc.cli.wiring import choose_model
 from atc.config import Config
@@ -53,15 +53,8 @@ def portable(config: Config) -> Config:
     Raises:
         InvalidConfig: a secret cannot be read.
     """
-    credentials = {}
-    for name, one in config.credentials.items():
-        secret = read_value(f"credential {name!r}", one.client_secret) if one.client_secret else ""
-        value = read_value(f"credential {name!r}", one.value) if one.value else ""
-        credentials[name] = replace(one, value=value, client_secret=secret)
-    servers = {
-        name: replace(one, env={key: read_value(f"mcp.{name}.env.{key}", text) for key, text in one.env.items()})
-        for name, one in config.mcp.items()
-    }
+    credentials = {name: with_secrets(name, one) for name, one in config.credentials.items()}
+    servers = {name: replace(one, env=server_environment(name, one)) for name, one in config.mcp.items()}
     return replace(config, credentials=credentials, mcp=servers)
 
 

@@ -46,11 +46,10 @@ _OWN = frozenset({"credentials", "mcp", "state_dir", "store", "cache_dir"})
 @options.tools_option
 @options.servers_options
 @options.model_option
-@options.endpoint_options
 @options.strategy_option
 @options.sandbox_option
 @options.decoding_options
-@click.option("--policy/--no-policy", default=None, help="Review each program's source before it runs.")
+@click.option("--policy", is_flag=True, default=None, help="Review each program's source before it runs.")
 @options.allow_writes_option
 @options.trust_option
 @options.learn_option

@@ -11,7 +11,7 @@ from typing import Any
 import platformdirs
 
 from atc.cli.trust import PROJECT_FILE, is_trusted, read_settings, refused
-from atc.config import TABLES, Config, InvalidConfig
+from atc.config import TABLES, Config, CredentialEntry, InvalidConfig, McpEntry
 from atc.layers import Layer, merge, nearest_key
 
 _OTHER_VARIABLES = frozenset({"ATC_DEBUG", "ATC_MODEL_PATH"})
@@ -93,6 +93,25 @@ def read_value(what: str, value: str) -> str:
     if any(ord(character) < 32 for character in secret):
         raise InvalidConfig(f"{what}: the secret has control characters in it.")
     return secret
+
+
+def with_secrets(name: str, entry: CredentialEntry) -> CredentialEntry:
+    """The credential with its secrets in the place of where they are read.
+
+    Raises:
+        InvalidConfig: one cannot be read.
+    """
+    found = {
+        key: read_value(f"credential {name!r}", text)
+        for key in ("value", "client_secret")
+        if (text := getattr(entry, key))
+    }
+    return replace(entry, **found)
+
+
+def server_environment(name: str, entry: McpEntry) -> dict[str, str]:
+    """The variables of an MCP server's command, secrets read. Raises InvalidConfig where one cannot be."""
+    return {key: read_value(f"mcp.{name}.env.{key}", text) for key, text in entry.env.items()}
 
 
 def _read_environment(env: Mapping[str, str]) -> dict[str, str]:

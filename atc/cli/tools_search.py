@@ -26,7 +26,7 @@ from atc.cli.wiring import choose_model, open_toolbox
 from atc.retrieve.document import documents
 from atc.retrieve.expand import expand_all
 from atc.retrieve.finder import NOTHING_FITS, open_finder, open_index, spelled_out
-from atc.retrieve.methods import AUTO, read
+from atc.retrieve.methods import read
 
 _SEARCH_EPILOG = """\b
 Examples:
@@ -66,8 +66,6 @@ def search(query: tuple[str, ...], *, count: int, explain: bool, fitting: bool, 
     A tool that QUERY names comes first. Methods from hyde on ask a model for each query.
     """
     text = " ".join(query)
-    if (flags["retrieval"] or AUTO) != AUTO:
-        read(flags["retrieval"])  # a mistake is told before anything is read
     config = load_config(flags)[0]
     with ExitStack() as stack:
         toolbox = stack.enter_context(open_toolbox(config))

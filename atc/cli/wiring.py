@@ -10,7 +10,7 @@ from importlib.util import find_spec
 import click
 
 from atc.cli.output import has_person, say
-from atc.cli.settings import read_value
+from atc.cli.settings import server_environment, with_secrets
 from atc.config import Config, InvalidConfig
 from atc.consent import Question, question_text
 from atc.models import choose
@@ -112,17 +112,16 @@ def invoke_settings(config: Config, talk: Talk = say) -> InvokeSettings:
         return InvokeSettings(confirm_start=_confirmer(config), trust_annotations=config.trust_annotations)
     credentials, servers = {}, {}
     for name, entry in config.credentials.items():
-        value = secret = problem = ""
+        problem = ""
         try:
-            value = read_value(f"credential {name!r}", entry.value) if entry.value else ""
-            secret = read_value(f"credential {name!r}", entry.client_secret) if entry.client_secret else ""
+            entry = with_secrets(name, entry)
         except InvalidConfig as error:
             talk(problem := str(error))
         credentials[name] = Credential(
-            value=value,
+            value="" if problem else entry.value,
             hosts=entry.hosts,
             client_id=entry.client_id,
-            client_secret=secret,
+            client_secret="" if problem else entry.client_secret,
             scopes=entry.scopes,
             token_url=entry.token_url,
             authorization_url=entry.authorization_url,
@@ -131,7 +130,7 @@ def invoke_settings(config: Config, talk: Talk = say) -> InvokeSettings:
         )
     for name, one in config.mcp.items():
         try:
-            env = {key: read_value(f"mcp.{name}.env.{key}", value) for key, value in one.env.items()}
+            env = server_environment(name, one)
         except InvalidConfig as error:
             talk(str(error))
             continue

@@ -33,7 +33,7 @@ SHOWN = ("path", "precision", "cp", "graded", "outages", "crashes", "calls", "re
 @suite
 @click.option("--data", type=click.Path(path_type=Path), default=FOLDER, show_default=True)
 @click.option("--api", type=click.Choice(["all", *APIS]), default="all", show_default=True)
-@strategies_option("gold", also=" gold replays the gold paths without a model.")
+@strategies_option("gold replays the gold paths without a model.")
 @model_option
 @click.option("--sample", type=click.IntRange(1), help="Tasks drawn by --seed, of each API its share.")
 @click.option("--max-tokens", type=click.IntRange(1), help="Model tokens for one task.")
