@@ -101,12 +101,9 @@ def with_secrets(name: str, entry: CredentialEntry) -> CredentialEntry:
     Raises:
         InvalidConfig: one cannot be read.
     """
-    found = {
-        key: read_value(f"credential {name!r}", text)
-        for key in ("value", "client_secret")
-        if (text := getattr(entry, key))
-    }
-    return replace(entry, **found)
+    what = f"credential {name!r}"
+    value, secret = (text and read_value(what, text) for text in (entry.value, entry.client_secret))
+    return replace(entry, value=value, client_secret=secret)
 
 
 def server_environment(name: str, entry: McpEntry) -> dict[str, str]:
