@@ -75,7 +75,6 @@ class Container:
         self.limits = limits
         self._began = 0.0
         self._removed = False
-        self._pidfd = -1
         with speaking_to_engine("create a container"):
             self.container = kind.client.containers.create(kind.image, **_options(kind, limits))
         try:
@@ -85,8 +84,6 @@ class Container:
                 self.channel = Attached(self.container.attach_socket(params=streams))
                 self.container.start()
                 self.missing: tuple[str, ...] = tuple(json.loads(self._hear_line() or "null"))
-                self.container.reload()
-            self._pidfd = _open_pid(self.container.attrs["State"]["Pid"], self.container.id)
         except TypeError:
             told = self.channel.errors.decode("utf-8", "replace").strip().rpartition("\n")[2]
             self.remove()
@@ -105,10 +102,7 @@ class Container:
         return kept == (self.limits.memory_bytes, self.limits.cpu_seconds) and not self.channel.readable(0.0)
 
     def interrupt(self) -> None:
-        """Ask it where it stands, where that is quick: the engine takes longer than anybody waits for the answer."""
-        if self._pidfd >= 0:
-            with suppress(OSError):
-                signal.pidfd_send_signal(self._pidfd, signal.SIGALRM)
+        """Nothing: the engine takes longer to ask it where it stands than anybody waits for the answer."""
 
     def end(self) -> Exit:
         """Have it end, and learn from the engine how it did."""
@@ -147,17 +141,10 @@ class Container:
         self._removed = True
         if hasattr(self, "channel"):
             self.channel.close()
-        if self._pidfd >= 0:
-            os.close(self._pidfd)
-            self._pidfd = -1
         with speaking_to_engine("remove a container"), suppress(sdk().errors.NotFound):
             self.container.remove(force=True, v=True)
 
     def _kill(self) -> None:
-        if self._pidfd >= 0:  # without waiting for the engine
-            with suppress(OSError):
-                signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
-            return
         with suppress(SandboxUnavailable), speaking_to_engine("kill a container"):  # it may be dead already
             self.container.kill()
 
@@ -222,21 +209,6 @@ class Attached:
             if end is not None:
                 with suppress(OSError):
                     end.close()
-
-
-def _open_pid(pid: int, container: str) -> int:
-    """A pidfd of the container's first process, or -1 where we do not see it (another machine) or may not signal it."""
-    try:
-        pidfd = os.pidfd_open(pid)
-    except (AttributeError, OSError):
-        return -1
-    with suppress(OSError, ValueError):
-        # The number may mean somebody else here; the control group tells.
-        if container in Path(f"/proc/{pid}/cgroup").read_text(encoding="ascii"):
-            signal.pidfd_send_signal(pidfd, 0)
-            return pidfd
-    os.close(pidfd)
-    return -1
 
 
 def _options(kind: Kind, limits: Limits) -> dict[str, Any]:

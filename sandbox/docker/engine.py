@@ -13,9 +13,6 @@ from sandbox.errors import SandboxUnavailable
 
 INSTALL = "pip install 'automatic-tool-chain[docker]'"
 
-OLDEST_API = (1, 40)
-"""That of Docker 19.03."""
-
 GVISOR = "runsc"
 """The runtime that is chosen where the engine has it: a kernel of its own for each container."""
 
@@ -62,7 +59,7 @@ def connect() -> Any:
     client.api.trust_env = False  # an engine has no proxy; looking for one races with changes of os.environ
     try:
         with speaking_to_engine("ask its engine what it can do"):
-            problem = _problem(client.version(), client.info())
+            problem = _problem(client.info())
         if problem is not None:
             raise SandboxUnavailable(f"the docker sandbox cannot use the engine on {where}: {problem}")  # noqa: TRY301
     except BaseException:
@@ -91,28 +88,14 @@ def sdk() -> Any:
     return docker
 
 
-def choose_runtime(client: Any, wanted: str | None = None) -> str:
-    """The runtime of the containers: `wanted`, else gVisor, else the engine's own.
-
-    Raises:
-        SandboxUnavailable: the engine has no such runtime.
-    """
+def choose_runtime(client: Any) -> str:
+    """The runtime of the containers: gVisor, else the engine's own."""
     with speaking_to_engine("ask for its runtimes"):
         info = client.info()
-    known = info.get("Runtimes") or {}
-    if wanted and wanted not in known:
-        raise SandboxUnavailable(
-            f"the Docker engine has no runtime {wanted!r}; it has {', '.join(sorted(known)) or 'none'}"
-        )
-    return wanted or (GVISOR if GVISOR in known else str(info.get("DefaultRuntime") or "runc"))
+    return GVISOR if GVISOR in (info.get("Runtimes") or {}) else str(info.get("DefaultRuntime") or "runc")
 
 
-def _problem(version: dict[str, Any], info: dict[str, Any]) -> str | None:
-    api = tuple(int(part) for part in version.get("ApiVersion", "0").split("."))
-    if api < OLDEST_API:
-        return f"Docker {version.get('Version')} is too old; it takes 19.03 or newer"
-    if info.get("OSType") != "linux":
-        return "it runs Windows containers; switch it to Linux containers"
+def _problem(info: dict[str, Any]) -> str | None:
     for ability, what in (("MemoryLimit", "memory"), ("PidsLimit", "processes")):
         if not info.get(ability):
             return f"it cannot limit {what}; give it control groups (for a rootless engine: delegation by systemd)"

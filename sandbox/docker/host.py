@@ -101,7 +101,7 @@ class DockerSandbox(OnDemand["Pool"]):
     def _start(self) -> Pool:
         client = connect()
         try:
-            self._runtime = choose_runtime(client, self._wanted_runtime)
+            self._runtime = self._wanted_runtime or choose_runtime(client)
             kind = Kind(client, ensure_image(client, self._base), self._runtime, self._without)
         except BaseException:
             client.close()

@@ -31,10 +31,7 @@ _PACKAGE = Path(__file__).resolve().parent.parent
 _INSIDE = ("docker/inside.py", "hints.py", "layers/*.py", "zygote/[!h_]*.py")
 """What runs in a container: not the host's side, nor what imports it."""
 
-_LEFT_OUT = re.compile(
-    r"(test|tests|idlelib|tkinter|turtledemo|lib2to3|ensurepip|site-packages|dist-packages)/|turtle\.py"
-    r"|(.*/)?(config-\d.*/|_tkinter|_test|_ctypes_test|xxlimited|_xx)|.*\.opt-\d\.pyc|(.*/)?tests?/"
-)
+_LEFT_OUT = re.compile(r".*/(test|tests|idlelib|tkinter|ensurepip|posix|right|site-packages|dist-packages|config-\d.*)")
 _LIBRARY = re.compile(r"^\s*(?:(\S+) => )?(/\S+) \(0x[0-9a-f]+\)$", re.MULTILINE)
 
 
@@ -56,7 +53,9 @@ def ensure_image(client: Any, base: str | None = None) -> str:
     context = io.BytesIO()
     with tarfile.open(fileobj=context, mode="w") as tar:
         for name, data in files.items():
-            _add(tar, name, data)
+            entry = tarfile.TarInfo(name)
+            entry.size = len(data)
+            tar.addfile(entry, io.BytesIO(data))
     context.seek(0)
     options = {"target": "sandbox", "tag": tag, "network_mode": "none", "rm": True, "forcerm": True}
     with speaking_to_engine("build its image"):
@@ -91,7 +90,7 @@ def import_base(client: Any, tag: str = LOCAL_BASE) -> str:
     """
     repository, _, name = tag.partition(":")
     with tempfile.TemporaryFile() as file:
-        with tarfile.open(fileobj=file, mode="w") as tar:
+        with tarfile.open(fileobj=file, mode="w", dereference=True) as tar:
             write_base(tar)
         file.seek(0)
         changes = ["ENV PATH=/usr/local/bin:/usr/bin:/bin"]
@@ -102,31 +101,21 @@ def import_base(client: Any, tag: str = LOCAL_BASE) -> str:
 
 def write_base(tar: tarfile.TarFile) -> None:
     """Write the base image's files."""
-    for folder in ("etc", "tmp", "proc", "sys", "dev"):
-        entry = tarfile.TarInfo(folder)
-        entry.type, entry.mode = tarfile.DIRTYPE, 0o1777 if folder == "tmp" else 0o755
-        tar.addfile(entry)
-    _add(tar, "etc/passwd", b"root:x:0:0::/:/sbin/nologin\nnobody:x:65534:65534::/:/sbin/nologin\n")
-    _add(tar, "etc/group", b"root:x:0:\nnogroup:x:65534:\n")
     python = Path(getattr(sys, "_base_executable", "") or sys.executable).resolve()
     library = Path(sysconfig.get_path("stdlib", vars={"installed_base": sys.base_prefix, "base": sys.base_prefix}))
-    _add_file(tar, python, "usr/local/bin/python3")
-    native = [python]
-    for path in sorted(path for path in library.rglob("*") if path.is_file()):
-        inner = path.relative_to(library).as_posix()
-        if not _LEFT_OUT.match(inner):
-            _add_file(tar, path, f"usr/local/{library.relative_to(sys.base_prefix)}/{inner}")
-            native += [path] if path.suffix == ".so" else []
-    for path, where in _libraries(native):
-        _add_file(tar, path, where)
-    zones = Path("/usr/share/zoneinfo")
-    for path in sorted(path for path in zones.rglob("*") if path.is_file()):
-        if path.relative_to(zones).parts[0] not in ("posix", "right"):
-            _add_file(tar, path, str(path).lstrip("/"))
+    files = {"usr/local/bin/python3": python, "usr/share/zoneinfo": Path("/usr/share/zoneinfo")}
+    files[f"usr/local/{library.relative_to(sys.base_prefix)}"] = library
+    files |= _libraries([python, *library.glob("lib-dynload/*.so")])
+    folder = tarfile.TarInfo("tmp")
+    folder.type, folder.mode = tarfile.DIRTYPE, 0o1777
+    tar.addfile(folder)
+    for name, path in files.items():
+        if path.exists():
+            tar.add(path, name, filter=lambda entry: None if _LEFT_OUT.fullmatch(entry.name) else entry)
 
 
-def _libraries(native: list[Path]) -> list[tuple[Path, str]]:
-    """The shared libraries that those files need, and where each goes: beside the C library, which is always found."""
+def _libraries(native: list[Path]) -> dict[str, Path]:
+    """The shared libraries that those files need, by where each goes: beside the C library, which is always found."""
     ldd = shutil.which("ldd")
     if ldd is None:
         raise SandboxUnavailable("making a base image needs `ldd`; install it, or name an image in ATC_DOCKER_BASE")
@@ -134,19 +123,7 @@ def _libraries(native: list[Path]) -> list[tuple[Path, str]]:
     found = {(soname or path): Path(path) for soname, path in _LIBRARY.findall(told)}
     home = next((path.parent for soname, path in found.items() if re.match(r"libc\.(so|musl)", soname)), Path("/lib"))
     # The loader is named by its whole path.
-    places = {soname if soname.startswith("/") else str(home / soname): path for soname, path in found.items()}
-    return [(path.resolve(), where.lstrip("/")) for where, path in sorted(places.items())]
-
-
-def _add_file(tar: tarfile.TarFile, path: Path, name: str) -> None:
-    status = path.stat()  # compiled modules are checked against the time
-    _add(tar, name, path.read_bytes(), mode=0o755 if status.st_mode & 0o100 else 0o644, time=int(status.st_mtime))
-
-
-def _add(tar: tarfile.TarFile, name: str, data: bytes, *, mode: int = 0o644, time: int = 0) -> None:
-    entry = tarfile.TarInfo(name)
-    entry.size, entry.mode, entry.mtime = len(data), mode, time
-    tar.addfile(entry, io.BytesIO(data))
+    return {(soname if soname.startswith("/") else str(home / soname)).lstrip("/"): p for soname, p in found.items()}
 
 
 def _image_id(client: Any, name: str) -> str:
@@ -158,16 +135,8 @@ def _image_id(client: Any, name: str) -> str:
             return ""
 
 
-def main(arguments: list[str]) -> None:
-    """`import [TAG]`: make a base image from the running Python. `build [BASE]`: build the image. Prints the tag."""
-    if not arguments or arguments[0] not in ("import", "build") or len(arguments) > 2:
-        sys.exit("usage: python -m sandbox.docker.image import [TAG] | build [BASE]")
-    try:
-        with closing(connect()) as client:
-            print((import_base if arguments[0] == "import" else ensure_image)(client, *arguments[1:]))
-    except SandboxUnavailable as error:
-        sys.exit(str(error))
-
-
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    if sys.argv[1:] != ["import"]:
+        sys.exit("usage: python -m sandbox.docker.image import")
+    with closing(connect()) as client:
+        print(import_base(client))
