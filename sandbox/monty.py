@@ -13,14 +13,12 @@ import importlib
 import importlib.util
 import json
 import os
-import random
 import re
 import signal
 import socket
 import sys
 import threading
 import uuid
-import zoneinfo
 from contextlib import suppress
 from typing import Any, NoReturn
 
@@ -34,24 +32,19 @@ from sandbox.limits import Limits
 from sandbox.rpc import Exit, serve
 from sandbox.trace import Trace
 from sandbox.zygote.channel import Channel
-from sandbox.zygote.values import keywords_only, plain, sendable, shorten, text_of
-
-TICK_SECONDS = 0.001
-"""How far the program's clock moves each time that it is read. Sleeping moves it by the time slept."""
+from sandbox.zygote.values import keywords_only, plain, sendable, shorten
 
 TURN_SECONDS, START_SECONDS = 3600.0, 30.0
 MEMORY_BYTES = 2 * 2**30
 """A program gets no more, whatever the limits of its run say."""
 SUSPENSIONS = 100_000
 """How often one program may ask the host for anything, a name or the time included."""
-PARTS = 300_000
-"""Parts of a value that leaves the interpreter; a few bytes there may be endless when written out (`x = [x, x]`)."""
-MOST_ENTROPY = 1 << 20
+PARTS = FRAME_BYTES
+"""Parts and characters of a value that leaves the interpreter; a few bytes there may be endless when written out
+(`x = [x, x]`)."""
 SHOWN_FRAMES = 30
 
 NO_INPUT = "input() is not available: nobody is there to answer; print the result instead"
-
-_TEXTUAL = (datetime.date, datetime.time, datetime.timedelta, decimal.Decimal, uuid.UUID)
 
 
 class MontySandbox(OnDemand["_Pool"]):
@@ -131,7 +124,6 @@ class _Interpreter:
         self._state = threading.Lock()
         self._failed: dict[str, int] = {}
         """The latest call that failed with a text."""
-        self._elapsed = 0.0
         workers.start(self._main)
 
     def interrupt(self) -> None:
@@ -167,8 +159,7 @@ class _Interpreter:
 
     def _run(self, start: dict[str, Any]) -> dict[str, Any]:
         """The last word."""
-        self._source, self._tools, self._pins = start["source"], start["tools"], start["pins"]
-        self._entropy = random.Random(f"entropy {self._pins['seed']}")  # noqa: S311 - the same in each run
+        self._source, self._tools, pins = start["source"], start["tools"], start["pins"]
         seconds = max(min(self._limits.cpu_seconds, self._limits.wall_seconds, TURN_SECONDS), 0.001)
         try:
             with self._pool.checkout(
@@ -182,11 +173,10 @@ class _Interpreter:
                     "max_total_sleep_secs": self._limits.wall_seconds,
                 },
                 os_policy={
-                    "datetime": "call_host",
-                    "timezone": self._pins["timezone"],
+                    "datetime": datetime.datetime.fromtimestamp(pins["clock"], datetime.UTC),  # it stands still
+                    "timezone": pins["timezone"],
                     "sleep": "call_host",
-                    "process_time": "zero",
-                    "random_start": {"seed": self._pins["seed"]},
+                    "random_start": {"seed": pins["seed"]},
                 },
                 assert_message_annotations=False,
             ) as session:
@@ -200,8 +190,6 @@ class _Interpreter:
             return self._last_word(error)
         except (OSError, EOFError):
             raise
-        except _Exit:
-            return {"done": None}
         except Exception as error:  # noqa: BLE001 - what the interpreter's process sent made no sense
             return _fail("exception", "Crash", f"the interpreter broke its protocol ({error})", [])
 
@@ -218,71 +206,44 @@ class _Interpreter:
                 given = self._answer(step)
                 step = step.resume_not_handled() if given is None else step.resume(given)
         try:
-            return {"done": plain(_copied(step.output))}
+            return {"done": plain(_bounded(step.output))}
         except TooLarge:
-            return {"done": f"<{type(step.output).__name__}, too large to be shown>"}
+            return {"done": f"<{type(step.output).__name__}, which cannot be shown>"}
 
     def _answer(self, asked: Any) -> dict[str, Any] | None:
         """What a call gives or raises in the program; None where monty itself is to refuse it."""
         name, args = asked.function_name, asked.args
         if asked.is_os_function:
-            return self._system(name, args)
+            return self._sleep(float(args[0])) if name.endswith("sleep") else None
         if name in self._tools:
             line = self._source.encode("utf-8", "replace").count(b"\n", 0, asked.position.start) + 1
             return self._call(name, args, asked.kwargs, line)
         if name == "input":
             return _raised("RuntimeError", NO_INPUT)
         if name in ("exit", "quit"):
-            if not args or args[0] in (None, 0):
-                raise _Exit
-            return _raised("SystemExit", shorten(_text(args[0]), 200))
+            return _raised("SystemExit", "" if not args or args[0] in (None, 0) else shorten(str(args[0]), 200))
         return _raised("NameError", f"name {shorten(name, 100)!r} is not defined")
 
     def _call(self, tool: str, args: tuple[Any, ...], arguments: dict[str, Any], line: int) -> dict[str, Any]:
-        if args:
-            return _raised("TypeError", keywords_only(tool, self._tools[tool], args, arguments, _text))
         try:
-            reply = self._frames.call(tool, _copied(arguments), line)
+            _bounded([args, arguments])
+            if args:
+                return _raised("TypeError", keywords_only(tool, self._tools[tool], args, arguments))
+            reply = self._frames.call(tool, arguments, line)
         except (TooLarge, ValueError):
-            return _raised("ValueError", f"{tool}() was given too many bytes of arguments")
+            return _raised("ValueError", f"{tool}() was given arguments that are too large, or no JSON")
         if "error" not in reply:
             text = json.dumps(reply["value"], ensure_ascii=False)
-            if text.isascii() or text == sendable(text):
-                return {"return_value": reply["value"]}
             return {"return_value": json.loads(text.encode("utf-8", "replace"))}  # its strings hold no lone surrogates
         status = reply["status"]
         said = sendable(reply["error"] if status is None else f"HTTP {status}: {reply['error']}")
         self._failed[said] = reply["id"]
         return _raised("RuntimeError", said)
 
-    def _system(self, name: str, args: tuple[Any, ...]) -> dict[str, Any] | None:
-        """The machine that a program sees: a clock, chance and a time zone that are the same in every run."""
-        if name in ("time.sleep", "asyncio.sleep", "system.sleep", "system.async_sleep"):
-            self._sleep(float(args[0]))
-            return {"return_value": None}
-        if name == "os.urandom" and args and type(args[0]) is int and 0 <= args[0] <= MOST_ENTROPY:
-            return {"return_value": self._entropy.randbytes(args[0])}
-        if name in ("os.environ", "os.getenv"):
-            return {"return_value": {} if name == "os.environ" else args[1] if len(args) > 1 else None}
-        if name not in ("time.time", "datetime.now", "date.today"):
-            return None
-        self._elapsed += TICK_SECONDS
-        if name == "time.time":
-            steady = bool(args) and str(args[0]).startswith(("time.monotonic", "time.perf_counter"))
-            return {"return_value": self._elapsed + (0 if steady else self._pins["clock"])}
-        zone = args[0] if args and name == "datetime.now" else None
-        moment = datetime.datetime.fromtimestamp(
-            self._pins["clock"] + self._elapsed, zone or zoneinfo.ZoneInfo(self._pins["timezone"])
-        )
-        if name == "date.today":
-            return {"return_value": moment.date()}
-        return {"return_value": moment if zone is not None else moment.replace(tzinfo=None)}
-
-    def _sleep(self, seconds: float) -> None:
-        if seconds > 0:
-            if self._over.wait(min(seconds, threading.TIMEOUT_MAX)):
-                raise EOFError
-            self._elapsed += seconds
+    def _sleep(self, seconds: float) -> dict[str, Any]:
+        if seconds > 0 and self._over.wait(min(seconds, threading.TIMEOUT_MAX)):
+            raise EOFError
+        return {"return_value": None}
 
     def _print(self, stream: str, text: str) -> None:
         if stream == "stdout":
@@ -321,56 +282,33 @@ class _Interpreter:
         return _fail("exception", type_, text, frames)
 
 
-class _Exit(Exception):
-    """The program ended itself, as `exit()` does."""
-
-
 class TooLarge(Exception):
     """More than can be sent."""
 
 
-def _copied(value: Any) -> Any:
-    """A copy of at most `PARTS` parts and characters in all, with the class's name for what is not plain data.
+def _bounded(value: Any) -> Any:
+    """`value`, where it is plain data of at most `PARTS` parts and characters in all.
 
     Raises:
-        TooLarge: it has more, or is nested too deeply, as what holds itself is.
+        TooLarge: it is not, or is nested too deeply, as what holds itself is.
     """
-    left = PARTS + FRAME_BYTES
-
-    def copy(item: Any, levels: int) -> Any:
-        nonlocal left
-        kind = type(item)
-        left -= len(item) + 1 if kind in (str, bytes) else 3
-        if left < 0 or levels == 0:
+    left, inside = PARTS, [(value, LEVELS - 4)]
+    while inside:
+        item, levels = inside.pop()
+        left -= len(item) + 1 if isinstance(item, str | bytes) else 3
+        if left < 0 or levels == 0 or not isinstance(item, _PLAIN):
             raise TooLarge
-        if kind in (list, tuple, set, frozenset):
-            return kind(copy(part, levels - 1) for part in item)
-        if kind is dict:
-            return {copy(key, levels - 1): copy(part, levels - 1) for key, part in item.items()}
-        if item is None or kind in (str, bytes, int, float, bool) or isinstance(item, _TEXTUAL):
-            return item
-        if isinstance(item, tuple):  # a named one
-            return tuple(copy(part, levels - 1) for part in item)
-        return _Opaque(f"<{sendable(shorten(str(getattr(item, 'name', kind.__name__)), 100))} object>")
-
-    return copy(value, LEVELS - 4)
+        if isinstance(item, dict):
+            inside += [(part, levels - 1) for pair in item.items() for part in pair]
+        elif isinstance(item, list | tuple | set | frozenset):
+            inside += [(part, levels - 1) for part in item]
+    return value
 
 
-class _Opaque:
-    """Stands for an object of the program, of which only its class is shown."""
-
-    def __init__(self, text: str) -> None:
-        self._text = text
-
-    def __repr__(self) -> str:
-        return self._text
-
-
-def _text(value: Any) -> str:
-    try:
-        return text_of(_copied(value))
-    except TooLarge:
-        return f"<{type(value).__name__}>"
+_PLAIN = (
+    type(None), str, bytes, int, float, list, tuple, set, frozenset, dict, datetime.date, datetime.time,
+    datetime.timedelta, decimal.Decimal, uuid.UUID,
+)  # fmt: skip
 
 
 def _raised(type_: str, text: str) -> dict[str, Any]:

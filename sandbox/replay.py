@@ -10,14 +10,11 @@ from functools import partial
 from protocols.jsontypes import JsonObject
 from protocols.toolbox import Toolbox
 from sandbox.base import Sandbox
-from sandbox.errors import Diverged, SandboxUnavailable
+from sandbox.errors import Diverged
 from sandbox.frames import RunEnded
 from sandbox.journal import Journal, canonical
 from sandbox.limits import Limits
 from sandbox.trace import Failure, ToolCall, Trace
-
-SUBSET = "runs a subset of Python"
-"""Stands in the failure of a program that needs what its sandbox has not."""
 
 _text = partial(json.dumps, ensure_ascii=False)
 
@@ -42,7 +39,7 @@ def replay(
     Raises:
         Diverged: a call, the number of calls, the failure or the answer is not the recorded one.
         Redacted: so it is, and the program had seen a placeholder before.
-        SandboxUnavailable: the sandbox could not start, died, or cannot run this program.
+        SandboxUnavailable: the sandbox could not start, or died.
     """
     try:
         trace = sandbox.run(source, tools, limits=limits, journal=ReplayJournal(recorded))
@@ -126,11 +123,6 @@ def _compare(recorded: Trace, trace: Trace) -> None:
         if (expected.error is None) != (got.error is None) or expected.tool != got.tool:
             raise Diverged(got.index, _with_error(expected), _with_error(got))
     if _failed(recorded.failure) != _failed(trace.failure) or _said(recorded) != _said(trace):
-        if _lacking(trace.failure) and not _lacking(recorded.failure):
-            problem = trace.failure.message if trace.failure else ""
-            raise SandboxUnavailable(
-                f"the {trace.backend} sandbox cannot run this program ({problem}); give another --sandbox."
-            )
         raise Diverged(len(trace.calls), _ending(recorded), _ending(trace))
     if len(trace.calls) < len(recorded.calls) and _stop(recorded) is None:
         raise Diverged(len(trace.calls), shown(recorded.calls[len(trace.calls)]), "the end of the program")
@@ -158,7 +150,3 @@ def _ending(trace: Trace) -> str:
         at = f" (line {trace.failure.line})" if trace.failure.line is not None else ""
         return f"{trace.failure.type}: {trace.failure.message}{at}"
     return f"the answer {_said(trace)}"
-
-
-def _lacking(failure: Failure | None) -> bool:
-    return failure is not None and SUBSET in failure.message

@@ -12,7 +12,7 @@ from protocols.errors import ToolError
 from protocols.toolbox import Toolbox
 from sandbox.choose import availability, open_sandbox
 from sandbox.conformance import make_tool
-from sandbox.errors import Diverged, SandboxUnavailable
+from sandbox.errors import Diverged
 from sandbox.journal import Journal
 from sandbox.limits import Limits
 from sandbox.replay import Redacted, replay
@@ -202,11 +202,3 @@ class TestSecrets:
         with pytest.raises(Diverged) as caught:
             replay("note(id='x')", offline, trace, sandbox=any_sandbox, limits=LIMITS, secrets=["<secret-8>"])
         assert not isinstance(caught.value, Redacted)
-
-
-@pytest.mark.skipif("monty" not in BACKENDS, reason="needs monty")
-def test_a_sandbox_that_lacks_what_the_program_needs_gives_no_verdict(any_sandbox):
-    source = "import statistics\nprint(statistics.mean([1, 2]))"
-    first, _, offline = ran(source, any_sandbox)
-    with closing(open_sandbox("monty")) as monty, pytest.raises(SandboxUnavailable, match="give another --sandbox"):
-        replay(source, offline, first, sandbox=monty, limits=LIMITS)

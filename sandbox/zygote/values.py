@@ -8,7 +8,6 @@ import fractions
 import json
 import math
 import uuid
-from collections.abc import Callable
 from typing import Any
 
 VALUE_CHARACTERS = 200_000
@@ -64,17 +63,11 @@ def split(arguments: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
     return sendable_, unsendable
 
 
-def keywords_only(
-    alias: str,
-    parameters: list[str],
-    args: tuple[Any, ...],
-    arguments: dict[str, Any],
-    text_of: Callable[[Any], str] = repr,
-) -> str:
+def keywords_only(alias: str, parameters: list[str], args: tuple[Any, ...], arguments: dict[str, Any]) -> str:
     """What is said against positional arguments: the call as it should be written."""
     free = [name for name in parameters if name not in arguments]
     given = [*zip(free, args, strict=False), *arguments.items()]
-    written = ", ".join(f"{name}={shorten(text_of(value), 40)}" for name, value in given)
+    written = ", ".join(f"{name}={shorten(repr(value), 40)}" for name, value in given)
     return f"{alias}() takes keyword arguments only: write {alias}({written})"
 
 
