@@ -42,8 +42,7 @@ def test_the_ways_to_end_change_no_alias():
     some = everything.only(["books_search", "finish"])
     offer = offered(some, back=True, give_up=True)
     assert list(offer.tools) == ["books_search", "finish", "finish_2", "go_back", "give_up"]
-    assert (offer.finish, offer.back, offer.give_up) == ("finish_2", "go_back", "give_up")
+    assert offer.ends == {"finish": "finish_2", "back": "go_back", "give_up": "give_up"}
     assert [line[:4] for line in offer.told.splitlines()] == ["- Wh"] * 3
     plain = offered(Toolbox([tool("read")]))
-    assert (list(plain.tools), plain.back, plain.give_up) == (["read", "finish"], "", "")
-    assert offered(Toolbox([tool("read")]), give_up=True).give_up == "give_up"
+    assert (list(plain.tools), plain.ends) == (["read", "finish"], {"finish": "finish"})

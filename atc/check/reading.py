@@ -213,7 +213,7 @@ def report_iterated(core: Core, source: t.KeyOf) -> None:
     """An object was iterated as though it were a list."""
     record, text = source.record, spelled(source.node)
     lists = list_keys(record)
-    better = f"{text}[{lists[0]!r}]" if lists else None
+    better = f"{text}[{lists[0]!r}]" if len(lists) == 1 else None
     then = f" Iterate over {better}." if better else ""
     message = (
         f"iterating {text} gives its keys (strings): {record.origin} is an object with keys {_keys(record)}, "
@@ -231,7 +231,7 @@ def _report_read(core: Core, value: t.Type, key: Any, node: ast.expr) -> None:
             _report_missing(core, value, key, place, text)
         case t.Record():
             lists = list_keys(value)
-            better = f"{text}[{lists[0]!r}]" if lists else None
+            better = f"{text}[{lists[0]!r}]" if len(lists) == 1 else None
             then = f" The list is {better}." if better else " Take a value by its key."
             message = f"{text} ({value.origin}) is an object with keys {_keys(value)}, not a list.{then}"
             core.report("not-a-list", node, message, tool=value.origin.tool, better=better)

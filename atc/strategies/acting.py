@@ -8,7 +8,6 @@ in the end is a program, too.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple, TypeAlias
@@ -93,8 +92,6 @@ class Acting(Run):
         Raises:
             BudgetSpent: the run has made as many calls as it may.
         """
-        if tool not in self.parts.toolbox:
-            return Observation(text=f"Error: there is no function {tool!r}.", failed=True)
         most = longest_shown(self.parts.prompt_tokens)
         if self.made >= (allowed := self.parts.config.max_calls):
             raise BudgetSpent(f"max_calls = {allowed}")
@@ -201,10 +198,9 @@ class Acting(Run):
         Raises:
             SandboxUnavailable: nothing was learned about the program.
         """
-        limits, left = Limits(tool_calls=1), self.meter.seconds_left
-        limits = replace(
-            limits, wall_seconds=max(1.0, min(_EXTRACT_SECONDS, _EXTRACT_SECONDS if left is None else left))
-        )
+        left = self.meter.seconds_left
+        seconds = _EXTRACT_SECONDS if left is None else max(1.0, min(_EXTRACT_SECONDS, left))
+        limits = Limits(tool_calls=1, wall_seconds=seconds)
         # The response comes by a call, as every value from outside does: no text of it stands in the program's source.
         reads, nothing = Annotations(read_only=True), {"type": "object"}
         protocol = ToolProtocol(name="response", description="The response.", input_schema=nothing, annotations=reads)
@@ -214,11 +210,8 @@ class Acting(Run):
         return None if trace.failure is not None else trace.stdout.strip() or None
 
     def _source(self, actions: Iterable[Action]) -> str:
-        """The program that makes these calls. Its variables are named so that none hides a tool."""
-        variable = "result"
-        while any(re.fullmatch(rf"{variable}_\d+", alias) for alias in self.parts.toolbox):
-            variable += "_"
-        return "".join(f"{variable}_{number} = {_spelled(action)}\n" for number, action in enumerate(actions, start=1))
+        """The program that makes these calls."""
+        return "".join(f"result_{number} = {_spelled(action)}\n" for number, action in enumerate(actions, start=1))
 
     def _executed(self, actions: Iterable[Action], source: str, *, look: bool) -> Attempt:
         tools = self.parts.toolbox.only(dict.fromkeys(action.tool for action in actions))
@@ -230,18 +223,17 @@ def _spelled(action: Action) -> str:
     return f"{action.tool}({given})"
 
 
+_TEXT: JsonObject = {"type": "string"}
+_TEXTS: JsonObject = {"type": "array", "items": _TEXT}
+_ANSWER: JsonObject = {"type": ["string", "number", "boolean"]}  # some models write a number where a text is wanted
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Offer:
-    """What a turn may call: `tools`, those that end it among them, whose aliases are told apart here.
-
-    `back`, `give_up` and `search` are empty where they are not offered.
-    """
+    """What a turn may call: `tools`, and among them those of `ends`: finish, back, give_up and search, by alias."""
 
     begun: Toolbox
-    finish: str
-    back: str = ""
-    give_up: str = ""
-    search: str = ""
+    ends: Mapping[str, str]
     searching: Searching | None = None
 
     @property
@@ -253,18 +245,12 @@ class Offer:
     @property
     def told(self) -> str:
         """How to end, as rules of a prompt."""
-        rules = [fill("act_finish", finish=self.finish)]
-        rules += [fill("act_back", back=self.back)] if self.back else []
-        rules += [fill("act_give_up", give_up=self.give_up)] if self.give_up else []
+        rules = [fill(f"act_{end}", **{end: alias}) for end, alias in self.ends.items() if end != "search"]
         if self.searching is not None:
             shown, everything = str(len(self.searching.shown)), f"{len(self.searching.toolbox):,}"
-            rules.append(fill("act_search", search=self.search, shown=shown, all=everything, most=str(MOST_SEARCHES)))
+            search, most = self.ends["search"], str(MOST_SEARCHES)
+            rules.append(fill("act_search", search=search, shown=shown, all=everything, most=most))
         return "\n".join(rules)
-
-
-_TEXT: JsonObject = {"type": "string"}
-_ANSWER: JsonObject = {"type": ["string", "number", "boolean"]}  # some models write a number where a text is wanted
-_SEARCHES: JsonObject = {"type": "array", "items": _TEXT, "minItems": 1, "maxItems": 6}
 
 
 def offered(tools: Toolbox, *, back: bool = False, give_up: bool = False, searching: Searching | None = None) -> Offer:
@@ -273,13 +259,12 @@ def offered(tools: Toolbox, *, back: bool = False, give_up: bool = False, search
     if back:
         ends["back"] = reply_tool("go_back", "Leave this way and try another from an earlier step.", reason=_TEXT)
     if give_up:
-        useless = {"type": "array", "items": _TEXT}
-        ends["give_up"] = reply_tool("give_up", "End without an answer.", reason=_TEXT, functions=useless)
+        ends["give_up"] = reply_tool("give_up", "End without an answer.", reason=_TEXT, functions=_TEXTS)
     if searching is not None:
-        ends["search"] = reply_tool("search_tools", "Find functions that are not shown.", searches=_SEARCHES)
+        searches: JsonObject = {**_TEXTS, "minItems": 1, "maxItems": 6}
+        ends["search"] = reply_tool("search_tools", "Find functions that are not shown.", searches=searches)
     offer = tools.also(ends.values())
-    named = dict(zip(ends, list(offer)[len(tools) :], strict=True))
-    return Offer(begun=offer, searching=searching, **named)
+    return Offer(begun=offer, searching=searching, ends=dict(zip(ends, list(offer)[len(tools) :], strict=True)))
 
 
 def finish_tool() -> Tool:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from dataclasses import replace
+from functools import partial
+from typing import TypeAlias
 
 from atc.attribute import attribute
 from atc.check import check
@@ -46,10 +47,9 @@ def attempt(run: Run, program: Program, *, blind: bool | None = None, seen: str 
     known = with_named(program, run.tools, run.parts.toolbox)
     program, findings, mended = checked(f"{run.task}\n{seen}", program, known, look=look, blind=blind)
     insisted = insists(findings, program, known, run.attempts) and not writing_tools(program, known)
-    mending = _Mending(run, known, look)
 
     def better(result: Attempt) -> Attempt:
-        result = mending.mended(result)
+        result = _mended(run, known, result, look=look)
         return _borne_out(result, known) if insisted else result
 
     findings = () if insisted else findings
@@ -67,14 +67,8 @@ def executed(run: Run, program: Program, tools: Toolbox, *, look: bool = False) 
 
 def given(run: Run, program: Program, findings: tuple[Finding, ...]) -> Attempt:
     """Run a program that a caller wrote, unless something was found, and say what is doubtful about its answer."""
-
-    def better(result: Attempt) -> Attempt:
-        if result.answer is None or result.trace is None:
-            return result
-        return replace(result, doubts=doubts(run.task, program, result.trace, result.answer, run.tools))
-
     # Nobody here knows what the caller had read when it wrote this.
-    return _made(run, program, run.tools, blind=False, findings=findings, better=better)
+    return _made(run, program, run.tools, blind=False, findings=findings, better=partial(_doubted, run, run.tools))
 
 
 def _borne_out(result: Attempt, tools: Toolbox) -> Attempt:
@@ -124,99 +118,70 @@ def _blamed(result: Attempt, tools: Toolbox, parts: Parts, *, look: bool = False
     return replace(result, fault=fault, execution=None if result.trace is None else parts.journal.execution)
 
 
-@dataclass(frozen=True, slots=True)
-class _Mending:
-    """What is put right in a program that ran and wrote nothing, by what its calls showed, without asking the model.
+def _mended(run: Run, tools: Toolbox, result: Attempt, *, look: bool) -> Attempt:
+    """The attempt with what its calls allow to put right without asking the model, and the doubts that are left.
 
     A mended program runs in the place of the first where it gives an answer; the journal answers what was called.
     """
-
-    run: Run
-    tools: Toolbox
-    look: bool
-
-    def mended(self, result: Attempt) -> Attempt:
-        """The attempt with what could be mended, and the doubts that are left of its answer."""
-        if wrote(result, self.run.parts):
-            return result
-        result = self._shapes(result)
-        if self.look:
-            return result
-        result = self._names(result)
-        if result.answer is None or result.trace is None or wrote(result, self.run.parts):
-            return result
-        return replace(result, doubts=doubts(self.run.task, result.program, result.trace, result.answer, self.tools))
-
-    def _shapes(self, result: Attempt) -> Attempt:
-        """Results of undescribed tools read as they came: the sole list inside, the one key that is near.
-
-        One such slip may hide another: it is mended until the program answers, or nothing is left to mend.
-        """
-        mended = result
-        for _ in range(_MENDING_ROUNDS):
-            fault, trace = mended.fault, mended.trace
-            if fault is None or fault.kind not in {*MISREAD, "error"} or trace is None or wrote(mended, self.run.parts):
-                break
-            seen = observed(self.tools, trace.calls, exactly=True)
-            found = tuple(one for one in check(mended.program, seen) if one.certain and not _is_choice(one, seen))
-            program = mend(mended.program, found, seen) if seen is not self.tools and found else None
-            if program is None:
-                break
-            mended = self._run(mended, program, found)
-        return mended if mended.answer is not None else result
-
-    def _names(self, result: Attempt) -> Attempt:
-        """Ids in its answer looked up, where the task asks for a field that a lookup gives."""
-        if result.answer is None or result.trace is None:
-            return result
-        everything = self.run.parts.toolbox
-        program = look_up_answer(self.run.task, result.program, result.trace, result.answer, everything)
-        tools = with_named(program, self.tools, everything) if program is not None else self.tools
-        if program is None or wrote(result, self.run.parts) or any(found.certain for found in check(program, tools)):
-            return result
-        found = Finding(code=ID_PRINTED, message=f"{result.answer[:40]!r} is no more than an id.", line=1)
-        again = self._run(result, program, [found], tools)
-        return again if again.answer is not None else result
-
-    def _run(
-        self, result: Attempt, program: Program, found: Sequence[Finding], tools: Toolbox | None = None
-    ) -> Attempt:
-        tools = self.tools if tools is None else tools
-        trace = traced(self.run, program, tools)
-        trace = replace(trace, calls=_as_made(trace.calls, result))
-        again = replace(result, program=program, trace=trace, mended=(*result.mended, *found))
-        return _blamed(again, tools, self.run.parts)
+    if wrote(result, run.parts):
+        return result
+    result = _shapes(run, tools, result)
+    if look:
+        return result
+    result = _names(run, tools, result)
+    return result if wrote(result, run.parts) else _doubted(run, tools, result)
 
 
-def _is_choice(found: Finding, tools: Toolbox) -> bool:
-    """Whether a finding suggests one list of an object that has several."""
-    if found.code != "not-a-list" or found.tool is None or found.tool not in tools:
-        return False
-    schemas: list[Any] = [tools[found.tool].protocol.output_schema]
-    while schemas:
-        match schemas.pop():
-            case dict() as schema:
-                fields = schema.get("properties")
-                lists = [k for k, v in fields.items() if v.get("type") == "array"] if isinstance(fields, dict) else []
-                if len(lists) > 1 and any((found.suggestion or "").endswith(f"[{key!r}]") for key in lists):
-                    return True
-                schemas += schema.values()
-            case list() as several:
-                schemas += several
-    return False
+def _shapes(run: Run, tools: Toolbox, result: Attempt) -> Attempt:
+    """Results of undescribed tools read as they came: the sole list inside, the one key that is near.
+
+    One such slip may hide another: it is mended until the program answers, or nothing is left to mend.
+    """
+    mended = result
+    for _ in range(_MENDING_ROUNDS):
+        fault, trace = mended.fault, mended.trace
+        if fault is None or fault.kind not in {*MISREAD, "error"} or trace is None or wrote(mended, run.parts):
+            break
+        seen = observed(tools, trace.calls, exactly=True)
+        found = tuple(one for one in check(mended.program, seen) if one.certain)
+        program = mend(mended.program, found, seen) if seen is not tools and found else None
+        if program is None:
+            break
+        mended = _again(run, tools, mended, program, found)
+    return mended if mended.answer is not None else result
 
 
-def _as_made(calls: Sequence[ToolCall], before: Attempt) -> tuple[ToolCall, ...]:
-    """The calls of both runs of one attempt: what the first made and the second reused is shown once, as made."""
-    made = [call for call in before.calls if not call.reused]
-    shown: list[ToolCall] = []
-    for call in calls:
-        first = next((m for m in made if call.reused and (m.tool, m.arguments) == (call.tool, call.arguments)), None)
-        if first is not None:
-            made.remove(first)
-            call = replace(call, reused=False, seconds=first.seconds)
-        shown.append(call)
-    return tuple(replace(call, index=index) for index, call in enumerate([*made, *shown]))
+def _names(run: Run, tools: Toolbox, result: Attempt) -> Attempt:
+    """Ids in its answer looked up, where the task asks for a field that a lookup gives."""
+    if result.answer is None or result.trace is None:
+        return result
+    everything = run.parts.toolbox
+    program = look_up_answer(run.task, result.program, result.trace, result.answer, everything)
+    tools = with_named(program, tools, everything) if program is not None else tools
+    if program is None or wrote(result, run.parts) or any(found.certain for found in check(program, tools)):
+        return result
+    found = Finding(code=ID_PRINTED, message=f"{result.answer[:40]!r} is no more than an id.", line=1)
+    again = _again(run, tools, result, program, [found])
+    return again if again.answer is not None else result
+
+
+def _again(run: Run, tools: Toolbox, result: Attempt, program: Program, found: Sequence[Finding]) -> Attempt:
+    """The attempt with `program` run in its place. What the first run called and this one reused counts as made."""
+    made = [(call.tool, call.arguments) for call in result.calls if not call.reused]
+    trace = traced(run, program, tools)
+    calls = (
+        replace(call, reused=False) if call.reused and (call.tool, call.arguments) in made else call
+        for call in trace.calls
+    )
+    again = replace(result, program=program, trace=replace(trace, calls=tuple(calls)), mended=(*result.mended, *found))
+    return _blamed(again, tools, run.parts)
+
+
+def _doubted(run: Run, tools: Toolbox, result: Attempt) -> Attempt:
+    """The attempt with what speaks against its answer, if it has one."""
+    if result.answer is None or result.trace is None:
+        return result
+    return replace(result, doubts=doubts(run.task, result.program, result.trace, result.answer, tools))
 
 
 def checked(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import groupby
 
 from atc.events import RouteChanged
@@ -27,25 +26,23 @@ def solve(task: str, parts: Parts) -> Solution:
     It does so at once where a program writes after reading a response that nobody has described or seen. The run goes
     on with what it has: one budget, one journal.
     """
-    route = _Route()
-    chain = Chain(task, parts, route)
-    tools, tried = chain.tools, chain.solve()
-    if not route.why or tried.status != "failed" or tried.limit is not None:
+    first = _First(task, parts)
+    tools, tried = first.tools, first.solve()
+    if not first.why or tried.status != "failed" or tried.limit is not None:
         return tried
-    parts.observer(RouteChanged("stepwise", route.why))
-    return Stepwise(task, parts, tools=tools, meter=chain.meter, attempts=tried.attempts).solve()
+    parts.observer(RouteChanged("stepwise", first.why))
+    return Stepwise(task, parts, tools=tools, meter=first.meter, attempts=tried.attempts).solve()
 
 
-@dataclass
-class _Route:
-    """Whether `chain` should be left, and why, in a clause."""
+class _First(Chain):
+    """`chain` until it should be left; `why` says so in a clause."""
 
-    why: str = ""
+    why = ""
 
-    def __call__(self, attempts: Sequence[Attempt], program: Program | None, tools: Toolbox) -> bool:
-        """See `atc.strategies.chain.Leave`."""
+    def leaves(self, attempts: Sequence[Attempt], program: Program | None = None) -> bool:
+        """See `Chain.leaves`."""
         if program is not None:
-            if found := unseen_writes(program, tools):
+            if found := unseen_writes(program, self.tools):
                 self.why = "{} may be given what {} returns, which nobody has seen".format(*found)
         elif len(misread := _misreadings(attempts)) >= _MOST_MISREAD and not any(a.answer for a in attempts):
             blamed = list(dict.fromkeys(fault.tool for fault in misread if fault.tool is not None))

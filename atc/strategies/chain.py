@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from atc.doubt import says_nothing
@@ -28,9 +28,6 @@ from protocols.toolbox import Toolbox
 UNCONFIRMED = "an answer was doubtful, and the model did not confirm it."
 UNCHANGED = "the model wrote the same program again, which would fail as it did."
 
-Leave = Callable[[Sequence[Attempt], Program | None, Toolbox], bool]
-"""Whether another way should be tried: after attempts, or before a program that was written now is run."""
-
 
 def solve(task: str, parts: Parts) -> Solution:
     """Retrieve, then write, check, execute, attribute and repair until an answer stands or the budget is spent."""
@@ -38,18 +35,21 @@ def solve(task: str, parts: Parts) -> Solution:
 
 
 class Chain(Run):
-    """One run; `leave` is of a strategy that begins with this one, and goes on in its own way.
+    """One run.
 
     `tried` are the programs that need not run again: they would do what they did. A program that a tool's failure
     stopped is none of them: the failure may have passed. `confirmed`: the model gave the last program again after it
     had been told what is doubtful about its answer.
     """
 
-    def __init__(self, task: str, parts: Parts, leave: Leave = lambda *_: False) -> None:
+    def __init__(self, task: str, parts: Parts) -> None:
         super().__init__(task, parts)
-        self.leave = leave
         self.tried: set[str] = set()
         self.confirmed = False
+
+    def leaves(self, attempts: Sequence[Attempt], program: Program | None = None) -> bool:  # noqa: ARG002 - of `auto`
+        """Whether another way should be tried, after `attempts` or before a program that was written now is run."""
+        return False
 
     def act(self) -> None:
         """A program, and then repairs of it; each program's fault is told before another is asked for."""
@@ -63,16 +63,16 @@ class Chain(Run):
                 self.confirmed = self.attempts[-1].answer is not None
                 if not self.confirmed:
                     self.meter.note(UNCHANGED)
-                    self.leave([*self.attempts, replace(self.attempts[-1], round=self.round)], None, self.tools)
+                    self.leaves([*self.attempts, replace(self.attempts[-1], round=self.round)])
                 return
-            if program is not None and self.leave(self.attempts, program, self.tools):
+            if program is not None and self.leaves(self.attempts, program):
                 return
             before = len(self.attempts)
             self._attempt(program)
             told = any(attempt.answer is not None for attempt in self.attempts[:before])
             tried = self.attempts[before:]
             last = _ended(tried[-1], doubt_told=told) or config.repair == "none" or self.round == config.max_repairs
-            if last or self.leave(self.attempts, None, self.tools):
+            if last or self.leaves(self.attempts):
                 return
             messages += correction(
                 worth_repairing(tried),

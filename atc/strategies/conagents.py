@@ -193,7 +193,7 @@ class _Team(Acting):
         return _Outcome(told=feedback, again=to)
 
     def _known(self) -> str:
-        return "\n".join(briefer(self.known, beside=0, room=self.room)) or "nothing yet"
+        return "\n".join(briefer(self.known, room=self.room)) or "nothing yet"
 
 
 def _guiding(tools: Toolbox) -> Toolbox:

@@ -138,7 +138,7 @@ def first_paragraph(text: str) -> str | None:
     return re.split(r"\n[ \t]*\n", text.strip(), maxsplit=1)[0].strip().strip("*_`").strip() or None
 
 
-def briefer(told: Sequence[str], *, beside: int, room: int) -> list[str]:
+def briefer(told: Sequence[str], *, room: int, beside: int = 0) -> list[str]:
     """Texts, the earliest shortened until all fit `room` together with `beside`, in tokens. The last one stays."""
     shown = list(told)
     for number, text in enumerate(told[:-1]):

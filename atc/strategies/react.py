@@ -96,19 +96,18 @@ def next_turn(turns: Turns, offer: Offer, acting: Acting, *, then: str = "") -> 
 
 def done(turn: Turn, call: ReadCall, offer: Offer, acting: Acting) -> Turn:
     """`turn` with what became of its valid call: an end, or an observation."""
-    turn = replace(turn, tool=call.tool, arguments=call.arguments)
-    given = call.arguments
-    if call.tool == offer.finish:
-        answer = str(given["answer"]).strip()
-        if not answer:
-            return replace(turn, told=observed("Error: the answer is empty."))
-        return replace(turn, end="answer", answer=answer)
-    if call.tool == offer.back:
-        return replace(turn, end="back", reason=str(given["reason"]))
-    if offer.searching is not None and call.tool == offer.search:
-        return replace(turn, told=observed(offer.searching.answer(_names(given["searches"]))))
-    if call.tool == offer.give_up:
-        return replace(turn, end="give_up", reason=str(given["reason"]), functions=_names(given["functions"]))
+    turn, given = replace(turn, tool=call.tool, arguments=call.arguments), call.arguments
+    match next((end for end, alias in offer.ends.items() if alias == call.tool), None):
+        case "finish":
+            answer = str(given["answer"]).strip()
+            ended = replace(turn, end="answer", answer=answer)
+            return ended if answer else replace(turn, told=observed("Error: the answer is empty."))
+        case "back":
+            return replace(turn, end="back", reason=str(given["reason"]))
+        case "give_up":
+            return replace(turn, end="give_up", reason=str(given["reason"]), functions=_names(given["functions"]))
+        case "search" if offer.searching is not None:
+            return replace(turn, told=observed(offer.searching.answer(_names(given["searches"]))))
     seen = acting.call(call.tool, given)
     return replace(turn, told=observed(seen.text), end="paused" if seen.paused else None)
 
@@ -120,7 +119,7 @@ def observed(text: str) -> str:
 
 def opening(task: str, tools: Toolbox, offer: Offer, *, budget: int, docs: Docs = "full") -> list[Message]:
     """The rules, a worked example and the task, with `budget` tokens of what a prompt of `docs` tells of the tools."""
-    rules, example = fill("react", endings=offer.told), fill("react_example", finish=offer.finish)
+    rules, example = fill("react", endings=offer.told), fill("react_example", finish=offer.ends["finish"])
     return conversation.opening(rules, example, task, tools, told=observed, budget=budget, docs=docs)
 
 

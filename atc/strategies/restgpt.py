@@ -126,7 +126,7 @@ class _RestGPT(Acting):
     def _background(self) -> str:
         """What came of the steps so far, the earliest in brief where room is short."""
         room = self.planning.room // 2
-        return "\n".join(briefer(self.results, beside=0, room=room)) or "No background"
+        return "\n".join(briefer(self.results, room=room)) or "No background"
 
     def _select(self, plan: Plan, background: str) -> tuple[str, ReadCall]:
         """What the selector says; of a step that goes on, in the conversation about that step.

@@ -81,7 +81,7 @@ class Asked:
             call = written.call
             if not call.valid:
                 errors, observed = errors + 1, call.error.message if call.error else ""
-            elif call.tool == self._offer.finish:
+            elif call.tool == self._offer.ends["finish"]:
                 finished, row = True, replace(row, answer=str(call.arguments.get("answer", "")))
             elif scope is not None and written.by_grammar and (problem := scope.problem(call.tool)):
                 errors, observed, waits = 0, problem, call.tool
