@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import tempfile
+import re
 import threading
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -20,9 +19,10 @@ from typing import Any
 
 from atc.redaction import Redactor
 from atc.synthesize import described
-from probing.infer import count_fields, infer
+from probing.infer import infer
+from protocols.files import write_whole
 from protocols.jsontypes import Json, JsonObject
-from protocols.protocol import Evidence, ToolProtocol, dump
+from protocols.protocol import Evidence, dump
 from protocols.schema import validator, wrapper_key
 from protocols.secrets import within
 from protocols.toolbox import Tool, Toolbox
@@ -30,8 +30,6 @@ from sandbox.trace import ToolCall
 
 _LARGEST_CHARACTERS = 300_000
 """Of a response as JSON. Nothing is learned from a larger one: reading it would hold up the run."""
-_COUNTED = 20
-"""Responses of a tool that are counted; after them only one that departs from the schema is looked at."""
 _STRUCTURE = frozenset({"title", "description", "type", "properties", "required", "items", "prefixItems",
                         "additionalProperties", "anyOf", "oneOf", "$ref", "$defs"})  # fmt: skip
 """Keywords that are kept of an inferred schema. All others could hold values, and so a secret."""
@@ -45,102 +43,57 @@ class LearnedSchemas:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._lock = threading.Lock()
-        self._known: dict[str, tuple[JsonObject, Evidence] | None] = {}
-        self._keys: dict[int, tuple[ToolProtocol, str]] = {}
 
     def over(self, toolbox: Toolbox) -> Toolbox:
         """The toolbox with what is known of tools that declare no response schema, or a wrong one."""
-        names = {name for path in self._folder.glob("*.json") if (name := self._named(path))}
-        return toolbox.map(lambda tool: self._informed(tool) if tool.protocol.name in names else tool)
+        names = {path.name.rpartition("-")[0] for path in self._folder.glob("*.json")}
+        return toolbox.map(lambda tool: self._informed(tool) if _safe(tool) in names else tool)
 
     def learn(self, toolbox: Toolbox, calls: Iterable[ToolCall], redact: Redactor) -> Toolbox:
         """Take what the completed calls of a run show, and give the toolbox that knows it."""
         changed: dict[str, Tool] = {}
         for call in calls:
             tool = changed.get(call.tool) or toolbox.get(call.tool)
-            if tool is None or call.error is not None or call.reused or not self._is_open(tool, call.result):
+            if tool is None or call.error is not None or call.reused or not is_news(tool, call.result):
                 continue
-            better = self._learned(tool, call.result, redact)
+            with self._lock:
+                better = self._learned(self._informed(tool), call.result, redact)
             if better is not None:
                 changed[call.tool] = better
         return toolbox.map(lambda tool: changed.get(tool.alias, tool)) if changed else toolbox
 
-    def _is_open(self, tool: Tool, response: Json) -> bool:
-        """Whether the tool's response schema is learned: nobody declared one, or this response breaks it."""
-        return self._known.get(self._key(tool.protocol)) is not None or is_news(tool, response)
-
     def _learned(self, tool: Tool, response: Json, redact: Redactor) -> Tool | None:
-        """The tool with what one more response shows; None where it shows nothing new."""
-        with self._lock:
-            key = self._key(tool.protocol)
-            schema, evidence = self._read(key) or (tool.protocol.output_schema or {}, Evidence(level="observed"))
-            fits = bool(schema) and validator(schema).is_valid(response)
-            if fits and evidence.observations >= _COUNTED:
-                return None
-            covered = redact.value(response)
-            if len(json.dumps(covered)) > _LARGEST_CHARACTERS:
-                return None
-            if not fits:
-                found = _as_programs_see_it(tool, structure(infer([covered], schema or None)))
-                if found is None:
-                    return None
-                schema = found
-            counts = dict(evidence.fields)
-            for path in count_fields(schema, [covered]):
-                counts[path] = counts.get(path, 0) + 1
-            evidence = Evidence(level="observed", observations=evidence.observations + 1, fields=counts)
-            self._known[key] = schema, evidence
-            self._write(key, tool, schema, evidence)
-            return self._with(tool, schema, evidence)
+        """The tool with what one more response shows; None where it is nothing, or too much."""
+        covered, known = redact.value(response), tool.protocol.output_schema
+        if len(json.dumps(covered)) > _LARGEST_CHARACTERS:
+            return None
+        schema = _as_programs_see_it(tool, _structure(infer([covered], known or None)))
+        if schema is None or schema == known:
+            return None
+        document = json.dumps({"tool": tool.protocol.name, "source": tool.source, "outputSchema": schema}, indent=1)
+        write_whole(self._file(tool), document, mode=0o600)
+        return _with(tool, schema)
 
     def _informed(self, tool: Tool) -> Tool:
-        found = self._read(self._key(tool.protocol))
-        return tool if found is None else self._with(tool, *found)
-
-    def _with(self, tool: Tool, schema: JsonObject, evidence: Evidence) -> Tool:
-        key = self._key(tool.protocol)
-        protocol = replace(tool.protocol, output_schema=schema, evidence=evidence)
-        self._keys[id(protocol)] = protocol, key
-        return replace(tool, protocol=protocol)
-
-    def _key(self, protocol: ToolProtocol) -> str:
-        """What the tool is without its responses: the same for the same tool in every run."""
-        known = self._keys.get(id(protocol))
-        if known is not None and known[0] is protocol:
-            return known[1]
-        bare = dump(replace(protocol, evidence=Evidence(), examples=()))
-        key = hashlib.sha256(json.dumps(bare, sort_keys=True).encode()).hexdigest()[:32]
-        self._keys[id(protocol)] = protocol, key
-        return key
-
-    def _read(self, key: str) -> tuple[JsonObject, Evidence] | None:
-        if key not in self._known:
-            try:
-                found = json.loads((self._folder / f"{key}.json").read_text(encoding="utf-8"))
-                self._known[key] = found["outputSchema"], Evidence(level="observed", **found["evidence"])
-            except (OSError, ValueError, KeyError, TypeError):  # there is none, or it is damaged: it is learned anew
-                self._known[key] = None
-        return self._known[key]
-
-    @staticmethod
-    def _named(path: Path) -> str:
-        """The name of the tool that a file is about; empty where it is damaged."""
+        """The tool with what is known of it; as it is where there is nothing, or the file is damaged."""
         try:
-            return str(json.loads(path.read_text(encoding="utf-8"))["tool"])
+            return _with(tool, json.loads(self._file(tool).read_text(encoding="utf-8"))["outputSchema"])
         except (OSError, ValueError, KeyError, TypeError):
-            return ""
+            return tool
 
-    def _write(self, key: str, tool: Tool, schema: JsonObject, evidence: Evidence) -> None:
-        self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        document = {
-            "tool": tool.protocol.name,
-            "source": tool.source,
-            "outputSchema": schema,
-            "evidence": {"observations": evidence.observations, "fields": dict(evidence.fields)},
-        }
-        with tempfile.NamedTemporaryFile("w", dir=self._folder, delete=False, encoding="utf-8") as file:
-            json.dump(document, file, indent=1)
-        os.replace(file.name, self._folder / f"{key}.json")  # noqa: PTH105 - of a name, not of a Path
+    def _file(self, tool: Tool) -> Path:
+        """Named after what the tool is without its responses: the same for the same tool in every run."""
+        bare = dump(replace(tool.protocol, output_schema=None, evidence=Evidence(), examples=()))
+        digest = hashlib.sha256(json.dumps(bare, sort_keys=True).encode()).hexdigest()[:32]
+        return self._folder / f"{_safe(tool)}-{digest}.json"
+
+
+def _safe(tool: Tool) -> str:
+    return re.sub(r"\W", "_", tool.protocol.name, flags=re.ASCII)[:80]
+
+
+def _with(tool: Tool, schema: JsonObject) -> Tool:
+    return replace(tool, protocol=replace(tool.protocol, output_schema=schema, evidence=Evidence(level="observed")))
 
 
 def amended(before: Toolbox, after: Toolbox) -> list[Tool]:
@@ -173,14 +126,14 @@ def observed(toolbox: Toolbox, calls: Iterable[ToolCall], *, exactly: bool = Fal
         if len(json.dumps(responses, default=repr)) > _LARGEST_CHARACTERS:
             continue
         known = None if exactly else tool.protocol.output_schema
-        schema = _as_programs_see_it(tool, structure(infer(responses, known)), exactly=exactly)
+        schema = _as_programs_see_it(tool, _structure(infer(responses, known)), exactly=exactly)
         if schema is not None:
             evidence = Evidence(level="declared" if exactly else "observed")
             changed[alias] = replace(tool, protocol=replace(tool.protocol, output_schema=schema, evidence=evidence))
     return toolbox.map(lambda tool: changed.get(tool.alias, tool)) if changed else toolbox
 
 
-def structure(schema: Any) -> Any:
+def _structure(schema: Any) -> Any:
     """A schema's types, keys and nesting alone: no value that a response held is left in it."""
     if not isinstance(schema, Mapping):
         return schema
@@ -189,19 +142,14 @@ def structure(schema: Any) -> Any:
         if keyword not in _STRUCTURE:
             continue
         if keyword in _IN_PLACE:
-            kept[keyword] = {name: structure(inner) for name, inner in value.items() if not any(within(name))}
+            kept[keyword] = {name: _structure(inner) for name, inner in value.items() if not any(within(name))}
         elif keyword in _LISTS:
-            kept[keyword] = [structure(inner) for inner in value]
+            kept[keyword] = [_structure(inner) for inner in value]
         else:
-            kept[keyword] = structure(value)
+            kept[keyword] = _structure(value)
     if "required" in kept:
         kept["required"] = [name for name in kept["required"] if name in kept.get("properties", {})]
     return kept
-
-
-def opened(schema: JsonObject) -> dict[str, Any]:
-    """An object that may have more keys: what programs get of a response must not change as more is learned of it."""
-    return {**schema, "additionalProperties": True} if schema.get("type") == "object" else dict(schema)
 
 
 def _as_programs_see_it(tool: Tool, schema: JsonObject, *, exactly: bool = False) -> JsonObject | None:
@@ -211,5 +159,5 @@ def _as_programs_see_it(tool: Tool, schema: JsonObject, *, exactly: bool = False
     """
     forms = [schema] if exactly else []
     if schema.get("type") == "object":
-        forms += [{**schema, "required": []}] if exactly else [opened(schema)]
+        forms += [{**schema, "required": []} if exactly else {**schema, "additionalProperties": True}]
     return next((form for form in (*forms, schema) if wrapper_key(form) == tool.wrapper), None)
