@@ -34,7 +34,7 @@ _WIDTH = 200
         "resume": ("atc.cli.run:resume", "Go on with a run that was paused, or whose process ended."),
         "export": ("atc.cli.runs_files:export", "Write a run as a file that replays, or as a script of its own."),
         "replay": ("atc.cli.runs_files:replay", "Run an exported program again, its calls answered from the file."),
-        "test": ("atc.cli.runs_files:test", "Replay many files, for CI; --junit writes a report."),
+        "test": ("atc.cli.runs_files:test", "Replay many files, for CI."),
         "purge": ("atc.cli.runs:purge", "Delete stored runs, down to the bytes in the file."),
     },
 )

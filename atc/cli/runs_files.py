@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -17,7 +16,7 @@ from atc.cli.settings import load_config
 from atc.cli.state import open_store
 from atc.recording.document import parse, to_document
 from atc.recording.recording import InvalidRecording, Recording, record, without_secrets
-from atc.recording.rerun import Case, Replayer, Verdict, junit
+from atc.recording.rerun import Replayer, Verdict
 from atc.recording.script import to_script
 from atc.store.stored import StoredRun
 from atc.terminal import count
@@ -103,14 +102,11 @@ def replay(file: str, *, sandbox: str | None, as_json: bool) -> None:
     sys.exit(0 if verdict.same else 1)
 
 
-@click.command(epilog="Example: atc runs test tests/runs/ --junit report.xml")
+@click.command(epilog="Example: atc runs test tests/runs/")
 @click.argument("files", nargs=-1, required=True)
 @_sandbox_option
-@click.option(
-    "--junit", "report", type=click.Path(path_type=Path), metavar="OUT.xml", help="Also write a JUnit report."
-)
 @json_option
-def test(files: tuple[str, ...], *, sandbox: str | None, report: Path | None, as_json: bool) -> None:
+def test(files: tuple[str, ...], *, sandbox: str | None, as_json: bool) -> None:
     """Replay FILES, recordings or folders that hold some, and say of each whether it gave the same answer.
 
     Needs neither keys nor network. Exit status: 0 all did, 1 one did not or cannot be read, 2 there is none.
@@ -118,11 +114,10 @@ def test(files: tuple[str, ...], *, sandbox: str | None, report: Path | None, as
     found = list(dict.fromkeys(_recordings(files)))
     if not found:
         raise click.UsageError("there is no recording in it; 'atc runs export RUN -o FILE' writes one")
-    cases: list[Case] = []
     documents: list[dict[str, Any]] = []
     with Replayer(load_config({"sandbox": sandbox})[0].sandbox) as replayer:
         for file in found:
-            began, verdict = time.monotonic(), None
+            verdict = None
             try:
                 verdict = replayer.rerun(_open(file))
                 told = _line(verdict)
@@ -135,17 +130,11 @@ def test(files: tuple[str, ...], *, sandbox: str | None, report: Path | None, as
             )
             if not as_json:
                 print_text(f"{_WORDS[state]}  {file}  {told}")
-            folder, name, took = ".".join(Path(file).parent.parts), Path(file).name, time.monotonic() - began
-            cases.append(
-                Case(suite=folder, name=name, file=file, seconds=took, problem=problem, failed=state == "failed")
-            )
-    if report is not None:
-        write_whole(report, junit(cases))
     if as_json:
         print_json(documents)
-    passed = sum(case.problem is None for case in cases)
-    say(f"{passed} of {count(len(cases), 'recording')} gave the same answer.")
-    sys.exit(0 if passed == len(cases) else 1)
+    passed = sum(one["state"] == "passed" for one in documents)
+    say(f"{passed} of {count(len(documents), 'recording')} gave the same answer.")
+    sys.exit(0 if passed == len(documents) else 1)
 
 
 def _open(name: str) -> Recording:
@@ -178,12 +167,11 @@ def _recordings(files: Sequence[str]) -> Iterator[str]:
 def _line(verdict: Verdict) -> str:
     """What came of it, in a sentence."""
     recording = verdict.recording
-    edited = f" The file was edited after it was recorded ({', '.join(recording.edited)})." if recording.edited else ""
     if verdict.departure is not None:
-        return f"{str(verdict.departure).rstrip('.')}.{edited}"
+        return f"{str(verdict.departure).rstrip('.')}."
     end = "end" if recording.answer is None else "answer"
     took = f"{count(len(recording.trace.calls), 'call')}, {verdict.seconds * 1000:.0f} ms, {verdict.backend}"
-    return f"the same {end} ({took}){edited and '.'}{edited}"
+    return f"the same {end} ({took})"
 
 
 def _document(verdict: Verdict) -> dict[str, Any]:
@@ -196,7 +184,6 @@ def _document(verdict: Verdict) -> dict[str, Any]:
         "calls": len(recording.trace.calls),
         "sandbox": verdict.backend,
         "seconds": round(verdict.seconds, 3),
-        "edited": list(recording.edited),
         "diverged": departure
         and {"index": departure.index, "expected": departure.expected, "got": departure.got, "told": str(departure)},
     }

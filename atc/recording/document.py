@@ -1,8 +1,7 @@
-"""A recording as one JSON document: written, hashed, read, and refused in one sentence where it cannot be read."""
+"""A recording as one JSON document: written, read, and refused in one sentence where it cannot be read."""
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from dataclasses import asdict
@@ -22,8 +21,6 @@ from sandbox.trace import Failure, Frame, Pins, ToolCall, Trace
 
 FORMAT = 1
 _FORMAT = "atc recording "
-_HASHED = ("program", "answer", "end", "pins", "sandbox", "tools")
-"""The parts that decide what a replay gives; each call carries its own hash."""
 _WIDENING = ("tool_calls", "result_bytes")
 """Limits that may be wider than ours: what is in the file bounds them already."""
 
@@ -31,7 +28,7 @@ _WIDENING = ("tool_calls", "result_bytes")
 def to_document(recording: Recording) -> dict[str, Any]:
     """The recording as plain JSON. `from_document` reads it."""
     trace = recording.trace
-    document: dict[str, Any] = {
+    return {
         "format": f"{_FORMAT}{FORMAT}",
         "run": recording.run,
         "task": recording.task,
@@ -50,7 +47,6 @@ def to_document(recording: Recording) -> dict[str, Any]:
         "versions": dict(recording.versions),
         "secrets": list(recording.secrets),
     }
-    return document | {"sha256": _hashes(document)}
 
 
 def parse(text: str, *, where: str) -> Recording:
@@ -89,7 +85,6 @@ def from_document(document: Json, *, where: str) -> Recording:
         limits=_limits(sandbox["limits"]),
         policy=sandbox["policy"],
         secrets=tuple(document["secrets"]),
-        edited=tuple(_edited(document)),
     )
 
 
@@ -122,10 +117,8 @@ def _limits(document: JsonObject) -> Limits:
 def _call_document(call: ToolCall) -> dict[str, Any]:
     document: dict[str, Any] = {"tool": call.tool, "arguments": dict(call.arguments), "line": call.line}
     if call.error is None:
-        document |= {"result": call.result}
-    else:
-        document |= {"error": call.error, "status": call.status, "outcome": call.outcome}
-    return document | {"sha256": _hash(document)}
+        return document | {"result": call.result}
+    return document | {"error": call.error, "status": call.status, "outcome": call.outcome}
 
 
 def _call(index: int, document: JsonObject) -> ToolCall:
@@ -142,28 +135,6 @@ def _failure(document: Any) -> Failure | None:
     if document is None:
         return None
     return Failure(**{**document, "frames": tuple(Frame(**frame) for frame in document["frames"])})
-
-
-def _hashes(document: JsonObject) -> dict[str, str]:
-    return {name: _hash(document[name]) for name in _HASHED}
-
-
-def _hash(part: Json) -> str:
-    """SHA-256 of the part as compact JSON. The order of keys counts: a program sees it."""
-    text = json.dumps(part, separators=(",", ":"))
-    return hashlib.sha256(text.encode("ascii")).hexdigest()
-
-
-def _edited(document: JsonObject) -> list[str]:
-    """The parts whose hash is not the one that stands in the document, by name."""
-    changed = []
-    for name, hash_ in _hashes(document).items():
-        if document["sha256"].get(name) != hash_:
-            changed.append(f"the {name}")
-    for index, call in enumerate(document["calls"]):
-        if call["sha256"] != _hash({name: part for name, part in call.items() if name != "sha256"}):
-            changed.append(f"call {index}")
-    return changed
 
 
 _VALIDATOR = jsonschema_rs.validator_for(

@@ -62,8 +62,6 @@ class Recording:
     """Of `atc` and Python, when it was made."""
     secrets: tuple[str, ...] = ()
     """The placeholders that stand in it for sensitive values."""
-    edited: tuple[str, ...] = ()
-    """Of one that was read from a file: the parts that are not what was recorded."""
 
     @property
     def toolbox(self) -> Toolbox:

@@ -1,16 +1,12 @@
-"""Running recordings again, saying whether each gave the same, also as a JUnit report, which every CI service reads."""
+"""Running recordings again, and saying whether each gave the same."""
 
 from __future__ import annotations
 
-import re
 import time
-from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from types import TracebackType
 from typing import Self
-from xml.etree import ElementTree
 
 from atc.recording.recording import Recording
 from sandbox.base import Sandbox
@@ -89,47 +85,3 @@ class Replayer:
             self._stack.callback(sandbox.close)
             self._opened[key] = sandbox
         return self._opened[key]
-
-
-_NOT_IN_XML = re.compile("[^\\t\\n\\r\\x20-\\ud7ff\\ue000-\\ufffd\\U00010000-\\U0010ffff]|[\\x7f-\\x84\\x86-\\x9f]")
-"""What XML 1.0 has no way to write, and the controls that it had better not hold."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Case:
-    """One replay. `problem` is None where it gave the same; `failed` tells a departure from one that could not run."""
-
-    suite: str
-    name: str
-    file: str
-    seconds: float
-    problem: str | None = None
-    failed: bool = False
-
-
-def junit(cases: Sequence[Case], *, name: str = "atc runs test") -> str:
-    """The report, as XML text. Characters that XML cannot hold become U+FFFD."""
-    failures = sum(case.problem is not None and case.failed for case in cases)
-    errors = sum(case.problem is not None and not case.failed for case in cases)
-    counts = {"tests": str(len(cases)), "failures": str(failures), "errors": str(errors)}
-    figures = {"name": name, **counts, "time": f"{sum(case.seconds for case in cases):.3f}"}
-    root = ElementTree.Element("testsuites", figures)
-    stamp = datetime.now(UTC).replace(microsecond=0, tzinfo=None).isoformat()
-    suite = ElementTree.SubElement(root, "testsuite", figures | {"skipped": "0", "timestamp": stamp})
-    for case in cases:
-        _add(suite, case)
-    ElementTree.indent(root)
-    return '<?xml version="1.0" encoding="utf-8"?>\n' + ElementTree.tostring(root, encoding="unicode") + "\n"
-
-
-def _add(suite: ElementTree.Element, case: Case) -> None:
-    about = {"classname": case.suite, "name": case.name, "file": case.file, "time": f"{case.seconds:.3f}"}
-    element = ElementTree.SubElement(suite, "testcase", {key: _writable(value) for key, value in about.items()})
-    if case.problem is not None:
-        kind = {"message": _writable(case.problem), "type": "Diverged" if case.failed else "CannotReplay"}
-        problem = ElementTree.SubElement(element, "failure" if case.failed else "error", kind)
-        problem.text = _writable(case.problem)
-
-
-def _writable(text: str) -> str:
-    return _NOT_IN_XML.sub("\ufffd", text)
