@@ -80,9 +80,7 @@ def measure(place: str, *, runs: int, calls: int, at_once: int, processes: int) 
         seconds = time.perf_counter() - began
     ids, writes = [one for run, _ in written for one in run], [one for _, took in written for one in took]
     with open_store(place) as store:
-        began = time.perf_counter()
         found = [store.load(run) for run in ids]
-        read = time.perf_counter() - began
     kept = sum(len(one.calls) for one in found if one.summary.status == "solved" and all(c.complete for c in one.calls))
     cuts = quantiles(writes, n=100)
     return {
@@ -90,7 +88,6 @@ def measure(place: str, *, runs: int, calls: int, at_once: int, processes: int) 
         "calls a second": round(runs * calls / seconds),
         "journal write ms, median": round(cuts[49] * 1000, 2),
         "p99": round(cuts[98] * 1000, 2),
-        "loads a second": round(runs / read, 1),
         "lost": runs * calls - kept + runs - len(set(ids)),
     }
 

@@ -86,16 +86,15 @@ def test_a_plain_agent_writes_twice_and_atc_does_not(bench):
 
 def test_arms_are_compared_and_what_is_there_is_not_asked_again(bench, tmp_path):
     files = {arm: tmp_path / f"{arm}.jsonl" for arm in ("traceback", "facts")}
-    programs, kinds = {"q1": WRONG, "q2": WRONG}, {"q1": "wrong_key", "q2": "wrong_id"}
+    programs = {"q1": WRONG, "q2": WRONG}
     made = bench(fenced("print(1)\n"), fenced(RIGHT), ModelUnavailable("gone"), fenced(RIGHT), programs=programs)
-    run_arms(ITEMS, made, files, HEADER, kinds=kinds)
+    run_arms(ITEMS, made, files, HEADER)
     again = bench(fenced(RIGHT), programs=programs)
-    found = run_arms(ITEMS, again, files, HEADER, kinds=kinds, writing=frozenset({"add_note"}))
+    found = run_arms(ITEMS, again, files, HEADER)
     assert len(again.model.prompts) == 1  # the outage alone
     assert [(one["solved"], one["graded"]) for one in found["arms"].values()] == [(1, 2), (2, 2)]
-    assert found["solved_by_kind"]["traceback"]["wrong_key"] == "0 of 1"
-    assert [one["repeated_calls"] for one in found["arms"].values()] == [1, 0]
+    assert [one["repeated"] for one in found["arms"].values()] == [1, 0]
     success = found["differences"]["facts - traceback"]["success"]
     assert (success["mean"], success["low"], success["high"]) == (0.5, 0.0, 1.0)
     with pytest.raises(InvalidRunFile, match="seed"):
-        run_arms(ITEMS, bench(), files, replace(HEADER, seed=1), kinds={})
+        run_arms(ITEMS, bench(), files, replace(HEADER, seed=1))

@@ -72,8 +72,6 @@ def run_arms(
     files: Mapping[str, Path],
     header: Header,
     *,
-    kinds: Mapping[str, str],
-    writing: frozenset[str] = frozenset(),
     timeout_seconds: float | None = None,
 ) -> dict[str, Any]:
     """Ask every item in every arm, item by item. What the files hold already is not asked again.
@@ -95,8 +93,7 @@ def run_arms(
                 bar.update(1)
         found = {name: [opened[name].rows[item.question.id, 0] for item in items] for name in names}
     return {
-        "arms": {name: figures(rows, writing) for name, rows in found.items()},
-        "solved_by_kind": {name: _by_kind(rows, kinds) for name, rows in found.items()},
+        "arms": {name: figures(rows) for name, rows in found.items()},
         "differences": {
             f"{b} - {a}": asdict(compare(found[a], found[b], seed=header.seed))["differences"]
             for a, b in combinations(names, 2)
@@ -105,21 +102,13 @@ def run_arms(
     }
 
 
-def figures(rows: Sequence[Row], writing: frozenset[str]) -> dict[str, Any]:
-    """What an arm came to."""
+def figures(rows: Sequence[Row]) -> dict[str, Any]:
+    """What an arm came to; `repeated` are calls that were sent again."""
     graded = [row for row in rows if row.graded]
-    again = [repeated(row.made, writing) for row in graded]
     every = summarize(rows).as_json()
     shown = ("solved", "graded", "interval", "path", "repairs", "model_calls", "input_tokens", "output_tokens")
-    counts = {"sent": sum(row.calls for row in graded), "repeated_calls": sum(calls for calls, _ in again)}
-    return {**{name: every[name] for name in shown}, **counts, "repeated_writes": sum(writes for _, writes in again)}
-
-
-def _by_kind(rows: Sequence[Row], kinds: Mapping[str, str]) -> dict[str, str]:
-    """How many of how many were solved, by the kind of the first program's fault."""
-    graded = [(kinds.get(row.id, "its own"), row.correct) for row in rows if row.graded]
-    of = {kind: [correct for one, correct in graded if one == kind] for kind, _ in graded}
-    return {kind: f"{sum(some)} of {len(some)}" for kind, some in of.items()}
+    counts = {"sent": sum(row.calls for row in graded), "repeated": sum(repeated(row.made) for row in graded)}
+    return {**{name: every[name] for name in shown}, **counts}
 
 
 @suite
@@ -149,10 +138,8 @@ def main(source: str, count: int, seed: int, model: str | None, timeout: float, 
         data = digest([item.question for item in items])
         about = {"suite": f"repair-{source}", "model": ask.name, "seed": seed}
         header = Header(**about, data=data, version=__version__, settings=settings)
-        kinds = {mutant.id: mutant.kind for mutant in faulty}
         files = {name: folder / f"{name}.jsonl" for name in _ARMS[source]}
-        writing = frozenset(alias for alias, tool in world.toolbox.items() if tool.protocol.writes)
-        found = run_arms(items, bench, files, header, kinds=kinds, writing=writing, timeout_seconds=timeout)
+        found = run_arms(items, bench, files, header, timeout_seconds=timeout)
     return about | {"tasks": len(items), "rows": str(folder)} | found
 
 

@@ -158,18 +158,12 @@ class Bench:
         return Attempt(program, (), trace, attribute(program, (), trace, toolbox), round=number)
 
 
-def repeated(made: Sequence[JsonObject], writing: frozenset[str]) -> tuple[int, int]:
-    """Of a run's calls, those that were sent again although made before, and the writes among these.
-
-    A program may make one call several times: of equal calls, those are repeated that are more than the attempt that
-    issued most of them did.
-    """
+def repeated(made: Sequence[JsonObject]) -> int:
+    """Calls of all attempts that were sent again: more of one than the attempt that issued most of them did."""
     issued: dict[str, Counter[int]] = {}
     sent: Counter[str] = Counter()
     for call in made:
         key = canonical(call["tool"], call["arguments"])
         issued.setdefault(key, Counter())[call["attempt"]] += 1
         sent[key] += call["outcome"] == "done" and not call["reused"]
-    extra = {key: max(0, count - max(issued[key].values())) for key, count in sent.items()}
-    writes = {canonical(call["tool"], call["arguments"]) for call in made if call["tool"] in writing}
-    return sum(extra.values()), sum(count for key, count in extra.items() if key in writes)
+    return sum(max(0, count - max(issued[key].values())) for key, count in sent.items())
