@@ -46,10 +46,6 @@ def remove(context: Context, arguments: Arguments) -> dict:
     return context.state.remove("notes", arguments["note_id"], otherwise="there is no note of this id.")
 
 
-def broken(context: Context, _arguments: Arguments) -> dict:
-    raise ZeroDivisionError("oh")
-
-
 OPERATIONS = (
     Operation(
         id="add_note",
@@ -79,7 +75,6 @@ OPERATIONS = (
         missing="There is no note of this id.",
         verified_by="list_notes",
     ),
-    Operation(id="get_trouble", path="/trouble", description="Fails.", returns="Note", handler=broken),
 )
 
 

@@ -13,7 +13,7 @@ from atc.retrieve.base import Hit, Retrieval  # noqa: E402
 from atc.retrieve.document import ToolDocument  # noqa: E402
 from benchmarks.retrieval.data import RetrievalQuery  # noqa: E402
 from benchmarks.toolqp.__main__ import figures, make_all  # noqa: E402
-from benchmarks.toolqp.reward import answer, opening, plan_text, query_text, reward  # noqa: E402
+from benchmarks.toolqp.reward import opening, plan_text, query_text, reward  # noqa: E402
 from benchmarks.toolqp.trajectory import Making, Names  # noqa: E402
 from protocols.ask import Message  # noqa: E402
 from protocols.errors import ModelUnavailable  # noqa: E402
@@ -166,17 +166,3 @@ def test_what_is_worse_than_the_base_out_of_form_unstopped_or_too_late_costs():
     assert rewarded(plan_text("plan", ["a"]), *ten, query_text("two"), gold=("gold2",))["recall"] == 0
     assert rewarded(plan_text("plan", ["a"]), *ten[1:], query_text("two"), gold=("gold2",))["recall"] == 1
     assert rewarded()["form"] == 0
-
-
-def test_the_environment_begins_shows_the_best_five_and_ends():
-    documents = {"gold1": ToolDocument(name="gold1", description="The first")}
-
-    def said(*turns):
-        message = answer(rollout(*turns)[:-1] if turns else opening("task"), base=Base(), documents=documents)
-        return message.content if message else None
-
-    assert said(plan_text("plan", ["a"])) == "Begin retrieval."
-    assert said("p", query_text("one")).endswith("query:\n1. gold1: The first\n2. x3")
-    assert said("p", query_text(" ")).endswith("(nothing)")
-    assert [said("p", query_text("one"), STOP), said("p", *["one"] * 10), said()] == [None] * 3
-    assert said("p", *["one"] * 9) is not None

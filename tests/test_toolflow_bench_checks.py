@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -24,7 +23,7 @@ from toolflow_bench.checks.gold import GoldRun, run_program
 from toolflow_bench.checks.needed import idle_calls, unneeded
 from toolflow_bench.checks.suite import check_tasks
 from toolflow_bench.derive import Data, NoDerivation
-from toolflow_bench.recipes.recipe import FOLDERS, Case, InvalidRecipe, Recipe, load_recipe, recipes_of
+from toolflow_bench.recipes.recipe import FOLDERS, Case, InvalidRecipe, Recipe, recipes_of
 from toolflow_bench.task import Task, load_tasks
 
 
@@ -110,9 +109,6 @@ def test_a_write_s_arguments_count_as_the_answer(sandbox: Sandbox) -> None:
     assert "line 1: the answer is the same when find gives nothing" in problems(show, sandbox)
 
 
-# --- wording
-
-
 # --- recipes
 
 
@@ -146,13 +142,6 @@ def test_constants_stand_as_literals() -> None:
     assert recipe.query_of(case) == "SELECT 'Schindler''s List', 1993"
     with pytest.raises(InvalidRecipe, match="recipe 'r': no case constant 'year'"):
         recipe.query_of(Case.model_validate({"question": "?", "with": {"title": "x"}}))
-
-
-def test_a_file_that_is_no_recipe_is_named(tmp_path: Path) -> None:
-    path = tmp_path / "r.yaml"
-    path.write_text("split: long\ntype: number\nqery: SELECT 1\n")
-    with pytest.raises(InvalidRecipe, match=r"r\.yaml: no recipe: [\s\S]*qery"):
-        load_recipe(path)
 
 
 # --- derivations

