@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 from protocols.jsontypes import Json, JsonObject
 from protocols.protocol import HttpBinding, ToolProtocol, dump
+from protocols.schema import references
 from protocols.sources.openapi import annotations_of
 
 _MCP_KEYS = ("name", "title", "description", "inputSchema", "outputSchema", "annotations")
@@ -79,7 +80,7 @@ class _Components:
             ref = f"#/$defs/{name.replace('~', '~0').replace('/', '~1')}"
             parts[ref], names[ref] = part, _NOT_A_NAME.sub("_", name)
         owned = _NOT_A_NAME.sub("_", owner)
-        if "#" in _references(schema):
+        if "#" in references(schema):
             parts["#"], names["#"] = body, owned
         found = {names[ref]: _renamed(part, names) for ref, part in parts.items()}
         while any(self.schemas.get(name, part) != part for name, part in found.items()):
@@ -170,15 +171,6 @@ def _binding(protocol: ToolProtocol) -> HttpBinding:
         return protocol.binding
     locations = dict.fromkeys(protocol.parameters, "body")
     return HttpBinding(method="POST", url=f"/{protocol.name}", locations=locations)  # type: ignore[arg-type]
-
-
-def _references(schema: Json) -> set[str]:
-    if isinstance(schema, list):
-        return set[str]().union(*map(_references, schema))
-    if not isinstance(schema, Mapping):
-        return set()
-    own = {schema["$ref"]} if isinstance(schema.get("$ref"), str) else set()
-    return own.union(*map(_references, schema.values()))
 
 
 def _renamed(schema: Json, names: Mapping[str, str]) -> Any:

@@ -14,7 +14,7 @@ from urllib.parse import unquote
 import jsonschema_rs
 
 from protocols.jsontypes import Json, JsonObject
-from protocols.schema import dotted, first_error, inside, pointer, subschemas, validator
+from protocols.schema import dotted, first_error, inside, parts, pointer, subschemas, validator
 
 MOST_STEPS = 5_000_000
 """Comparisons of a part of a value with a part of its schema, by which one validation is bounded."""
@@ -54,12 +54,12 @@ class Judge:
     """
 
     def __init__(self, schema: JsonObject, *, formats: bool = True) -> None:
-        self._size = sum(1 + (len(part) if isinstance(part, Mapping) else 0) for part in _parts(schema))
+        self._size = sum(1 + (len(part) if isinstance(part, Mapping) else 0) for part in parts(schema))
         if self._size > MOST_PARTS:
             raise TooMuch(f"the schema has more than {MOST_PARTS:,} parts")
         self._schema, self._formats = schema, formats
         self._validator = validator(schema, formats=formats)
-        inner = (part for part in _parts(schema) if isinstance(part, Mapping) and part is not schema)
+        inner = (part for part in parts(schema) if isinstance(part, Mapping) and part is not schema)
         # In a document of its own within the schema, references are that document's.
         self._has_documents = any(not str(part.get("$id") or "#").startswith("#") for part in inner)
         self._lock = threading.Lock()  # of what follows
@@ -93,17 +93,16 @@ class Judge:
         spent, left = top.steps(value), [(value, top)]
         while left and spent <= MOST_STEPS:
             whole, place = left.pop()
-            parts: Iterable[tuple[Any, Json]] = ()
+            inner: Iterable[tuple[Any, Json]] = ()
             if isinstance(whole, Mapping):
-                parts = whole.items()
+                inner = whole.items()
                 spent += sum(map(len, whole)) * place.key_states // _STATES_PER_STEP
             elif isinstance(whole, list | tuple):
-                parts = enumerate(whole)
-            for key, part in parts:
+                inner = enumerate(whole)
+            for key, part in inner:
                 known = key if key in place.own_keys else str if isinstance(key, str) else int
                 if known not in place.children:
-                    inner = [one for schema in place.schemas for one in inside(schema, known)]
-                    place.children[known] = self._place(inner)
+                    place.children[known] = self._place([x for one in place.schemas for x in inside(one, known)])
                 below = place.children[known]
                 spent += below.steps(part)
                 if isinstance(part, list | tuple | Mapping):
@@ -166,14 +165,6 @@ class _Place:
         if self._states and isinstance(value, str):
             return self._comparisons + len(value) * self._states // _STATES_PER_STEP
         return self._comparisons
-
-
-def _parts(value: Json) -> Iterator[Json]:
-    """All that stands in a value, and itself."""
-    left = [value]
-    while left:
-        yield (part := left.pop())
-        left.extend(part.values() if isinstance(part, Mapping) else part if isinstance(part, list) else ())
 
 
 @lru_cache(maxsize=1024)

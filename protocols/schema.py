@@ -90,7 +90,7 @@ def pointer(root: Any, ref: str) -> Any:
     return current
 
 
-_NOTES = frozenset({"title", "description", "default", "deprecated", "readOnly", "writeOnly", "examples"})
+ANNOTATIONS = frozenset({"title", "description", "default", "deprecated", "readOnly", "writeOnly", "examples"})
 
 
 def narrowed(one: Any, other: Any) -> Any:
@@ -102,7 +102,7 @@ def narrowed(one: Any, other: Any) -> Any:
     merged = dict(one)
     for key, value in other.items():
         known = merged.get(key, value)
-        if known == value or key in _NOTES:
+        if known == value or key in ANNOTATIONS:
             merged[key] = value
         elif key == "type":
             first, second = types(one), types(other)
@@ -146,6 +146,20 @@ def subschemas(schema: JsonObject, *keywords: str) -> Iterator[Any]:
             yield from value
         elif isinstance(value, Mapping):
             yield from value.values() if keyword in _MAPS else (value,)
+
+
+def parts(value: Json) -> Iterator[Json]:
+    """All that stands in a value, and itself."""
+    left = [value]
+    while left:
+        yield (part := left.pop())
+        left.extend(part.values() if isinstance(part, Mapping) else part if isinstance(part, list) else ())
+
+
+def references(schema: Json) -> set[str]:
+    """The targets of all references in a schema."""
+    found = (part.get("$ref") for part in parts(schema) if isinstance(part, Mapping))
+    return {ref for ref in found if isinstance(ref, str)}
 
 
 def types(schema: JsonObject) -> tuple[str, ...]:

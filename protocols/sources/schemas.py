@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 from urllib.parse import unquote
@@ -17,11 +17,10 @@ from urllib.parse import unquote
 from protocols.alias import FreeNames
 from protocols.errors import InvalidProtocol
 from protocols.jsontypes import Json, JsonObject, dumps
-from protocols.schema import narrowed, pointer, resolve, validator
+from protocols.schema import ANNOTATIONS, narrowed, pointer, references, resolve, validator
 
 Direction = Literal["request", "response"]
 
-ANNOTATIONS = frozenset({"title", "description", "default", "deprecated", "readOnly", "writeOnly", "examples"})
 _ONE = frozenset({
     "additionalProperties", "items", "not", "contains", "propertyNames", "if", "then", "else", "unevaluatedItems",
     "unevaluatedProperties", "contentSchema",
@@ -78,10 +77,10 @@ class Schemas:
 
     def _needed(self, schema: Json, direction: Direction) -> dict[str, Any]:
         """The definitions that a schema needs, directly or not, by name."""
-        waiting, found = list(_refs_in(schema)), dict[str, Any]()
+        waiting, found = list(references(schema)), dict[str, Any]()
         while waiting:
             name = waiting.pop().removeprefix("#/$defs/")
-            if name not in found:
+            if name not in found and name in self._refs:
                 ref = self._refs[name]
                 found[name] = self._definition(ref, direction)
                 waiting.extend(self._needs[ref, direction])
@@ -135,7 +134,7 @@ class Schemas:
             made = self._schema(self._target(ref), direction)
             if isinstance(made, dict) and "properties" in made:
                 made["title"] = self._name(ref)  # the name under which its author and its users know it
-            self._done[key], self._needs[key] = made, frozenset(_refs_in(made))
+            self._done[key], self._needs[key] = made, frozenset(references(made))
         return self._done[key]
 
     def _schema(self, raw: Json, direction: Direction) -> Any:
@@ -232,22 +231,6 @@ def _nullable(schema: dict[str, Any]) -> dict[str, Any]:
     if "enum" in schema and None not in schema["enum"]:
         changed["enum"] = [*schema["enum"], None]
     return changed
-
-
-def _refs_in(schema: Json) -> Iterator[str]:
-    """Every reference in a converted schema, not what stands in examples and defaults."""
-    if isinstance(schema, list):
-        for part in schema:
-            yield from _refs_in(part)
-    elif isinstance(schema, Mapping):
-        if isinstance(ref := schema.get("$ref"), str):
-            yield ref
-        for key, value in schema.items():
-            if key in _MAPS and isinstance(value, Mapping):
-                for part in value.values():
-                    yield from _refs_in(part)
-            elif key in _ONE or key in _LISTS:
-                yield from _refs_in(value)
 
 
 def _accepted(keyword: str, value: Json) -> bool:
