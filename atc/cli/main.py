@@ -79,13 +79,13 @@ def cli() -> None:
     """Let a language model act on APIs by writing one dependable program."""
 
 
-def main() -> NoReturn:
-    """Run the command line, and end the process with its exit code."""
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run the command line, that of the process where none is given, and end the process with its exit code."""
     if "_ATC_COMPLETE" in os.environ:
         cli.main(prog_name="atc")  # the shell asks for completions; click answers and exits
     if sys.stdout is not None and hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="backslashreplace")  # an answer must not fail over one letter of it
-    code = _guarded(sys.argv[1:])
+    code = _guarded(sys.argv[1:] if arguments is None else arguments)
     # What is left now is clean-up; a second Ctrl-C ends it without a traceback.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     code = _flushed(code)
