@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import ast
 import json
 import os
 from pathlib import Path
@@ -186,9 +185,6 @@ def test_export_in_each_format(atc_, tmp_path: Path) -> None:
     document = json.loads(atc_("tools", "export")[1])
     assert (document["openapi"], len(document["paths"])) == ("3.1.0", 5)
     assert {tool["name"] for tool in json.loads(atc_("tools", "export", "--format", "mcp")[1])} >= {"rename"}
-    stubs = atc_("tools", "export", "--format", "stubs")[1]
-    names = [node.name for node in ast.walk(ast.parse(stubs)) if isinstance(node, ast.FunctionDef)]
-    assert set(names) == set(load_tools("people.py"))
     code, out, err = atc_("tools", "export", "-o", "sub/openapi.json")
     assert (code, out, err) == (0, "", "5 tools written to sub/openapi.json\n")
     assert json.loads((tmp_path / "sub/openapi.json").read_text()) == document

@@ -7,7 +7,8 @@ from pathlib import Path
 import click
 
 from atc.cli.options import json_option
-from atc.cli.output import count, print_json, print_text
+from atc.cli.output import print_json, print_text
+from atc.terminal import count
 from toolflow_bench.report.page import check_target, compared, document, render, write_report
 from toolflow_bench.report.runs import load_runs
 

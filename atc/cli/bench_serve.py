@@ -12,8 +12,9 @@ import click
 
 from atc.cli.agents import open_agent
 from atc.cli.options import json_option
-from atc.cli.output import count, print_columns, print_json, say
+from atc.cli.output import print_columns, print_json, say
 from atc.cli.settings import load_config
+from atc.terminal import count
 from toolflow_bench.services.serve import serve as start
 from toolflow_bench.services.service import NAMES, find_service
 

@@ -9,9 +9,10 @@ from pathlib import Path
 import click
 
 from atc.cli.options import json_option
-from atc.cli.output import count, print_json, print_text, say
+from atc.cli.output import print_json, print_text, say
 from atc.cli.progress import bar
 from atc.cli.settings import load_config
+from atc.terminal import count
 from toolflow_bench.checks.suite import check_tasks
 from toolflow_bench.task import load_tasks, require_gold, to_document
 

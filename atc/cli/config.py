@@ -66,11 +66,11 @@ def trust(path: Path, *, as_json: bool) -> None:
 def untrust(path: Path, *, as_json: bool) -> None:
     """Trust the atc.toml of a folder (this one, or PATH) no longer."""
     path = _project_file(path)
-    known = trusting.untrust(path, trust_book(user_config_file()))
+    trusting.untrust(path, trust_book(user_config_file()))
     if as_json:
         print_json({"file": str(path), "trusted": False})
-        return
-    say(f"{'No longer trusted' if known else 'It was not trusted'}: {path}.")
+    else:
+        say(f"No longer trusted: {path}.")
 
 
 def _project_file(path: Path) -> Path:

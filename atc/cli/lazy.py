@@ -21,7 +21,8 @@ class LazyGroup(click.Group):
     page = ""
 
     def __init__(self, *args: Any, verbs: Mapping[str, tuple[str, ...]], **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
+        stand_ins = {name: click.Command(name) for name in verbs}  # by whose names click corrects a misspelled verb
+        super().__init__(*args, commands=stand_ins, **kwargs)
         self.verbs = verbs
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
@@ -44,14 +45,6 @@ class LazyGroup(click.Group):
             if page and "More: " not in (one.epilog or ""):
                 one.epilog = f"{one.epilog or ''}\n\nMore: {docs_page(page)}".lstrip()
         return command
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """As click does, but with the nearest verbs in the error."""
-        if args[0] not in self.verbs and not args[0].startswith("-"):
-            raise click.exceptions.NoSuchCommand(args[0], possibilities=self.verbs, ctx=ctx)
-        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's signature
         """The verbs with their lines, without importing any."""

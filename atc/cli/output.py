@@ -9,10 +9,7 @@ from collections.abc import Iterable, Sequence
 
 import click
 
-from atc.terminal import UNSAFE
-from atc.terminal import clipped as clipped
-from atc.terminal import count as count
-from atc.terminal import escape_controls as escape_controls
+from atc.terminal import UNSAFE, clipped, escape_controls
 from protocols.jsontypes import Json, dumps
 
 # JSON has escaped what is below 0x20 already; these escapes keep it valid JSON.

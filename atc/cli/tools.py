@@ -21,7 +21,6 @@ from atc.terminal import count
 from protocols.errors import CredentialMissing, ToolError, docs_page
 from protocols.export import to_mcp, to_openapi
 from protocols.files import write_whole
-from protocols.jsontypes import JsonObject
 from protocols.judge import violations
 from protocols.protocol import HttpBinding, dump, spelled
 from protocols.render import FULL, stubs
@@ -96,45 +95,39 @@ def call(name: str, arguments: tuple[str, ...], *, as_json: bool, **flags: Any) 
         consent = Consent(task="", config=config, ask_person=asker(yes=False), journal=Journal())
         guarded = consent.guard(toolbox)[tool.alias]
         consent.given(guarded, values)  # what a person types is theirs
-        report, code = _called(guarded, values)
-    error = report["error"]
+        began, code = time.monotonic(), 1
+        report: dict[str, Any] = {"tool": tool.alias, "arguments": values, "result": None, "error": None}
+        report |= {"status": None, "outcome": "done", "curl": None, "drift": []}
+        try:
+            if guarded.admit is not None:
+                guarded.admit(values)
+            report["result"] = guarded.call(values)
+        except ToolError as error:
+            code = 3 if isinstance(error, CredentialMissing) else 1
+            report |= {"error": str(error), "status": error.status, "outcome": error.outcome, "curl": error.curl}
+        except Paused as pause:
+            report |= {"error": str(pause), "outcome": "not_run"}
+        else:
+            code, schema = 0, tool.protocol.output_schema
+            found = violations(schema, report["result"]) if schema is not None else []
+            report["drift"] = [f"{violation.path}: {violation.message}".lstrip(": ") for violation in found]
+        report["seconds"] = round(time.monotonic() - began, 4)
     if as_json:
-        print_json(report | (error_document(error, code) if code else {}))
-    elif error is None:
+        print_json(report | (error_document(report["error"], code) if code else {}))
+    elif not code:
         print_text(json_text(report["result"], indent=2))
-    if error is not None:
-        say(f"atc: {error}")
-        if report["curl"] and not as_json:
-            say(f"Repeat it with: {report['curl']}")
-        binding = guarded.protocol.binding
-        if report["status"] == 401 and isinstance(binding, HttpBinding) and not any(binding.credentials):
-            page = docs_page("reference/configuration#credentials")
-            say(f"Its document declares no credential. If it wants one, {page} shows how to say which.")
-        sys.exit(code)
     for clause in report["drift"]:
         say(f"The response departs from its protocol: {clause}")
-
-
-def _called(tool: Tool, values: JsonObject) -> tuple[dict[str, Any], int]:
-    """The call as one JSON object, whose `error` is None when it succeeded, and the exit code."""
-    begun, code = time.monotonic(), 1
-    report: dict[str, Any] = {"tool": tool.alias, "arguments": values, "result": None, "error": None, "status": None}
-    report |= {"outcome": "done", "curl": None, "drift": []}
-    try:
-        if tool.admit is not None:
-            tool.admit(values)
-        report["result"] = tool.call(values)
-    except ToolError as error:
-        code = 3 if isinstance(error, CredentialMissing) else 1
-        report |= {"error": str(error), "status": error.status, "outcome": error.outcome, "curl": error.curl}
-    except Paused as pause:
-        report |= {"error": str(pause), "outcome": "not_run"}
-    else:
-        code = 0
-        schema = tool.protocol.output_schema
-        found = violations(schema, report["result"]) if schema is not None else []
-        report["drift"] = [f"{violation.path}: {violation.message}".lstrip(": ") for violation in found]
-    return report | {"seconds": round(time.monotonic() - begun, 4)}, code
+    if not code:
+        return
+    say(f"atc: {report['error']}")
+    if report["curl"] and not as_json:
+        say(f"Repeat it with: {report['curl']}")
+    binding = tool.protocol.binding
+    if report["status"] == 401 and isinstance(binding, HttpBinding) and not any(binding.credentials):
+        page = docs_page("reference/configuration#credentials")
+        say(f"Its document declares no credential. If it wants one, {page} shows how to say which.")
+    sys.exit(code)
 
 
 @click.command("import", epilog="Example: atc tools import https://example.org/openapi.json -o tools/")
@@ -168,22 +161,16 @@ def import_(source: str, *, folder: Path, force: bool, as_json: bool, **flags: A
 @click.command("export", epilog="Example: atc tools export --tools tools/ --format openapi -o openapi.json")
 @options.tools_option
 @options.servers_options
-@click.option("--format", "format_", type=click.Choice(["openapi", "mcp", "stubs"]), default="openapi",
-              show_default=True, help="An OpenAPI 3.1 document, MCP tools, or Python stubs.")  # fmt: skip
+@click.option("--format", "format_", type=click.Choice(["openapi", "mcp"]), default="openapi", show_default=True,
+              help="An OpenAPI 3.1 document, or MCP tools.")  # fmt: skip
 @options.output_option
 @options.json_option
-def export(*, format_: str, path: Path | None, as_json: bool, **flags: Any) -> None:
-    """Write the tools in another format: JSON, but for stubs, which with --json are one JSON text."""
+def export(*, format_: str, path: Path | None, as_json: bool, **flags: Any) -> None:  # noqa: ARG001 - it is JSON anyway
+    """Write the tools in another format, as JSON."""
     with open_toolbox(load_config(flags)[0]) as toolbox:
         protocols = [tool.protocol for tool in toolbox.values()]
-        if format_ == "stubs":
-            source = f"from typing import Any, Literal, NotRequired, TypedDict\n\n{stubs(toolbox, detail=FULL)}\n"
-            text = _text(source) if as_json else source
-        elif format_ == "mcp":
-            text = _text(to_mcp(protocols))
-        else:
-            title = ", ".join(dict.fromkeys(tool.source for tool in toolbox.values())) or "tools"
-            text = _text(to_openapi(protocols, title))
+        title = ", ".join(dict.fromkeys(tool.source for tool in toolbox.values())) or "tools"
+        text = _text(to_mcp(protocols) if format_ == "mcp" else to_openapi(protocols, title))
     if path is None:
         print_text(text.rstrip("\n"))
         return

@@ -72,13 +72,9 @@ def trust(file: SettingsFile, book: Path) -> None:
     _write_book(book, _read_book(book) | {_place(file.path): file.digest})
 
 
-def untrust(path: Path, book: Path) -> bool:
-    """Trust the file at `path` no longer. False where it was not trusted."""
-    known = _read_book(book)
-    if known.pop(_place(path), None) is None:
-        return False
-    _write_book(book, known)
-    return True
+def untrust(path: Path, book: Path) -> None:
+    """Trust the file at `path` no longer."""
+    _write_book(book, {place: digest for place, digest in _read_book(book).items() if place != _place(path)})
 
 
 def refused(file: SettingsFile, below: Config, *, user: Path, book: Path) -> tuple[frozenset[str], str]:
