@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import click
 
@@ -31,7 +31,7 @@ _Verb = TypeVar("_Verb", bound=Callable[..., Any])
 ALL = "all"
 """Stands for every strategy."""
 _SETTINGS = (
-    *("strategy", "sandbox", "max_tools", "prompt_tokens", "samples", "max_repairs", "max_calls", "max_tokens"),
+    *("sandbox", "max_tools", "prompt_tokens", "samples", "max_repairs", "max_calls", "max_tokens"),
     *("max_model_calls", "repair", "decoding", "docs", "temperature"),
 )
 """Of the configuration: what changes results."""
@@ -100,9 +100,8 @@ class Arm:
     settings: Mapping[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
-    """What came of an arm: its rows, in the order of the questions, and the file that has them."""
+class Asked(NamedTuple):
+    """What came of an arm: the file of its rows, and these in the order of the questions."""
 
     arm: Arm
     path: Path
@@ -140,9 +139,9 @@ def ask_arms(suite: str, items: Sequence[Item], arms: Sequence[Arm], options: Ru
                     on_row=show,
                 )
                 by_key = {row.key: row for row in rows}
-                found.append(Asked(arm=arm, path=path, rows=[by_key[key] for key in keys]))
+                found.append(Asked(arm, path, [by_key[key] for key in keys]))
     except KeyboardInterrupt:
-        say(f"Stopped; the same command goes on{': give it the same --out' if options.out else ''}.")
+        say("Stopped; the same command goes on.")
         raise
     return found
 
@@ -150,14 +149,15 @@ def ask_arms(suite: str, items: Sequence[Item], arms: Sequence[Arm], options: Ru
 def _header(suite: str, items: Sequence[Item], arm: Arm, options: RunOptions) -> Header:
     """What must be the same for a run to go on."""
     every: Mapping[str, Any] = public(arm.config)
-    settings = {**{key: every[key] for key in _SETTINGS}, "timeout": options.timeout, **arm.settings}
+    price = [arm.price.input, arm.price.output] if arm.price is not None else None
+    own = {"strategy": arm.name, "price": price, "timeout": options.timeout, **arm.settings}
     return Header(
         suite=suite,
         model=arm.model,
         seed=options.seed,
         data=digest([item.question for item in items]),
         version=__version__,
-        settings=settings,
+        settings={key: every[key] for key in _SETTINGS} | own,
     )
 
 

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +18,7 @@ from atc.config import Config
 from atc.models.prices import Price, price_of
 from protocols.protocol import ToolProtocol
 from toolflow_bench.baselines import BASELINES, Baseline, baseline_worker
-from toolflow_bench.runner import Item, Worker
+from toolflow_bench.runner import Item, OpenWorker
 from toolflow_bench.services.service import NAMES, find_service
 from toolflow_bench.settings import (
     CATALOGUE,
@@ -58,7 +55,7 @@ _FILE = click.Path(path_type=Path)
 
 @click.command(epilog=_TOOLFLOW_EPILOG)
 @click.option("--split", default="all", show_default=True, metavar="NAME", help="long, short or all.")
-@click.option("--services", multiple=True, metavar="NAMES", help="Tasks of these services alone, with commas between.")
+@click.option("--services", default="", metavar="NAMES", help="Tasks of these services alone, with commas between.")
 @click.option("--data", type=_FILE, metavar="DIR", help="Folder of tasks instead of ToolFlow's.")
 @strategies_option("echo, first and random are wrong answers without a model, gold is the right one.")
 @model_option
@@ -93,11 +90,8 @@ _FILE = click.Path(path_type=Path)
 def toolflow(
     *,
     split: str,
-    services: tuple[str, ...],
+    services: str,
     strategies: tuple[str, ...],
-    model: str | None,
-    max_tokens: int | None,
-    max_model_calls: int | None,
     sample: int | None,
     data: Path | None,
     protocols: tuple[str, ...],
@@ -113,14 +107,14 @@ def toolflow(
     status 3 if any is left.
     """
     hard = [name for name in SETTINGS if more.pop(name) or setting == "hard"]
+    flags = {name: more.pop(name) for name in ("model", "max_tokens", "max_model_calls")}
     options = RunOptions(**more)
-    named = tuple(name.strip() for text in services for name in text.split(",") if name.strip())
+    named = tuple(name.strip() for name in services.split(",") if name.strip())
     tasks = choose_tasks(split, named, sample=sample, seed=options.seed, folder=data)
     given = load_given(_folders(protocols))
     names = wanted(strategies)
     if "gold" in names:
         require_gold(tasks)
-    flags = {"model": model, "max_tokens": max_tokens, "max_model_calls": max_model_calls}
     base = _without_secrets(flags | {"workers": workers})
     items = [Item.of(task) for task in tasks]
     others: tuple[ToolProtocol, ...] = ()
@@ -137,14 +131,18 @@ def toolflow(
         arms = []
         for strategy in names:
             baseline = next((name for name in BASELINES if name == strategy), None)
-            if baseline is not None:
-                config, asked = _without_secrets({**flags, "model": None}), "none"
-            else:
-                config, asked = _without_secrets({**flags, "strategy": strategy}), shared.ask.name
-            name, price = baseline or config.strategy, _price(asked, config)
-            told = about | {"price": [price.input, price.output] if price is not None else None, "strategy": name}
-            open_worker = partial(_solver, shared, config, open_world, baseline)
-            arms.append(Arm(name=name, model=asked, config=config, open_worker=open_worker, price=price, settings=told))
+            config = _without_secrets(flags | ({"model": None} if baseline else {"strategy": strategy}))
+            asked = "none" if baseline else shared.ask.name
+            arms.append(
+                Arm(
+                    name=baseline or config.strategy,
+                    model=asked,
+                    config=config,
+                    open_worker=_solver(shared, config, open_world, baseline),
+                    price=_price(asked, config),
+                    settings=about,
+                )
+            )
         status = measure("toolflow", items, arms, options, pool)
     sys.exit(status)
 
@@ -179,7 +177,7 @@ def flights(
             name=config.strategy,
             model=model,
             config=config,
-            open_worker=partial(_answerer, shared),
+            open_worker=lambda: shared_agent(shared.agent)(),
             price=_price(model, config),
             settings={"tools": list(config.tools)},
         )
@@ -192,22 +190,11 @@ def _without_secrets(flags: dict[str, Any]) -> Config:
     return replace(load_config(flags)[0], credentials={}, mcp={}, headers={})
 
 
-@contextmanager
-def _solver(shared: Shared, config: Config, open_world: OpenWorld, baseline: Baseline | None) -> Iterator[Worker]:
-    """A worker for ToolFlow's tasks: a baseline, or an agent with a strategy."""
+def _solver(shared: Shared, config: Config, open_world: OpenWorld, baseline: Baseline | None) -> OpenWorker:
+    """Workers for ToolFlow's tasks: a baseline, or an agent with a strategy. Each process opens its own `shared`."""
     if baseline is not None:
-        opened = baseline_worker(baseline, open_world, sandbox=shared.sandbox)
-    else:
-        opened = agent_worker(open_world, ask=shared.ask, sandbox=shared.sandbox, config=config, store=shared.store)
-    with opened() as worker:
-        yield worker
-
-
-@contextmanager
-def _answerer(shared: Shared) -> Iterator[Worker]:
-    """A worker for the questions about flights, all of one agent."""
-    with shared_agent(shared.agent)() as worker:
-        yield worker
+        return lambda: baseline_worker(baseline, open_world, sandbox=shared.sandbox)()
+    return lambda: agent_worker(open_world, ask=shared.ask, sandbox=shared.sandbox, config=config, store=shared.store)()
 
 
 def _price(model: str, config: Config) -> Price | None:

@@ -20,9 +20,9 @@ class LazyGroup(click.Group):
 
     page = ""
 
-    def __init__(self, *args: Any, verbs: Mapping[str, tuple[str, ...]], **kwargs: Any) -> None:
+    def __init__(self, *, verbs: Mapping[str, tuple[str, ...]], **kwargs: Any) -> None:
         stand_ins = {name: click.Command(name) for name in verbs}  # by whose names click corrects a misspelled verb
-        super().__init__(*args, commands=stand_ins, **kwargs)
+        super().__init__(commands=stand_ins, **kwargs)
         self.verbs = verbs
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature

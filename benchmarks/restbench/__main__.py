@@ -72,10 +72,11 @@ def main(
             worker = replay_worker(bench, seed=options.seed)
             if name != "gold":
                 worker = agent_worker(open_world, ask=ask, sandbox=sandbox, config=config, store=store)
-            about = {"strategy": name or config.strategy, "api": api, "sample": sample}
             model_name = "none" if name == "gold" else ask.name
-            arm = Arm(name=about["strategy"], model=model_name, config=config, open_worker=worker, settings=about)
-            arms.append(arm)
+            about = {"api": api, "sample": sample}
+            arms.append(
+                Arm(name=name or config.strategy, model=model_name, config=config, open_worker=worker, settings=about)
+            )
         found = ask_arms("restbench", asked, arms, options, Threads(options.jobs or 1))
     figures = {one.arm.name: by_api(one.rows, seed=options.seed) for one in found}
     left = sum(of_api["all"]["outages"] + of_api["all"]["crashes"] for of_api in figures.values())
