@@ -101,25 +101,11 @@ def test_plan_select_call_parse_and_back_until_the_answer(solve, sent):
     assert sent == [("find_people", {"name": "Ada"}), ("get_note", {"id": "p1"})]
     assert told(model, 4) == "Response: The id of Ada is p1"
     assert told(model, 5).startswith("API response: find_people: Ada is p1\n\nWrite plan step 2")
+    assert told(model, 6) == ("Background:\nfind_people: Ada is p1\n\nStep: Continue. Get the note of Ada (p1)")
     assert told(model, 9) == "Response: It says: note of p1"
     assert solution.attempts[-1].program.source == (
         "result_1 = find_people(name='Ada')\nresult_2 = get_note(id='p1')\nprint('note of p1')\n"
     )
-
-
-def test_a_step_that_continues_is_selected_for_in_its_own_conversation(solve):
-    _, model, _ = solve(*FIRST, *SECOND, FINAL)
-    continued = [message.content for message in model.prompts[6]]
-    assert continued[1] == "Background:\nNo background\n\nStep: find the note of Ada"
-    assert continued[2] == FIRST[1]
-    assert continued[3] == (
-        "API response: find_people: Ada is p1\n\nThe step is not fulfilled yet. Instruction: "
-        "Continue. Get the note of Ada (p1)"
-    )
-    _, model, _ = solve(*FIRST, "get the note of Ada (p1)", *SECOND[1:], FINAL)
-    assert [message.content for message in model.prompts[6]][1:] == [
-        "Background:\nfind_people: Ada is p1\n\nStep: get the note of Ada (p1)"
-    ]
 
 
 def test_the_parser_writes_again_with_a_sample_and_then_reads(solve):

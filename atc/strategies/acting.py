@@ -8,14 +8,13 @@ in the end is a program, too.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias
 
 from atc.decode.call import Sampling, Written
 from atc.decode.errors import Undecodable
 from atc.decode.reach import Reach, Scope
-from atc.events import Doubted
 from atc.meter import BudgetSpent
 from atc.prompts import fill
 from atc.searching import MOST_SEARCHES, Searching
@@ -63,7 +62,7 @@ class Action(NamedTuple):
 class Acting(Run):
     """A run of calls. `standing` are those that its program makes; all that were ever made are in `attempts`.
 
-    `round` counts how often a strategy began anew.
+    What a call wrote that does not stand any more is not undone: the run's end tells of it.
     """
 
     def __init__(self, task: str, parts: Parts, *, tools: Toolbox | None = None) -> None:
@@ -111,23 +110,9 @@ class Acting(Run):
         value = self.parts.toolbox[tool].unwrap(call.result)
         return Observation(text=abridged(value, most=most), value=value)
 
-    def back_to(self, count: int) -> None:
-        """Let only the first `count` calls stand. What the others wrote is not undone: the run's end tells of it."""
-        self.standing = self.standing[:count]
-
-    def without(self, tools: Collection[str]) -> None:
-        """Let no call of these tools stand."""
-        self.standing = tuple(action for action in self.standing if action.tool not in tools)
-
     def give(self, text: str) -> Attempt:
         """The program that the calls that stand make, printing the answer: it is what has solved the task."""
         return self._executed(self.standing, f"{self._source(self.standing)}print({text!r})\n", look=False)
-
-    def doubt(self, *doubts: str) -> Attempt:
-        """The last attempt, against whose answer this speaks."""
-        self.attempts[-1] = replace(self.attempts[-1], doubts=doubts)
-        self.parts.observer(Doubted(len(self.attempts) - 1, doubts))
-        return self.attempts[-1]
 
     def held(
         self,
@@ -211,16 +196,15 @@ class Acting(Run):
 
     def _source(self, actions: Iterable[Action]) -> str:
         """The program that makes these calls."""
-        return "".join(f"result_{number} = {_spelled(action)}\n" for number, action in enumerate(actions, start=1))
+        lines = []
+        for number, action in enumerate(actions, start=1):
+            given = ", ".join(f"{name}={value!r}" for name, value in action.arguments.items())
+            lines.append(f"result_{number} = {action.tool}({given})\n")
+        return "".join(lines)
 
     def _executed(self, actions: Iterable[Action], source: str, *, look: bool) -> Attempt:
         tools = self.parts.toolbox.only(dict.fromkeys(action.tool for action in actions))
         return executed(self, Program(source), tools, look=look)
-
-
-def _spelled(action: Action) -> str:
-    given = ", ".join(f"{name}={value!r}" for name, value in action.arguments.items())
-    return f"{action.tool}({given})"
 
 
 _TEXT: JsonObject = {"type": "string"}

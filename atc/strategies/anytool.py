@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from atc.events import ToolsChosen
+from atc.events import Doubted, ToolsChosen
 from atc.meter import BudgetSpent
 from atc.prompts import fill
 from atc.retrieve import agents
@@ -107,7 +107,7 @@ class _AnyTool(Acting):
         attempt, self.standing = self.best
         if self.attempts[-1] is not attempt:
             self.give(attempt.answer or "")
-            self.doubt(*attempt.doubts)
+            self._doubt(*attempt.doubts)
         self.answer = self.attempts[-1].answer
 
     def _round(self, failed: _Failed | None) -> _Failed | None:
@@ -152,8 +152,14 @@ class _AnyTool(Acting):
             self.answer = attempt.answer
             return None
         reason = verdict.reason or "The answer does not settle the task."
-        self.best = (self.doubt(f"A judge holds: {reason}"), self.standing)
+        self.best = (self._doubt(f"A judge holds: {reason}"), self.standing)
         return _Failed(clipped(reason, _LONGEST_REASON))
+
+    def _doubt(self, *doubts: str) -> Attempt:
+        """The last attempt, against whose answer this speaks."""
+        self.attempts[-1] = replace(self.attempts[-1], doubts=doubts)
+        self.parts.observer(Doubted(len(self.attempts) - 1, doubts))
+        return self.attempts[-1]
 
     def _reflect(self, failed: _Failed) -> bool:
         """Drop what was of no use, and wake agents with the reason; whether one was woken.
@@ -165,7 +171,7 @@ class _AnyTool(Acting):
         if failed.functions:
             self.search.prune(failed.functions)
             gone = [name for name in failed.functions if not self._wrote(name)]
-            self.without(gone)
+            self.standing = tuple(action for action in self.standing if action.tool not in gone)
             self.turns = [turn for turn in self.turns if turn.tool not in gone]
         self.search.resume(failed.reason)
         return self.search.ask.usage.model_calls > asked

@@ -74,7 +74,7 @@ class _Search:
                 self.limit = f"{self.most} steps"
                 return _OUT
             self.turns.back_to(turns)
-            self.acting.back_to(calls)
+            self.acting.standing = self.acting.standing[:calls]
             before.append(turn := self._next(before))
             back = _BACK if turn.end == "back" else self.expand(depth + 1) if turn.end is None else _OUT
             if back > 1:

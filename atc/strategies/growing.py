@@ -78,20 +78,17 @@ def new_lines(before: Program, piece: Program, tools: Collection[str], writing: 
     """The piece without the lines of the program before it that it restates; None where nothing is left.
 
     A program that began anew would make its calls a second time. A piece restates the program when it begins with all
-    of it and goes on, or repeats several statements; or when it begins as the program does, up to one that calls a
-    tool of `writing`. A single reading statement may be meant: its tool may answer otherwise now. Prints that call none
-    of `tools` do not count.
+    of it, or with its beginning up to a call of a tool of `writing`. Prints that call none of `tools` do not count.
     """
     known = [ast.dump(statement) for statement in _statements(before) if not _looks(statement, tools)]
-    body = _statements(piece)
-    again = last = 0  # statements of the program that stand in the piece, and of the piece that are those
+    body, last = _statements(piece), 0
     for number, statement in enumerate(body, start=1):
         if not _looks(statement, tools):
-            if known[again : again + 1] != [ast.dump(statement)]:
+            if known[:1] != [ast.dump(statement)]:
                 break
-            again, last = again + 1, number
-    whole = 0 < again == len(known) and (last < len(body) or again > 1)
-    if not whole and not any(_names(statement) & set(writing) for statement in body[:last]):
+            last = number
+            del known[0]
+    if not last or (known and not any(_names(statement) & set(writing) for statement in body[:last])):
         return piece
     rest = [ast.unparse(statement) for statement in body[last:]]
     return Program("".join(f"{statement}\n" for statement in rest)) if rest else None

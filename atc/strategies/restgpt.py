@@ -49,7 +49,6 @@ _WANTED = {**_TEXT, "description": "What to read from the response, in words; no
 _CUT = re.compile(r"^[ \t*]*API response\s*:", re.IGNORECASE | re.MULTILINE)
 _STEP = re.compile(r"^[ \t*]*Plan step \d+\s*:[\s*]*", re.IGNORECASE | re.MULTILINE)
 _FINAL = re.compile(r"^[ \t*#]*Final answer[*_]*\s*:[*_]*\s*(?P<answer>\S.*)", re.IGNORECASE | re.MULTILINE | re.DOTALL)
-_CONTINUE = re.compile(r"\W*continue\b", re.IGNORECASE)
 _WRITE = partial(write_call, bounds=replace(BOUNDS, characters=1_000))
 """The caller's last word is all that the planner learns: it may be longer than arguments are."""
 
@@ -66,11 +65,6 @@ class Plan:
     text: str
     answer: str | None = None
 
-    @property
-    def continues(self) -> bool:
-        """Whether it goes on with the step before."""
-        return _CONTINUE.match(self.text) is not None
-
 
 class _RestGPT(Acting):
     """One run. `planning` is the planner's conversation, `selecting` the selector's about the step that is under way.
@@ -85,9 +79,8 @@ class _RestGPT(Acting):
             Message("system", fill("restgpt_plan")),
             Message("user", fill("restgpt_plan_task", task=task)),
         ]
-        self.planning, self.selecting = Turns(opening, room), Turns([], room)
+        self.planning = Turns(opening, room)
         self.results: list[str] = []
-        self.chosen: tuple[str, str] | None = None
 
     def act(self) -> None:
         """Step after step."""
@@ -113,40 +106,32 @@ class _RestGPT(Acting):
         if not plan.text:
             return fill("restgpt_plan_none")
         background = self._background()
-        said, call = self._select(plan, background)
+        call = self._select(plan, background)
         if call.error is not None:
-            done: str | None = f"nothing was called: {call.error.message}"
-        elif call.tool == "no_call":
-            done = str(call.arguments["result"])
-        else:
-            done = self._execute(call.arguments, background)
-        self.chosen = (said, done or "")
-        return done
+            return f"nothing was called: {call.error.message}"
+        if call.tool == "no_call":
+            return str(call.arguments["result"])
+        return self._execute(call.arguments, background)
 
     def _background(self) -> str:
         """What came of the steps so far, the earliest in brief where room is short."""
         room = self.planning.room // 2
         return "\n".join(briefer(self.results, room=room)) or "No background"
 
-    def _select(self, plan: Plan, background: str) -> tuple[str, ReadCall]:
-        """What the selector says; of a step that goes on, in the conversation about that step.
+    def _select(self, plan: Plan, background: str) -> ReadCall:
+        """The selector's reply.
 
-        A reply that names no API that there is, is asked for again, as in the paper's published code.
+        One that names no API that there is, is asked for again, as in the paper's published code.
         """
-        if plan.continues and self.chosen is not None:
-            said, result = self.chosen
-            self.selecting.add(Turn(said=said, told=fill("restgpt_select_next", result=result, step=plan.text)))
-        else:
-            opening = selector_opening(plan.text, background, self.tools, self.parts)
-            self.selecting = Turns(opening, self.selecting.room)
+        selecting = Turns(selector_opening(plan.text, background, self.tools, self.parts), self.planning.room)
         offer = choices(self.tools)
         for _ in range(_MOST_CHOICES):
-            written = self.held(write_call, self.selecting.messages(), offer, purpose="select")
+            written = self.held(write_call, selecting.messages(), offer, purpose="select")
             call, said = written.call, written.text.strip() or "(nothing)"
             if call.error is None:
                 break
-            self.selecting.add(Turn(said=said, told=fill("restgpt_select_error", error=call.error.message)))
-        return said, call
+            selecting.add(Turn(said=said, told=fill("restgpt_select_error", error=call.error.message)))
+        return call
 
     def _execute(self, choice: Mapping[str, Json], background: str) -> str | None:
         """What the caller says came of a choice of tools and plan; None where a person must decide first."""

@@ -31,6 +31,7 @@ _CALLS, _BLOCKS = ("decoding", "docs"), ("docs",)
 """Settings that change how strategies of single calls work; `docs=requests` leaves responses out of the prompt."""
 _PROGRAMS = ("docs", "repair", "samples", "max_repairs")
 """Those of strategies that write whole programs."""
+_WITH_OPTIONS = ("anytool",)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,8 +40,7 @@ class Entry:
 
     name: str
     summary: str
-    settings: Sequence[str] = _CALLS
-    has_options: bool = False
+    settings: Sequence[str]
 
     @property
     def writes_programs(self) -> bool:
@@ -50,7 +50,7 @@ class Entry:
     @property
     def flags(self) -> Mapping[str, Kind]:
         """What can be set of it."""
-        own = _kinds(self.load().Options) if self.has_options else {}
+        own = _kinds(self.load().Options) if self.name in _WITH_OPTIONS else {}
         return {**_kinds(Config, self.settings), **own}
 
     def load(self) -> Any:
@@ -58,25 +58,19 @@ class Entry:
         return import_module(f"atc.strategies.{self.name}")
 
 
+_TABLE: tuple[tuple[str, str, Sequence[str]], ...] = (
+    ("auto", "chain, or stepwise where what is known speaks for it", _PROGRAMS),
+    ("chain", "one program, checked, executed, and repaired from facts (ATC)", _PROGRAMS),
+    ("stepwise", "a program that grows, with its output so far in view", _PROGRAMS),
+    ("react", "a thought, one call, what it gave, and again", _CALLS),
+    ("dfsdt", "the same turns as a depth-first search (ToolLLM)", _CALLS),
+    ("codeact", "blocks of Python, one a turn, with their outputs in view", _BLOCKS),
+    ("restgpt", "a planner in words, a selector, a caller and a parser", _CALLS),
+    ("conagents", "grounding, execution and review agents", _CALLS),
+    ("anytool", "agents find tools, a solver tries, and failures wake the agents", _CALLS),
+)
 STRATEGIES: Mapping[str, Entry] = {
-    entry.name: entry
-    for entry in (
-        Entry(name="auto", summary="chain, or stepwise where what is known speaks for it", settings=_PROGRAMS),
-        Entry(
-            name="chain", summary="one program, checked, executed, and repaired from facts (ATC)", settings=_PROGRAMS
-        ),
-        Entry(name="stepwise", summary="a program that grows, with its output so far in view", settings=_PROGRAMS),
-        Entry(name="react", summary="a thought, one call, what it gave, and again"),
-        Entry(name="dfsdt", summary="the same turns as a depth-first search (ToolLLM)"),
-        Entry(name="codeact", summary="blocks of Python, one a turn, with their outputs in view", settings=_BLOCKS),
-        Entry(name="restgpt", summary="a planner in words, a selector, a caller and a parser"),
-        Entry(name="conagents", summary="grounding, execution and review agents"),
-        Entry(
-            name="anytool",
-            summary="agents find tools, a solver tries, and failures wake the agents",
-            has_options=True,
-        ),
-    )
+    name: Entry(name=name, summary=summary, settings=settings) for name, summary, settings in _TABLE
 }
 """In the order in which they are told."""
 
