@@ -7,16 +7,14 @@ import shlex
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-from urllib.parse import urlencode
 
 from protocols.credentials import MASK, Alternatives, Carried, Mask, carried, chosen, dress, variable_of
 from protocols.errors import Outcome, ToolError
 from protocols.jsontypes import Json, JsonObject
 from protocols.oauth import SignIn, TokenFile
-from protocols.origin import MAX_REDIRECTS, REDIRECTS, Origin, redirected, split_url
+from protocols.origin import MAX_REDIRECTS, REDIRECTS, Origin, redirected
 from protocols.protocol import HttpBinding, ToolProtocol
-from protocols.reply import Answer, Lost, Unreadable, essence, one_line, outcome_of, parse, read, retry_after, text_of
+from protocols.reply import Answer, Lost, Unreadable, essence, one_line, outcome_of, read, retry_after, text_of
 from protocols.request import DEFAULT_HEADERS, HttpRequest, Plan
 from protocols.secrets import covered
 from protocols.settings import InvokeSettings
@@ -26,7 +24,6 @@ from protocols.transport import Transport
 _PASSING = (429, 502, 503, 504)
 _BACKOFF_SECONDS = 0.25
 _LONGEST_RETRY_AFTER = 20.0  # seconds that a read waits for
-_TOKEN_SECONDS = 30.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,23 +93,19 @@ class HttpCall:
 
     def _with_retries(self, request: HttpRequest, secrets: list[Carried]) -> tuple[Answer | Lost, str, bool]:
         """The last answer of a call, why a redirect was not followed, and whether one said that a write was done."""
-        settings, origin, transport = self._shared.settings, self._plan.origin, self._shared.transport
-        keyed = self._binding.idempotency_header in request.headers
-        deadline, attempt = 0.0, 0
+        settings, deadline = self._shared.settings, time.monotonic() + self._shared.settings.timeout_seconds
+        keyed, attempt = self._binding.idempotency_header in request.headers, 0
+
+        def send(one: HttpRequest) -> Answer | Lost:
+            return self._shared.transport.send(dress(one, secrets), self._plan.origin, deadline=deadline)
+
         while True:
-            with transport.turn(origin):
-                # The time of a call begins with its first turn: waiting is not the tool's fault.
-                deadline = deadline or time.monotonic() + settings.timeout_seconds
-                send = partial(self._send, secrets=secrets, deadline=deadline)
-                answer, note, last = follow(request, send, headers_of_a_write=(self._binding.idempotency_header,))
+            answer, note, last = follow(request, send, headers_of_a_write=(self._binding.idempotency_header,))
             wait = self._wait(answer, attempt, keyed=keyed)
             if wait is None or attempt >= settings.retries or time.monotonic() + wait >= deadline:
                 return answer, note, last.method != request.method and not self._reads
             settings.sleep(wait)
             attempt += 1
-
-    def _send(self, request: HttpRequest, *, secrets: list[Carried], deadline: float) -> Answer | Lost:
-        return self._shared.transport.send(dress(request, secrets), self._plan.origin, deadline=deadline)
 
     def _wait(self, answer: Answer | Lost, attempt: int, *, keyed: bool) -> float | None:
         """Seconds until the same request may be sent again; `None` where it should not be."""
@@ -191,22 +184,3 @@ def follow(
             request = replace(request, method="GET", headers=kept, body=None)
         request = replace(request, url=target)
     return answer, f"more than {MAX_REDIRECTS} redirects", request
-
-
-def fetch_token(transport: Transport, url: str, form: Mapping[str, str]) -> JsonObject:
-    """The JSON with which a token address answers a form.
-
-    Raises:
-        ValueError: it refuses, or answers something else.
-    """
-    origin, _ = split_url(url)
-    headers = {**DEFAULT_HEADERS, "Content-Type": "application/x-www-form-urlencoded"}
-    request = HttpRequest(method="POST", url=url, headers=headers, body=urlencode(form).encode())
-    answer = transport.send(request, origin, deadline=time.monotonic() + _TOKEN_SECONDS)
-    match answer:
-        case Lost(problem=problem):
-            raise ValueError(problem)
-        case Answer(status=200):
-            return parse(text_of(answer))  # type: ignore[no-any-return]  # what it holds is looked at by who asked
-        case Answer(status=status):
-            raise ValueError(f"{origin.netloc} answered {status}: {one_line(essence(answer), limit=200)}")

@@ -10,7 +10,7 @@ from typing import NoReturn, Self
 
 from protocols.credentials import Credential, Mask
 from protocols.errors import InvalidProtocol, ToolError
-from protocols.http import HttpCall, Shared, fetch_token
+from protocols.http import HttpCall, Shared
 from protocols.jsontypes import JsonObject
 from protocols.mcp.servers import Servers, mcp_call
 from protocols.oauth import SignIn, TokenFile
@@ -40,7 +40,7 @@ class Invoker:
             settings=settings,
             mask=mask,
             transport=transport,
-            sign_in=SignIn(tokens, partial(fetch_token, transport), settings.open_browser),
+            sign_in=SignIn(tokens, transport, settings.open_browser),
             tokens=tokens,
             homes=self.homes,
         )

@@ -14,9 +14,10 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import partial
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 from protocols.credentials import Credential, address
@@ -24,12 +25,14 @@ from protocols.errors import CredentialMissing
 from protocols.files import keep_private, write_whole
 from protocols.jsontypes import JsonObject, loads
 from protocols.origin import split_url
+from protocols.reply import Lost, essence, one_line, parse, text_of
+from protocols.request import DEFAULT_HEADERS, HttpRequest
+from protocols.transport import Transport
 
-Post = Callable[[str, Mapping[str, str]], JsonObject]
-"""Sends a form to a token address and gives the JSON of the answer; raises `ValueError` where there is none."""
 SIGN_IN_SECONDS = 300.0
 REDIRECT_PORT = 38457
 """Of the address to which a browser comes back, for those who register a client: always this one, where it is free."""
+_TOKEN_SECONDS = 30.0  # for an address to answer
 _EARLY_SECONDS = 30  # before its end, a token is refreshed
 _DONE = b"<p>Signed in. This page can be closed.</p>"
 _FAILED = b"<p>Not signed in. The program says why.</p>"
@@ -87,13 +90,13 @@ class Redirect:
         """Close the page. Twice is once."""
         self._server.server_close()
 
-    def wait(self, state: str | None, seconds: float = SIGN_IN_SECONDS) -> dict[str, str]:
+    def wait(self, state: str | None) -> dict[str, str]:
         """What the browser brought: `code`, and `state` where it is the one given.
 
         Raises:
             CredentialMissing: nothing came in time, the sign-in was refused, or it was another one's answer.
         """
-        deadline = time.monotonic() + seconds
+        deadline = time.monotonic() + SIGN_IN_SECONDS
         try:
             while not self.answer and (left := deadline - time.monotonic()) > 0:
                 self._server.timeout = left
@@ -101,7 +104,7 @@ class Redirect:
         finally:
             self.close()
         if "code" not in self.answer:
-            said = self.answer.get("error_description") or self.answer.get("error") or f"no answer in {seconds:g} s"
+            said = self.answer.get("error_description") or self.answer.get("error") or "no answer came in time"
             raise CredentialMissing(f"the sign-in did not succeed: {said[:200]}; run the command again to repeat it.")
         if state is not None and not secrets.compare_digest(self.answer.get("state", ""), state):
             raise CredentialMissing("the sign-in came back with another sign-in's state; run the command again.")
@@ -111,8 +114,8 @@ class Redirect:
 class SignIn:
     """Gets and keeps the tokens of credentials that are no token themselves. Safe for threads."""
 
-    def __init__(self, tokens: TokenFile, post: Post, open_browser: Callable[[str], object] | None) -> None:
-        self._tokens, self._post, self._open = tokens, post, open_browser
+    def __init__(self, tokens: TokenFile, transport: Transport, open_browser: Callable[[str], object] | None) -> None:
+        self._tokens, self._transport, self._open = tokens, transport, open_browser
         self._lock = threading.Lock()
 
     def token(self, name: str, credential: Credential, scheme: Mapping[str, Any]) -> str:
@@ -126,58 +129,61 @@ class SignIn:
             known = self._tokens.get(key)
             if known.get("access_token") and known.get("expires_at", float("inf")) > time.time() + _EARLY_SECONDS:
                 return str(known["access_token"])
-            flow = _flow(name, credential, scheme)
+            token_url, page, scope = _flow(name, credential, scheme)
+            client = {"client_id": credential.client_id, "client_secret": credential.client_secret}
+            ask = partial(self._ask, name, token_url, **{key: value for key, value in client.items() if value})
             found: JsonObject | None = None
             if again := known.get("refresh_token"):
                 with suppress(CredentialMissing):  # it has ended: sign in anew
-                    found = self._ask(name, credential, flow, grant_type="refresh_token", refresh_token=str(again))
-            if found is None and flow.page:
-                found = self._through_browser(name, credential, flow)
+                    found = ask(grant_type="refresh_token", refresh_token=str(again))
+            if found is None and page:
+                came = self._through_browser(name, page, {"client_id": credential.client_id, **scope})
+                found = ask(grant_type="authorization_code", **came)
             elif found is None:
-                found = self._ask(name, credential, flow, grant_type="client_credentials", **flow.scope)
+                found = ask(grant_type="client_credentials", **scope)
             kept = {"refresh_token": again, **found}
             if isinstance(seconds := found.get("expires_in"), int | float):
                 kept["expires_at"] = time.time() + seconds
             self._tokens.put(key, kept)
             return str(found["access_token"])
 
-    def _through_browser(self, name: str, credential: Credential, flow: _Flow) -> JsonObject:
+    def _through_browser(self, name: str, page: str, asked: dict[str, str]) -> dict[str, str]:
+        """The code that the page gives, with what the token's address wants to see beside it."""
         if self._open is None:
             raise CredentialMissing(
                 f"the credential {name!r} needs a sign-in in a browser; run this command once on a terminal."
             )
         redirect, state, verifier = Redirect(), secrets.token_urlsafe(24), secrets.token_urlsafe(64)
         challenge = base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).decode().rstrip("=")
-        asked = {
-            "response_type": "code", "client_id": credential.client_id, "redirect_uri": redirect.url, "state": state,
-            "code_challenge": challenge, "code_challenge_method": "S256", **flow.scope,
-        }  # fmt: skip
-        self._open(f"{flow.page}{'&' if '?' in flow.page else '?'}{urlencode(asked)}")
-        came = {"code": redirect.wait(state)["code"], "redirect_uri": redirect.url, "code_verifier": verifier}
-        return self._ask(name, credential, flow, grant_type="authorization_code", **came)
+        asked |= {"response_type": "code", "redirect_uri": redirect.url, "state": state}
+        asked |= {"code_challenge": challenge, "code_challenge_method": "S256"}
+        self._open(f"{page}{'&' if '?' in page else '?'}{urlencode(asked)}")
+        return {"code": redirect.wait(state)["code"], "redirect_uri": redirect.url, "code_verifier": verifier}
 
-    def _ask(self, name: str, credential: Credential, flow: _Flow, **form: str) -> JsonObject:
-        client = {"client_id": credential.client_id, "client_secret": credential.client_secret}
-        try:
-            answer = self._post(flow.token_url, form | {key: value for key, value in client.items() if value})
-        except ValueError as error:
-            raise CredentialMissing(f"no token for the credential {name!r}: {error}") from None
-        if not isinstance(answer, Mapping) or not isinstance(answer.get("access_token"), str):
-            problem = f"{flow.token_url} answered without access_token"
-            raise CredentialMissing(f"no token for the credential {name!r}: {problem}.")
-        return answer
-
-
-class _Flow(NamedTuple):
-    """Where a token is got, the page of the sign-in (empty for client credentials), and the scope to ask for."""
-
-    token_url: str
-    page: str
-    scope: dict[str, str]
+    def _ask(self, name: str, url: str, **form: str) -> JsonObject:
+        """What the token's address answers to a form."""
+        headers = {**DEFAULT_HEADERS, "Content-Type": "application/x-www-form-urlencoded"}
+        request = HttpRequest(method="POST", url=url, headers=headers, body=urlencode(form).encode())
+        origin, _ = split_url(url)
+        answer = self._transport.send(request, origin, deadline=time.monotonic() + _TOKEN_SECONDS)
+        problem = f"{url} answered without access_token"
+        if isinstance(answer, Lost):
+            problem = answer.problem
+        elif answer.status != 200:
+            problem = f"{origin.netloc} answered {answer.status}: {one_line(essence(answer), limit=200)}"
+        else:
+            with suppress(ValueError):
+                found = parse(text_of(answer))
+                if isinstance(found, dict) and isinstance(found.get("access_token"), str):
+                    return found
+        raise CredentialMissing(f"no token for the credential {name!r}: {problem}.")
 
 
-def _flow(name: str, credential: Credential, scheme: Mapping[str, Any]) -> _Flow:
-    """By the user's settings, or else by what the document declares, at hosts that the credential lists."""
+def _flow(name: str, credential: Credential, scheme: Mapping[str, Any]) -> tuple[str, str, dict[str, str]]:
+    """Where a token is got, the page of the sign-in (empty for client credentials), and the scope to ask for.
+
+    By the user's settings, or else by what the document declares, at hosts that the credential lists.
+    """
     flows = scheme.get("flows")
     flows = flows if isinstance(flows, Mapping) else {}
     code, own = flows.get("authorizationCode", {}), flows.get("clientCredentials", {})
@@ -202,4 +208,4 @@ def _flow(name: str, credential: Credential, scheme: Mapping[str, Any]) -> _Flow
             )
     listed = flow.get("scopes")
     scopes = credential.scopes or (tuple(listed) if isinstance(listed, Mapping) else ())
-    return _Flow(token_url, page, {"scope": " ".join(scopes)} if scopes else {})
+    return token_url, page, {"scope": " ".join(scopes)} if scopes else {}

@@ -27,7 +27,6 @@ _TRANSPORT_HEADERS = frozenset(
     ["host", "connection", "content-length", "transfer-encoding", "upgrade", "te", "trailer", "expect", "keep-alive"]
 )
 _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
-_TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _COOKIE_SAFE = "!#$&'()*+-./:<=>?@[]^_`{|}~"
 _COOKIE_VALUE = re.compile(r"[!#-+\--:<-\[\]-~]*")  # RFC 6265: no space, quote, comma, semicolon or backslash
 
@@ -135,26 +134,17 @@ class Plan:
 
     def _located(self, name: str) -> tuple[Place, str]:
         place, wire = self._binding.location(name), self._binding.wire_name(name)
-        if name == self._binding.body_argument:
-            return "whole_body", wire
-        # A template may spell a parameter by the argument's name although it is called otherwise elsewhere.
-        return place, name if place == "path" and wire not in self._braces and name in self._braces else wire
+        return ("whole_body" if name == self._binding.body_argument else place), wire
 
     def _check(self) -> None:
         places = {place for place, _ in self._places.values()}
-        problem, path = "", "binding.http.locations"
+        problem = ""
         if "form" in places and places & {"body", "whole_body"}:
             problem = "it mixes form and JSON body arguments."
         elif places >= {"body", "whole_body"}:
             problem = f"{self._binding.body_argument!r} is the whole body already."
-        elif not re.fullmatch(r"[\w.+-]+/[\w.+*-]+", self._media, re.ASCII):
-            problem, path = f"{self._media!r} is not a media type.", "inputSchema"
-        names = [wire for place, wire in self._places.values() if place in ("header", "cookie")]
-        for wire in [*names, *filter(None, [self._binding.idempotency_header])]:
-            if not _TOKEN.fullmatch(wire):
-                problem, path = f"{wire!r} is not a header or cookie name.", "binding.http"
         if problem:
-            raise InvalidProtocol(self._tool, problem, path=path)
+            raise InvalidProtocol(self._tool, problem, path="binding.http.locations")
 
     # --- names, and which may be sent together
 

@@ -133,9 +133,6 @@ _MOST_VIEWS = 500  # schemas that describe one place at once
 _CARRIERS = words("current data plaintext raw text value")
 _NAMING = ("name", "key", "variable", "var", "header", "field", "param")
 _MAPS = words("cookies passwords secrets")
-_SAYS_SECRET = re.compile(
-    r"\b(api[ -]?key|password|credentials?|secret|(access|auth\w*|bearer) token)\b", re.IGNORECASE
-)
 
 
 def covered(value: Json, schema: JsonObject | None, cover: Change, *, rest: Change | None = None) -> Json:
@@ -159,7 +156,6 @@ def covered(value: Json, schema: JsonObject | None, cover: Change, *, rest: Chan
         if value is None or isinstance(value, bool) or value == "" or place.said is False:
             return plain(value)
         kind = kind_of(name) if name and not place.listed else None  # a listed value is known to all who read it
-        kind = "text" if kind == "random" and place.called_secret else kind
         return cover(value) if inside or (kind is not None and fits(kind, value)) else plain(value)
 
     return node(value, _Place((schema,), schema or {}), "", marked=False)
@@ -177,7 +173,6 @@ class _Place:
         self.root = root
         self.views = tuple(islice(_flat(schemas, root), _MOST_VIEWS))
         self.listed = any("enum" in view or "const" in view for view in self.views)
-        self.called_secret = any(_SAYS_SECRET.search(str(view.get("description", ""))) for view in self.views)
         marks = [view["x-atc-secret"] for view in self.views if isinstance(view.get("x-atc-secret"), bool)]
         said = any(view.get("writeOnly") is True or view.get("format") == "password" for view in self.views)
         self.said: bool | None = any(marks) if marks else True if said else None

@@ -39,8 +39,7 @@ class InvokeSettings:
     headers: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """Fixed headers, by the host (`api.example.org`, `localhost:8080`) whose tools carry them."""
     timeout_seconds: float = 30.0
-    """For one call with its retries, from the first byte sent to the last byte of the body. Waiting for a turn with
-    the host comes on top."""
+    """For one call with its retries, from the first byte sent to the last byte of the body."""
     max_body_bytes: int = 8 * 1024 * 1024
     """Of a response, decompressed."""
     retries: int = 2

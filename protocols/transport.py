@@ -1,4 +1,4 @@
-"""One HTTP exchange by `requests`, with one deadline and a limit on what is read; and whose turn it is."""
+"""One HTTP exchange by `requests`, with one deadline and a limit on what is read."""
 
 from __future__ import annotations
 
@@ -25,8 +25,7 @@ from protocols.reply import Answer, Lost
 from protocols.request import HttpRequest
 
 MAX_ERROR_BYTES: Final = 65_536
-AT_ONCE = 4
-"""Calls of one host that overlap, and its connections that are kept."""
+_KEPT = 8  # connections of one host, as many as a program's calls may overlap
 _CHUNK = 65_536  # bytes
 _FAILURES = (OSError, ValueError, http.client.HTTPException, urllib3.exceptions.HTTPError)
 _LOGGERS = ("urllib3.connection", "urllib3.connectionpool")
@@ -166,10 +165,9 @@ class Transport:
         self.near: set[str] = set()
         """Hosts that were found there."""
         self._homes = homes
-        self._adapter = _Adapter(pool_connections=32, pool_maxsize=AT_ONCE)
+        self._adapter = _Adapter(pool_connections=32, pool_maxsize=_KEPT)
         self._max_body, self._mask = max_body_bytes, mask
         self._routes: dict[Origin, Mapping[str, Any]] = {}
-        self._turns: dict[Origin, threading.BoundedSemaphore] = {}
         for name in _LOGGERS:
             logging.getLogger(name).addFilter(self._loggable)
 
@@ -178,10 +176,6 @@ class Transport:
         self._adapter.close()
         for name in _LOGGERS:
             logging.getLogger(name).removeFilter(self._loggable)
-
-    def turn(self, origin: Origin) -> threading.BoundedSemaphore:
-        """What to hold while talking to a host: at most `AT_ONCE` calls of it overlap."""
-        return self._turns.setdefault(origin, threading.BoundedSemaphore(AT_ONCE))
 
     def send(self, request: HttpRequest, origin: Origin, *, deadline: float) -> Answer | Lost:
         """Send `request`, whose credentials are meant for `origin`, and read the answer, both until `deadline`."""

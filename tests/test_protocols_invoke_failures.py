@@ -3,11 +3,8 @@
 import gzip
 import socket
 import struct
-import threading
 import time
 import tracemalloc
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 
 import pytest
 
@@ -203,19 +200,3 @@ def test_connections_are_reused():
         call({})
     assert len({seen.client for seen in server.seen[:3]}) == 1
     assert server.seen[3].client != server.seen[0].client
-
-
-def test_a_host_is_asked_four_times_at_once():
-    four, five, crowded = threading.Barrier(4, timeout=5), threading.Barrier(5, timeout=0.2), []
-
-    def answer(_):
-        four.wait()  # four do come together
-        with suppress(threading.BrokenBarrierError):
-            crowded.append(five.wait())
-        return Reply(body=1)
-
-    with serving(answer) as server, Invoker() as calls:
-        tools = [calls.bind(http_tool(server.url, name=f"t{i}")) for i in range(8)]
-        with ThreadPoolExecutor(8) as threads:
-            assert list(threads.map(lambda tool: tool({}), tools)) == [1] * 8
-    assert crowded == []

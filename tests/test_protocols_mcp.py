@@ -158,8 +158,8 @@ def test_no_shell_reads_the_command(tmp_path):
     ("source", "message"),
     [
         ("mcp:", "names no MCP server; write 'mcp:COMMAND ARGS'"),
-        ("mcp:'open", "No closing quotation; close the quote"),
-        ("mcp:no-such-command-here --x", "there is no command 'no-such-command-here'"),
+        ("mcp:'open", "No closing quotation"),
+        ("mcp:no-such-command-here --x", "No such file or directory: 'no-such-command-here'"),
         ("mcp:https://user@host/mcp", "is not an http(s) URL with a plain host"),
         ("mcp:sh -c 'echo bad luck >&2; exit 3'", "(it said: bad luck)"),
     ],

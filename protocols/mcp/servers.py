@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import shlex
-import shutil
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -76,16 +75,12 @@ class Servers:
             SourceUnavailable: it may not or cannot be started, does not answer, or the SDK is not installed.
         """
         found, server = self._spelled(text)
-        if not found and server.command:
-            if shutil.which(server.command[0]) is None:
-                raise SourceUnavailable(
-                    f"there is no command {server.command[0]!r} to start an MCP server with; check its name and PATH."
-                )
-            if self._settings.confirm_start is None or not self._settings.confirm_start(server):
-                raise SourceUnavailable(
-                    f"the command {server.shown!r} was not started: nobody agreed to it. Run this on a terminal to be"
-                    " asked, give --start-servers, or name it in your own settings: [mcp.NAME] with command = [...]."
-                )
+        confirm = self._settings.confirm_start
+        if not found and server.command and not (confirm and confirm(server)):
+            raise SourceUnavailable(
+                f"the command {server.shown!r} was not started: nobody agreed to it. Run this on a terminal to be"
+                " asked, give --start-servers, or name it in your own settings: [mcp.NAME] with command = [...]."
+            )
         fresh = self._known[found] if found else _Known(server)
         try:
             connection = self._connected(fresh)
@@ -143,12 +138,10 @@ class Servers:
                 return "", McpServer(url=rest)
             words = shlex.split(rest)
         except ValueError as error:
-            hint = "give the address of the MCP server, such as https://HOST/mcp" if is_url(rest) else "close the quote"
-            raise SourceUnavailable(f"{text!r} names no MCP server: {error}; {hint}.") from None
+            raise SourceUnavailable(f"{text!r} names no MCP server: {error}.") from None
         if not words:
             raise SourceUnavailable(
-                f"{text!r} names no MCP server; write 'mcp:COMMAND ARGS', 'mcp:https://HOST/mcp' or 'mcp:NAME' "
-                "with NAME from your settings."
+                f"{text!r} names no MCP server; write 'mcp:COMMAND ARGS' or 'mcp:https://HOST/mcp'."
             )
         return "", McpServer(command=tuple(words))
 
