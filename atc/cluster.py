@@ -12,7 +12,6 @@ import os
 import platform
 import signal
 import socket
-import time
 import uuid
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
@@ -37,15 +36,10 @@ _Talk = Callable[[str], None]
 
 RETRIES = 3
 """Times that an item is begun again whose process or node died."""
-_LOOK_SECONDS, _DEAD_SECONDS = 5.0, 30.0
-"""How often it is looked whether the cluster is there, and how long it may be gone; Ray itself ends this process with
-neither a sentence nor our exit code after 60 seconds."""
 _CONNECT_SECONDS = 5.0
 _ALONE = "local"
 """Ray's word for a cluster that is started and ended with this process."""
 _DESCRIBE_SECONDS = 30.0
-_INLINE_BYTES = 65_536
-"""Up to which an opener of workers travels inside each task, in memory alone; the object store may write to disk."""
 _GOES_ON = "what was done is kept, and the same command goes on"
 
 
@@ -77,8 +71,7 @@ def connected(workers: str) -> Iterator[None]:
     try:
         ray.init(address, log_to_driver=False, configure_logging=False)
     except (RayError, OSError, RuntimeError, ValueError) as error:
-        told = " ".join(str(error).split())
-        raise ClusterUnavailable(f"the Ray cluster {address} cannot be used: {told}") from error
+        raise ClusterUnavailable(f"the Ray cluster {address} cannot be used: {_told(error)}") from error
     try:
         signal.signal(signal.SIGTERM, before)  # Ray has put its own there
         yield
@@ -128,20 +121,18 @@ class RayPool:
             ClusterUnavailable: it is gone, a node has other versions, or an item was lost.
             SandboxUnavailable: no node has a sandbox with a boundary.
         """
-        order = _Order(uuid.uuid4().hex, versions(), str(Path.cwd()), self._environment, _packed(open_worker))
+        opener = cloudpickle.dumps(open_worker)  # it goes along in memory alone: the object store may write to disk
+        order = _Order(uuid.uuid4().hex, versions(), str(Path.cwd()), self._environment, opener)
         waiting, busy, lost = iter(items), dict[Any, _Item](), ""
-        watch, most = _Watch(), self._at_once()
 
         def submit(few: Iterable[_Item]) -> None:
             busy.update((self._task.remote(order, item), item) for item in few)
 
-        submit(islice(waiting, most))
+        submit(islice(waiting, self._at_once()))
         while busy:
-            ready, _ = ray.wait(list(busy), timeout=_LOOK_SECONDS)
-            if watch.look():
-                most = self._at_once()  # nodes come and go
+            ready, _ = ray.wait(list(busy))
             ended = [(reference, busy.pop(reference)) for reference in ready]
-            submit(islice(waiting, max(0, most - len(busy))))  # before the one who asked has written anything down
+            submit(islice(waiting, max(0, self._at_once() - len(busy))))  # before who asked has written anything down
             for reference, item in ended:
                 try:
                     outcome = _result(reference)
@@ -240,8 +231,7 @@ class _Order(NamedTuple):
     versions: str
     folder: str
     environment: Mapping[str, str]
-    opener: Any
-    """An opener of workers as bytes, or a list with the reference to these."""
+    opener: bytes
 
 
 class _NotHere(NamedTuple):
@@ -254,34 +244,6 @@ class _NotHere(NamedTuple):
 
 class _Lost(Exception):
     """An item's process died, and those after it."""
-
-
-class _Watch:
-    """Looks from time to time whether the cluster is still there."""
-
-    def __init__(self) -> None:
-        self._address = str(ray.get_runtime_context().gcs_address)
-        self._looked = self._seen = time.monotonic()
-
-    def look(self) -> bool:
-        """Whether it was time to look, and it is there. Raises ClusterUnavailable where it has been gone for long."""
-        now = time.monotonic()
-        if now - self._looked < _LOOK_SECONDS:
-            return False
-        self._looked = now
-        try:
-            _require_reachable(self._address)
-        except ClusterUnavailable as error:
-            if now - self._seen > _DEAD_SECONDS:
-                raise ClusterUnavailable(f"the Ray cluster is gone; {_GOES_ON} when it is back. {error}") from error
-            return False
-        self._seen = now
-        return True
-
-
-def _packed(open_worker: Callable[[], Any]) -> Any:
-    content = cloudpickle.dumps(open_worker)
-    return content if len(content) <= _INLINE_BYTES else [ray.put(content)]
 
 
 def _result(reference: Any) -> Any:
@@ -300,8 +262,11 @@ def _result(reference: Any) -> Any:
             ) from error
         raise error.cause from error
     except RayError as error:
-        told = " ".join(str(error).split())[:300]
-        raise _Lost(f"the process of an item died {RETRIES + 1} times ({told}); {_GOES_ON}.") from error
+        raise _Lost(f"the process of an item died {RETRIES + 1} times ({_told(error)}); {_GOES_ON}.") from error
+
+
+def _told(error: Exception) -> str:
+    return " ".join(str(error).split())[:300]
 
 
 _open: dict[str, tuple[ExitStack, Callable[[Any], Any]]] = {}
@@ -319,10 +284,9 @@ def _work(order: _Order, item: Any) -> Any:
         os.environ.update(order.environment)
         with suppress(OSError):
             os.chdir(order.folder)
-        opener = order.opener if isinstance(order.opener, bytes) else ray.get(order.opener[0])
         with ExitStack() as stack:
             try:
-                worker = stack.enter_context(cloudpickle.loads(opener)())
+                worker = stack.enter_context(cloudpickle.loads(order.opener)())
             except SandboxUnavailable as error:
                 return _NotHere(ray.get_runtime_context().get_node_id(), socket.gethostname(), str(error))
             _open[order.key] = stack.pop_all(), worker
@@ -345,7 +309,7 @@ def nodes(look: Callable[[], object]) -> list[tuple[str, str, str]]:
         try:
             has, problem = ray.get(reference, timeout=_DESCRIBE_SECONDS)
         except RayError as error:
-            has, problem = "", " ".join(str(getattr(error, "cause", None) or error).split())[:300]
+            has, problem = "", _told(getattr(error, "cause", None) or error)
         if has and has != versions():
             problem = f"this machine has {versions()}: install the same"
         cpus = int(node["Resources"].get("CPU", 0))
