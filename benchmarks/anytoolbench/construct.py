@@ -1,0 +1,271 @@
+"""One query of AnyToolBench (A.8): a model explores, writes and solves; what it hands in is verified and filtered."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from atc import prompt_files
+from atc.retrieve import hierarchy as listing
+from atc.retrieve.agents import FUNCTIONS, Agent, Function, Mistake, Options, Search, perform, schema
+from atc.retrieve.asking import a_list, a_text, an_object, json_object, one_text
+from atc.retrieve.hierarchy import spelled
+from benchmarks.anytoolbench.pool import ApiPool, CallFailed
+from protocols.abridge import abridged, clipped
+from protocols.ask import Ask, Message
+from protocols.jsontypes import Json, JsonObject
+
+EXPLORING = ("get_tools_in_category", "get_tool_descriptions", "get_APIs_in_tool", "get_API_detail")
+KINDS = ("missing information", "fake parameters", "names an API", "unreasonable")
+"""Why a query is no good: A.7's four kinds."""
+EXPLORE, WORDS, LEAST_CATEGORIES, MOST_CATEGORIES, CALLS = 20, 30, 2, 5, 10
+"""Calls of the functions that explore, the shortest query, the categories that the calls of a solution come from (all
+B.4), and those calls: as many as the paper's solver may make (A.1)."""
+TURNS, FINISHES, POOL, TEMPERATURE = 40, 3, 16, 1.0
+"""What the paper does not state: calls of all functions together; times that a query is handed in, each but the last
+told what is wrong with it by rule; APIs in the pool; and the writer's temperature (judge and filter are greedy)."""
+_REPLY_TOKENS, _VERDICT_TOKENS = 1500, 300
+_MOST_REPEATS = 3
+"""Calls with the same result as before, in a row, after which the writing ends: it would go on so."""
+_LONGEST_TEXT, _LINE, _LETTERS = 1500, 300, 3
+_NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
+_FLAWS = {
+    "missing information": re.compile(
+        r"\{[^{}]{1,40}\}|<(?!https?:)[a-z][^<>@]{1,40}>|\[(?:your|my|the|insert|name|city|date)\b[^][]*\]|\bX{3,}\b"
+        r"|\b(?:attached|enclosed|uploaded) (?:file|image|photo|picture|document|pdf)\b",
+        re.IGNORECASE,
+    ),
+    "fake parameters": re.compile(
+        r"\b[\w.-]*\b(?:example\.(?:com|org|net)|your-?(?:domain|website|site)\.\w+)|\b1234567\d*|\b555[ -]?01\d\d\b"
+        r"|\babc-?123\w*",
+        re.IGNORECASE,
+    ),
+    "names an API": re.compile(r"\b(?:use|using|via|through|call|query) (?:the )?(?:[\w.'-]+ ){1,4}(?:API|endpoint)\b"),
+}
+"""What a program can see of a query that is no good (A.7). What it cannot see is left to a model."""
+fill = partial(prompt_files.fill, "benchmarks.anytoolbench.prompts")
+
+
+class Refused(Mistake):
+    """Why a query is not taken, as one of few kinds and in detail."""
+
+    def __init__(self, kind: str, detail: str) -> None:
+        super().__init__(f"{kind}: {detail}")
+        self.kind, self.detail = kind, detail
+
+
+class Query:
+    """A query in the making, and what its writer may call: functions of the exploring agents, and its own.
+
+    `taken` is the query with its answer and solution, calls made again with their responses; empty until it is taken.
+    """
+
+    def __init__(self, pool: ApiPool, search: Search) -> None:
+        self.pool, self.search, self.explored = pool, search, 0
+        self.refusals: list[Refused] = []
+        self.taken: dict[str, Any] = {}
+
+    def functions(self) -> dict[str, Function]:
+        """What can be called now; a function that can do nothing takes None."""
+        flat, pool = FUNCTIONS["flat"], self.search.pool
+        held = list(pool) or [""]
+        one_call = {"anyOf": [an_object({"api": {"enum": [api]}, "arguments": self.pool[api].schema}) for api in pool]}
+        text, solution = a_text(_LONGEST_TEXT, least=1), a_list(one_call, most=CALLS, least=1)
+        removed = {"apis": a_list({"enum": held}, most=len(held), least=1)} if pool else None
+        tested = {"api": {"enum": held}, "arguments": {"type": "object"}} if pool else None
+        finishes = len(self.pool.categories(pool)) >= LEAST_CATEGORIES
+        finished = {"query": text, "solution": solution, "answer": text} if finishes else None
+        return {
+            **{name: Function(flat[name].takes, partial(self._explore, name)) for name in EXPLORING},
+            "add_API_into_API_pool": flat["add_API_into_API_pool"],
+            "remove_API_from_API_pool": Function(lambda *_: removed, self._remove),
+            "test_API": Function(lambda *_: tested, self._test),
+            "finish": Function(lambda *_: finished, self._finish),
+        }
+
+    def _explore(self, name: str, search: Search, agent: Agent, arguments: JsonObject) -> str:
+        if self.explored >= EXPLORE:
+            raise Mistake(f"all {EXPLORE} exploring calls are made; choose among what you have seen")
+        self.explored += 1
+        return FUNCTIONS["flat"][name].act(search, agent, arguments)
+
+    def _remove(self, search: Search, _agent: Agent, arguments: JsonObject) -> str:
+        gone = [self._in_pool(name) for name in arguments.get("apis") or ()]
+        search.pool = [name for name in search.pool if name not in gone]
+        return f"removed: {', '.join(gone)}\nthe pool holds {len(search.pool)} APIs"
+
+    def _test(self, search: Search, _agent: Agent, arguments: JsonObject) -> str:
+        name, given, room = self._in_pool(arguments.get("api")), arguments.get("arguments"), search.room.result
+        try:
+            response = self.pool[name].call(given if isinstance(given, dict) else {})
+        except CallFailed as failed:
+            raise Mistake(clipped(one_text(str(failed)), room * _LETTERS)) from None
+        return f"response: {abridged(response, most=room * _LETTERS)}"
+
+    def _finish(self, _search: Search, _agent: Agent, arguments: JsonObject) -> str:
+        """Hand in a query: its calls are made again; what a rule sees is told, so that it can be mended."""
+        query, answer = one_text(arguments.get("query")), one_text(arguments.get("answer"))
+        calls = arguments.get("solution")
+        if not query or not answer or not isinstance(calls, list) or not calls:
+            raise Mistake("'query' and 'answer' must be texts, and 'solution' a list of calls")
+        planned = [
+            (self._in_pool(one.get("api")), one.get("arguments") or {}) for one in calls if isinstance(one, dict)
+        ]
+        try:
+            solution = list(verified(query, answer, planned, self.pool))
+        except Refused as refused:
+            self.refusals.append(refused)
+            raise
+        apis = list(dict.fromkeys(call["api"] for call in solution))
+        self.taken = {"query": query, "answer": answer, "gold": apis, "categories": self.pool.categories(apis)}
+        self.taken["solution"] = solution
+        return "handed in"
+
+    def _in_pool(self, name: Json) -> str:
+        found = spelled(name, self.search.pool) if isinstance(name, str) else None
+        if found is None:
+            pool = ", ".join(self.search.pool) or "nothing"
+            raise Mistake(f"the pool has no API {clipped(repr(name), 80)}; it holds {pool}; add it first")
+        return found
+
+
+def construct(pool: ApiPool, number: int, ask: Ask, *, seed: int = 0) -> dict[str, Any]:
+    """What became of the query `number`, which is made in the same way each time; `rejected` says why it is not taken.
+
+    Raises:
+        ModelUnavailable: the model did not answer; nothing of the query is kept.
+    """
+    names = list(pool.hierarchy.tools)
+    random.Random(f"{seed} categories {number}").shuffle(names)  # a model likes what it reads first
+    search = Search("", pool.hierarchy, ask, options=Options(pool=POOL))
+    lines = listing.pages(listing.category_lines(names, pool.hierarchy), room=search.room.scope)[0]
+    names = names[: len(lines)]
+    agent = search.add_agent("flat", categories=tuple(names), places=pool.hierarchy.places(names))
+    limits = {"words": WORDS, "explore": EXPLORE, "least": LEAST_CATEGORIES, "most": MOST_CATEGORIES}
+    rules = fill("write", **{name: str(value) for name, value in limits.items()})
+    task = fill("write_task", categories="\n".join(lines), turns=str(TURNS))
+    agent.history = [Message("system", rules), Message("user", task)]
+    query = Query(pool, search)
+    row: dict[str, Any] = {"transcript": list(_explore(query, agent, f"{seed} turn {number}", ask))}
+    row["told"] = [[refused.kind, refused.detail] for refused in query.refusals]
+    try:
+        if not query.taken:
+            raise (query.refusals or [Refused("unfinished", "nothing was handed in")])[-1]
+        row |= query.taken
+        row["reason"] = judged(row["query"], row["answer"], row["solution"], ask)
+        screened(row["query"], ask)
+    except Refused as refused:
+        row |= {"rejected": refused.kind, "detail": refused.detail}
+    return row
+
+
+def _explore(query: Query, agent: Agent, purpose: str, ask: Ask) -> Iterator[str]:
+    """Let the model call until a query is taken, or a bound is met; gives a line for each call."""
+    repeats, heard = 0, dict[str, str]()
+    for turn in range(TURNS):
+        if query.taken or len(query.refusals) >= FINISHES or repeats >= _MOST_REPEATS:
+            return
+        functions = query.functions()
+        reply = ask(
+            agent.prompt(room=query.search.room.prompt),
+            schema=schema(query.search, agent, functions),
+            temperature=TEMPERATURE,
+            seed=random.Random(f"{purpose} {turn}").getrandbits(31),
+            max_tokens=_REPLY_TOKENS,
+        )
+        call, result = perform(query.search, agent, reply.text, functions)
+        repeats = repeats + 1 if heard.get(call) == result else 0
+        heard[call] = result
+        agent.history.append(Message("assistant", reply.text))
+        agent.hear("the result is the same as before; make another call" if repeats else result)
+        yield f"{clipped(call, _LINE)} → {clipped(one_text(result), _LINE)}"
+
+
+def verified(
+    query: str, answer: str, planned: Sequence[tuple[str, JsonObject]], pool: ApiPool
+) -> Iterator[dict[str, Any]]:
+    """The calls of a solution, made anew in their order, with their responses. Raises Refused by a rule."""
+    words = sum(any(map(str.isalnum, word)) for word in query.split())
+    if words < WORDS:
+        raise Refused("too short", f"the query has {words} words, and must have at least {WORDS}")
+    categories = pool.categories(api for api, _ in planned)
+    if not LEAST_CATEGORIES <= len(categories) <= MOST_CATEGORIES or len(planned) > CALLS:
+        wanted = f"{LEAST_CATEGORIES} to {MOST_CATEGORIES} categories, {CALLS} calls at most"
+        raise Refused("categories", f"{len(planned)} calls of {', '.join(categories)}; {wanted}, are wanted")
+    for kind, rule in _FLAWS.items():
+        if found := rule.search(query):
+            raise Refused(kind, found[0])
+    names = {part for name in pool for part in (name, name.rpartition("/")[2])}
+    for name in sorted(names):
+        if re.search(r"\w[_/.]\w|[a-z][A-Z]", name) and name.casefold() in query.casefold():
+            raise Refused("names an API", name)
+    known, shared = query.casefold(), False
+    for number, (api, arguments) in enumerate(planned, start=1):
+        for name, value in arguments.items():
+            telling = (isinstance(value, str) and len(value) > 2) or (isinstance(value, int) and value > 100)
+            if telling and str(value).casefold() not in known:
+                detail = f"{value!r} for {name!r} of {api!r} stands neither in the query nor in earlier responses"
+                raise Refused("missing information", detail)
+        try:
+            response = pool[api].call(arguments)
+        except CallFailed as failed:
+            kind = "service failed" if failed.outage else "call failed"
+            raise Refused(kind, f"call {number} of the solution, {api!r}: {failed}") from None
+        values = list(_leaves(response))
+        shared = shared or not values or any(_stands_in(value, answer) for value in values)
+        known += "".join(f" {value}".casefold() for value in values)
+        yield {"api": api, "arguments": arguments, "response": response}
+    if not shared:
+        raise Refused("unsupported answer", "no value of any response stands in the answer")
+
+
+def _leaves(value: Json) -> Iterator[str | int | float]:
+    """The texts and numbers of a response, and how many entries each list has: what an answer may count."""
+    if isinstance(value, Mapping | list):
+        if isinstance(value, list):
+            yield len(value)
+        for inner in value.values() if isinstance(value, Mapping) else value:
+            yield from _leaves(inner)
+    elif value is not None and not isinstance(value, bool):
+        yield value
+
+
+def _stands_in(value: str | float, text: str) -> bool:
+    """Whether a text holds a value; a number may be rounded to as many places as are written."""
+    if isinstance(value, str):
+        return len(value.strip()) > 2 and value.strip().casefold() in text.casefold()
+    written = [number.replace(",", "") for number in _NUMBER.findall(text)]
+    return any(round(abs(value), len(number.partition(".")[2])) == float(number) for number in written)
+
+
+def judged(query: str, answer: str, solution: Sequence[Mapping[str, Any]], ask: Ask) -> str:
+    """Why a solution resolves its query, as a model sees it (A.8). Raises Refused where it does not."""
+    most = max(_LINE, ask.prompt_tokens * _LETTERS // 2 // max(1, len(solution)))  # responses share half of a prompt
+    lines = []
+    for number, call in enumerate(solution, start=1):
+        given = clipped(", ".join(f"{name}={value!r}" for name, value in call["arguments"].items()), _LINE)
+        lines.append(f"{number}. {one_text(call['api'])}({given}) → {abridged(call['response'], most=most)}")
+    case = fill("judge_task", query=query, calls="\n".join(lines), answer=answer)
+    word, reason = _verdict(ask, fill("judge"), case, ("resolved", "unresolved"))
+    if word != "resolved":
+        raise Refused(word or "unjudged", reason)
+    return reason
+
+
+def screened(query: str, ask: Ask) -> None:
+    """The filter of A.7: a model reads what passes the rules. Raises Refused."""
+    word, reason = _verdict(ask, fill("filter"), fill("filter_task", query=query), (*KINDS, "keep"))
+    if word != "keep":
+        raise Refused(word or "ungraded", reason)
+
+
+def _verdict(ask: Ask, instructions: str, case: str, words: Iterable[str]) -> tuple[str, str]:
+    """One of the words, empty where the reply has none of them, and the reason."""
+    verdict = an_object({"reason": a_text(_LINE), "verdict": {"type": "string", "enum": list(words)}})
+    messages = [Message("system", instructions), Message("user", case)]
+    found = json_object(ask(messages, schema=verdict, max_tokens=_VERDICT_TOKENS).text)
+    word = one_text(found.get("verdict")).casefold()
+    return next((one for one in words if one.casefold() == word), ""), one_text(found.get("reason"))
