@@ -67,7 +67,7 @@ class LearnedSchemas:
         covered, known = redact.value(response), tool.protocol.output_schema
         if len(json.dumps(covered)) > _LARGEST_CHARACTERS:
             return None
-        schema = _as_programs_see_it(tool, _structure(infer([covered], known or None)))
+        schema = _as_programs_see_it(tool, structure(infer([covered], known or None)))
         if schema is None or schema == known:
             return None
         document = json.dumps({"tool": tool.protocol.name, "source": tool.source, "outputSchema": schema}, indent=1)
@@ -126,14 +126,14 @@ def observed(toolbox: Toolbox, calls: Iterable[ToolCall], *, exactly: bool = Fal
         if len(json.dumps(responses, default=repr)) > _LARGEST_CHARACTERS:
             continue
         known = None if exactly else tool.protocol.output_schema
-        schema = _as_programs_see_it(tool, _structure(infer(responses, known)), exactly=exactly)
+        schema = _as_programs_see_it(tool, structure(infer(responses, known)), exactly=exactly)
         if schema is not None:
             evidence = Evidence(level="declared" if exactly else "observed")
             changed[alias] = replace(tool, protocol=replace(tool.protocol, output_schema=schema, evidence=evidence))
     return toolbox.map(lambda tool: changed.get(tool.alias, tool)) if changed else toolbox
 
 
-def _structure(schema: Any) -> Any:
+def structure(schema: Any) -> Any:
     """A schema's types, keys and nesting alone: no value that a response held is left in it."""
     if not isinstance(schema, Mapping):
         return schema
@@ -142,11 +142,11 @@ def _structure(schema: Any) -> Any:
         if keyword not in _STRUCTURE:
             continue
         if keyword in _IN_PLACE:
-            kept[keyword] = {name: _structure(inner) for name, inner in value.items() if not any(within(name))}
+            kept[keyword] = {name: structure(inner) for name, inner in value.items() if not any(within(name))}
         elif keyword in _LISTS:
-            kept[keyword] = [_structure(inner) for inner in value]
+            kept[keyword] = [structure(inner) for inner in value]
         else:
-            kept[keyword] = _structure(value)
+            kept[keyword] = structure(value)
     if "required" in kept:
         kept["required"] = [name for name in kept["required"] if name in kept.get("properties", {})]
     return kept

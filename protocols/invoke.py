@@ -15,7 +15,7 @@ from protocols.jsontypes import JsonObject
 from protocols.mcp.servers import Servers, mcp_call
 from protocols.oauth import SignIn, TokenFile
 from protocols.plain import python_call, to_json
-from protocols.protocol import HttpBinding, McpBinding, PythonBinding, ToolProtocol
+from protocols.protocol import HttpBinding, McpBinding, ProgramBinding, PythonBinding, ToolProtocol
 from protocols.secrets import names_secret
 from protocols.settings import InvokeSettings
 from protocols.toolbox import Call, idempotency_key
@@ -69,6 +69,9 @@ class Invoker:
                 return python_call(protocol.name, function, reads=bool(declared), mask=self._shared.mask)
             case McpBinding() as binding:
                 return mcp_call(protocol, binding, self.servers, reads=bool(declared))
+            case ProgramBinding():  # a source of tools must not bring code along
+                problem = "it is a saved program: put its file into the folder of saved tools instead."
+                raise InvalidProtocol(protocol.name, problem, path="binding.program")
             case None:
                 raise InvalidProtocol(protocol.name, "it has no binding, so it cannot be called.", path="binding")
 

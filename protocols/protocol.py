@@ -97,7 +97,18 @@ class McpBinding:
     tool: str
 
 
-Binding = HttpBinding | PythonBinding | McpBinding
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProgramBinding:
+    """A call of a saved program: `source` defines one function of keyword arguments, which runs where its caller runs.
+
+    `tools` are those that it calls: alias → identity (`Tool.identity`), without which it is not offered.
+    """
+
+    source: str
+    tools: Mapping[str, str]
+
+
+Binding = HttpBinding | PythonBinding | McpBinding | ProgramBinding
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -200,6 +211,8 @@ def spelled(binding: Binding | None) -> str:
             return f"MCP {binding.server}:{binding.tool}"
         case PythonBinding():
             return f"Python {binding.module}:{binding.function}"
+        case ProgramBinding():
+            return f"a saved program that calls {', '.join(binding.tools) or 'no tool'}"
         case None:
             return ""
 
@@ -209,7 +222,7 @@ def spelled(binding: Binding | None) -> str:
 DOCUMENT_SCHEMA: dict[str, Any] = json.loads(Path(__file__).with_name("protocol.schema.json").read_text())
 """JSON Schema of a protocol document. Unknown keys are kept at the top level and in annotations, refused elsewhere."""
 _VALIDATOR = jsonschema_rs.validator_for(DOCUMENT_SCHEMA)
-_BINDINGS = {"http": HttpBinding, "python": PythonBinding, "mcp": McpBinding}
+_BINDINGS = {"http": HttpBinding, "python": PythonBinding, "mcp": McpBinding, "program": ProgramBinding}
 _PARTS = {"errors": ErrorOutcome, "examples": Example, "links": Link}
 _KEYS = {
     "inputSchema": "input_schema", "outputSchema": "output_schema", "wireNames": "wire_names",

@@ -85,14 +85,15 @@ class Calls:
             Closed: the run is over.
         """
         tool, terms, writes = self._admit(call)
+        line, within = self._journal.origin(call.line)
         started, message = self._clock.elapsed(), None
         try:
             arguments = terms.accept(call.arguments, call.unsendable)
         except BadArguments as problem:
-            message = f"tool {call.tool!r}: {problem} (line {call.line})"
+            message = f"tool {call.tool!r}: {problem} (line {line})"
             arguments = {**call.arguments, **call.unsendable}
         asked = ToolCall(
-            index=call.number, tool=call.tool, arguments=arguments, line=call.line, started=started,
+            index=call.number, tool=call.tool, arguments=arguments, line=line, within=within, started=started,
             error=message, outcome="unknown" if message is None else "not_run",
         )  # fmt: skip
         if message is not None:
@@ -317,7 +318,7 @@ class Calls:
         asked, seconds = opened.asked, self._clock.elapsed() - opened.asked.started
         return ToolCall(
             index=asked.index, tool=asked.tool, arguments=asked.arguments, line=asked.line, started=asked.started,
-            seconds=seconds, baseline=asked.baseline, **how,
+            seconds=seconds, baseline=asked.baseline, within=asked.within, **how,
         )  # fmt: skip
 
 

@@ -51,6 +51,8 @@ class Journal:
     pins: Pins = field(default_factory=Pins)
     run: str | None = None
     effects: Effects | None = None
+    origin: Callable[[int], tuple[int, str | None]] = field(default=lambda line: (line, None))
+    """Leads from a line of the executed source to the program's, and to the saved tool that the source has there."""
     settled: tuple[ToolCall, ...] = ()
     """Calls that the next executions begin with: one that failed is answered as it was, not made again."""
     _done: dict[str, list[_Entry]] = field(default_factory=dict)
@@ -278,7 +280,7 @@ class _Entry(NamedTuple):
 
 
 def _again(found: ToolCall, asked: ToolCall) -> ToolCall:
-    same = replace(found, line=asked.line)
+    same = replace(found, line=asked.line, within=asked.within)
     return replace(same, index=asked.index, started=asked.started, seconds=0.0, reused=True)
 
 

@@ -40,6 +40,8 @@ class ToolCall:
     """Of a write: what the read that verifies it showed before it was sent."""
     note: str | None = None
     """How an answer that was lost was made up for, in a sentence."""
+    within: str | None = None
+    """The saved tool whose program made it; `line` is then where that tool is called."""
     started: float = 0.0
     """Seconds since the run began."""
     seconds: float = 0.0

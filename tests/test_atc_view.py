@@ -393,7 +393,7 @@ def hostile(store: RunStore, port: int) -> str:
     observe(Noted(bad))
     made = [
         replace(call(n, bad, n + 1, result={bad: [bad], "v": bad}), arguments={bad: bad}, error=error, curl=bad,
-                note=bad, drift=(bad,), outcome=outcome)
+                note=bad, within=bad, drift=(bad,), outcome=outcome)
         for n, (error, outcome) in enumerate([(None, "done"), (bad, "refused"), (bad, "unknown")])
     ]  # fmt: skip
     for one in made:

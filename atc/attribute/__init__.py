@@ -6,6 +6,8 @@ no clock and no network is asked: the same arguments give the same fault.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from atc.attribute.blame import Record
 from atc.attribute.endings import from_limit, without_answer
 from atc.attribute.findings import from_findings
@@ -25,7 +27,12 @@ def attribute(program: Program, findings: tuple[Finding, ...], trace: Trace | No
     """What went wrong, or None when the program finished with an answer: it printed something, or has a value."""
     if findings:
         return from_findings(program, findings, tools)
-    return None if trace is None else _executed(program, trace, tools)
+    fault = None if trace is None else _executed(program, trace, tools)
+    within = next((call.within for call in trace.calls if fault and call.index == fault.call), None) if trace else None
+    if fault is None or within is None:
+        return fault
+    fact = Fact(kind="call", text=f"The saved tool {within!r} made this call within itself.", call=fault.call)
+    return replace(fault, evidence=(fact, *fault.evidence))
 
 
 def _executed(program: Program, trace: Trace, tools: Toolbox) -> Fault | None:

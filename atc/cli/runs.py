@@ -33,6 +33,7 @@ _WIDTH = 200
         "view": ("atc.cli.runs_view:view", "See runs in the browser, also while they go on, and allow what waits."),
         "resume": ("atc.cli.run:resume", "Go on with a run that was paused, or whose process ended."),
         "export": ("atc.cli.runs_files:export", "Write a run as a file that replays, or as a script of its own."),
+        "save": ("atc.cli.runs_save:save", "Make a solved program a tool that other programs can call."),
         "replay": ("atc.cli.runs_files:replay", "Run an exported program again, its calls answered from the file."),
         "test": ("atc.cli.runs_files:test", "Replay many files, for CI."),
         "purge": ("atc.cli.runs:purge", "Delete stored runs, down to the bytes in the file."),
@@ -184,6 +185,7 @@ def _call(stored: StoredCall) -> str:
     if not stored.complete:
         result = "(no outcome was recorded)"
     how = "from the journal" if call.reused else f"{call.seconds * 1000:.0f} ms"
+    how += f" · within {call.within}" if call.within is not None else ""
     how += f" · {call.note}" if call.note is not None else ""
     return f"call {call.index:<3} {call.tool}({arguments}) → {_line(result)} · {how}"
 

@@ -1,10 +1,17 @@
-"""What verbs keep in the state folder: runs, learned response schemas."""
+"""What verbs keep in the state folder: runs, learned response schemas, saved tools."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 from atc.config import Config
 from atc.learned import LearnedSchemas
 from atc.store import RunStore, Store
+
+
+def saved_folder(config: Config) -> Path:
+    """Where the user's saved tools are, a file each."""
+    return config.state_dir / "saved-tools"
 
 
 def open_store(config: Config) -> RunStore:

@@ -14,9 +14,10 @@ from atc.cli.arguments import read_arguments
 from atc.cli.lazy import LazyGroup
 from atc.cli.output import error_document, json_text, print_columns, print_json, print_result, print_text, say
 from atc.cli.settings import load_config
-from atc.cli.state import open_learned
+from atc.cli.state import open_learned, saved_folder
 from atc.cli.wiring import asker, open_toolbox
 from atc.consent import Consent
+from atc.saved import examined
 from atc.terminal import count
 from protocols.errors import CredentialMissing, ToolError, docs_page
 from protocols.export import to_mcp, to_openapi
@@ -60,6 +61,9 @@ def list_(*, as_json: bool, **flags: Any) -> None:
             print_json([line_of(tool) for tool in toolbox.values()])
         else:
             print_columns((tool.alias, _effect(tool), summary(tool)) for tool in toolbox.values())
+        for name, tool, why in examined(toolbox, saved_folder(config)):
+            if tool is None:
+                say(f"The saved tool {name} is not offered: {why}.")
 
 
 @click.command(epilog="Example: atc tools show get_airport --json")

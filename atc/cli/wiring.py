@@ -11,9 +11,11 @@ import click
 
 from atc.cli.output import has_person, say
 from atc.cli.settings import server_environment, with_secrets
+from atc.cli.state import saved_folder
 from atc.config import Config, InvalidConfig
 from atc.consent import Question, question_text
 from atc.models import choose
+from atc.saved import offered
 from atc.terminal import escape_controls
 from protocols.ask import Ask
 from protocols.errors import SourceUnavailable
@@ -32,12 +34,15 @@ Reading = Callable[[int, int, float], None]
 
 @contextmanager
 def open_toolbox(config: Config, *, talk: Talk = say) -> Iterator[Toolbox]:
-    """The configured tools; with none configured, the flights service, started for as long as this is open."""
+    """The configured tools, and the saved ones that need no others.
+
+    With none configured, the flights service, started for as long as this is open.
+    """
     with ExitStack() as stack:
         sources = config.tools or (_flights(config, talk, stack),)
         invoker = Invoker(invoke_settings(config, talk))
         stack.callback(invoker.close)
-        yield load_tools(*sources, invoker=invoker)
+        yield offered(load_tools(*sources, invoker=invoker), saved_folder(config))
 
 
 def _flights(config: Config, talk: Talk, stack: ExitStack) -> str:

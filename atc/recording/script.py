@@ -8,7 +8,7 @@ from typing import Any
 
 from atc.recording.recording import InvalidRecording, Recording
 from protocols.parsing import parse
-from protocols.protocol import HttpBinding, McpBinding, PythonBinding, ToolProtocol, dump
+from protocols.protocol import HttpBinding, McpBinding, ProgramBinding, PythonBinding, ToolProtocol, dump
 from protocols.toolbox import Tool
 
 _KEPT = ("name", "inputSchema", "outputSchema", "annotations", "binding")
@@ -38,6 +38,8 @@ def to_script(recording: Recording, *, credentials: Mapping[str, Any], modules: 
     for tool in tools:
         if not isinstance(tool.protocol.binding, HttpBinding | PythonBinding):
             why = "belongs to an MCP server" if isinstance(tool.protocol.binding, McpBinding) else "has no binding"
+            if isinstance(tool.protocol.binding, ProgramBinding):
+                why = "is a saved program"
             raise InvalidRecording(
                 where,
                 f"the tool {tool.alias!r} {why}, so a script cannot call it; replay it from a run file instead.",

@@ -28,6 +28,7 @@ from atc.strategies.given import certain_findings
 from atc.types import Attempt, Fault, Finding, Program, Solution, answered
 from protocols.errors import AtcError
 from protocols.jsontypes import Json, JsonObject
+from protocols.protocol import ProgramBinding
 from protocols.render import first_sentences, stubs, stubs_within, token_estimate
 from protocols.schema import shape
 from protocols.toolbox import Tool, Toolbox
@@ -291,6 +292,9 @@ class Gateway:
         """What the caller of one tool is told."""
         last = self._covered(solution).attempts[-1]
         reply: dict[str, Json] = {"status": solution.status, "run": self.handle_of(solution.run or "")}
+        called = self._agent.toolbox.get(last.program.source.partition("(")[0])
+        if called is not None and isinstance(called.protocol.binding, ProgramBinding) and last.answer is not None:
+            return reply | {"result": _answer(last)}
         call = last.trace.calls[-1] if last.trace is not None and last.trace.calls else None
         if call is None or call.error is not None:
             problem = call.error if call is not None else last.fault.message if last.fault is not None else "no call"
@@ -379,7 +383,8 @@ def _call_line(call: ToolCall) -> str:
     given = ", ".join(f"{name}={_short(value)}" for name, value in call.arguments.items())
     came = shape(call.result) if call.error is None else f"{call.outcome}: {call.error[:200]}"
     took = "reused" if call.reused else f"{call.seconds * 1000:.0f} ms"
-    return f"line {call.line}: {call.tool}({given}) → {came[:300]} · {took}"
+    within = f"{call.within}: " if call.within else ""
+    return f"line {call.line}: {within}{call.tool}({given}) → {came[:300]} · {took}"
 
 
 def _short(value: Json) -> str:

@@ -20,7 +20,9 @@ from atc.mend.lookups import look_up_answer
 from atc.strategies.run import Parts, Run
 from atc.typed import held_to
 from atc.types import Attempt, FaultKind, Finding, Program
+from protocols.protocol import ProgramBinding
 from protocols.toolbox import Toolbox
+from sandbox import inline
 from sandbox.journal import canonical
 from sandbox.limits import Limits
 from sandbox.trace import ToolCall, Trace
@@ -62,6 +64,7 @@ def attempt(run: Run, program: Program, *, blind: bool | None = None, seen: str 
 
 def executed(run: Run, program: Program, tools: Toolbox, *, look: bool = False) -> Attempt:
     """Run a program as it stands, unchecked and unmended, and blame what failed: for rivals that have no check."""
+    tools = _with_inner(program, tools, run.parts.toolbox)
     return _made(run, program, tools, blind=not seen_output(run.attempts), look=look)
 
 
@@ -238,13 +241,26 @@ def traced(run: Run, program: Program, tools: Toolbox) -> Trace:
     parts, limits, left = run.parts, Limits(tool_calls=run.parts.config.max_calls), run.meter.seconds_left
     if left is not None:
         limits = replace(limits, wall_seconds=max(1.0, min(limits.wall_seconds, left)))
-    parts.observer(ToolsNamed({alias: tools[alias].protocol for alias in _words(program) if alias in tools}))
-    return parts.sandbox.run(program.source, tools, limits=limits, journal=parts.journal)
+    named = dict.fromkeys([*_words(program), *_inner(program, tools)])
+    parts.observer(ToolsNamed({alias: tools[alias].protocol for alias in named if alias in tools}))
+    return inline.run(parts.sandbox, program.source, tools, limits=limits, journal=parts.journal)
 
 
 def with_named(program: Program, tools: Toolbox, everything: Toolbox) -> Toolbox:
     """The prompt's tools and those that the program names besides: a tool that exists may be used unseen."""
-    return everything.only(dict.fromkeys([*tools, *(word for word in _words(program) if word in everything)]))
+    named = everything.only(dict.fromkeys([*tools, *(word for word in _words(program) if word in everything)]))
+    return _with_inner(program, named, everything)
+
+
+def _with_inner(program: Program, tools: Toolbox, everything: Toolbox) -> Toolbox:
+    """`tools`, and those that the saved ones which the program names call."""
+    inner = [alias for alias in _inner(program, tools) if alias not in tools and alias in everything]
+    return everything.only([*tools, *inner]) if inner else tools
+
+
+def _inner(program: Program, tools: Toolbox) -> list[str]:
+    bindings = [tools[word].protocol.binding for word in _words(program) if word in tools]
+    return [alias for binding in bindings if isinstance(binding, ProgramBinding) for alias in binding.tools]
 
 
 def _words(program: Program) -> list[str]:

@@ -1,0 +1,86 @@
+"""`atc runs save`: a solved program as a tool that other programs can call."""
+
+from __future__ import annotations
+
+from contextlib import closing
+
+import click
+
+from atc.cli.options import force_option, json_option
+from atc.cli.output import has_person, json_text, print_json, say
+from atc.cli.settings import load_config
+from atc.cli.state import open_store, saved_folder
+from atc.saved import Savable
+from atc.terminal import escape_controls
+from protocols.files import write_whole
+from protocols.jsontypes import Json
+from protocols.protocol import dump
+from sandbox.choose import open_sandbox
+
+_EPILOG = """\b
+Examples:
+  atc runs save last --as-tool busiest_day
+  atc runs save last --as-tool busiest_day --parameter origin=JFK --parameter year=2013
+"""
+
+
+@click.command("save", epilog=_EPILOG)
+@click.argument("run")
+@click.option("--as-tool", "name", required=True, metavar="NAME", help="What programs call it.")
+@click.option("--parameter", "given", multiple=True, metavar="NAME=LITERAL", help="A literal to be given. Repeatable.")
+@click.option("--no-input", is_flag=True, help="Ask nothing: no parameters but those of --parameter.")
+@click.option("--sandbox", metavar="NAME", help="What runs the program for the proof (auto).")
+@force_option
+@json_option
+def save(
+    run: str, *, name: str, given: tuple[str, ...], no_input: bool, sandbox: str | None, force: bool, as_json: bool
+) -> None:
+    """Make the program of RUN a tool, a function of those of its literals that you choose.
+
+    RUN is a solved run: its id, the beginning or the end of it, or 'last'. On a terminal each literal is asked about.
+    The tool is checked, and run once on the run's own calls, so that nothing is called. 'atc run', 'atc check' and
+    'atc serve' offer it wherever the tools that it calls are among their own.
+    """
+    config = load_config({"sandbox": sandbox})[0]
+    file = saved_folder(config) / f"{name}.json"
+    if file.exists() and not force:
+        raise click.UsageError(f"{str(file)!r} exists; give --force to replace it, or another name")
+    with open_store(config) as store:
+        savable = Savable(store.load(run))
+    parameters = _named(savable, given)
+    if not given and not no_input and has_person():
+        parameters = _asked(savable)
+    with closing(open_sandbox(config.sandbox, policy=config.policy)) as opened:
+        protocol = savable.tool(name, parameters, "", opened)
+    write_whole(file, json_text(dump(protocol), indent=1) + "\n", mode=0o600)
+    if as_json:
+        print_json({"tool": name, "file": str(file), "protocol": dump(protocol)})
+        return
+    say(f"{name}({', '.join(parameters)}) written to {file}; deleting the file forgets it.")
+
+
+def _named(savable: Savable, given: tuple[str, ...]) -> dict[str, Json]:
+    parameters: dict[str, Json] = {}
+    for text in given:
+        name, equals, literal = text.partition("=")
+        if not name or not equals or name in parameters:
+            raise click.UsageError(f"--parameter {text!r}: give each once, as NAME=LITERAL, such as origin=JFK")
+        parameters[name] = savable.literal(literal)
+    return parameters
+
+
+def _asked(savable: Savable) -> dict[str, Json]:
+    """The parameters that a person chooses."""
+    for number, line in enumerate(savable.program.splitlines(), start=1):
+        click.echo(f"{number:>4} │ {escape_controls(line)}", err=True)
+    parameters: dict[str, Json] = {}
+    for literal in savable.literals():
+        shown = escape_controls(savable.shown(literal.value))
+        where = f"line {literal.line}{', in the task' if literal.in_task else ''}"
+        if click.confirm(f"Is {shown} ({where}) a parameter?", default=literal.in_task, err=True):
+            free = literal.name if literal.name not in parameters else ""
+            name = click.prompt("  Its name", default=free or None, err=True)
+            while name in parameters:
+                name = click.prompt("  Another has that name. Its name", err=True)
+            parameters[name] = literal.value
+    return parameters

@@ -1,0 +1,415 @@
+"""Solved programs as tools: a program becomes a function of the literals that are its parameters.
+
+A saved tool is one protocol document. Its binding holds the function's source and the identity of each tool that it
+calls. `sandbox.inline` puts it before the programs that call it, so it runs in the sandbox like these, and its calls
+are checked, gated and journaled like theirs.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from atc.check import check
+from atc.learned import structure
+from atc.recording.recording import RecordedTools, standing
+from atc.redaction import Redactor
+from atc.store.stored import StoredRun
+from atc.types import Program, answered
+from probing.infer import count_fields, infer
+from protocols.alias import identifier
+from protocols.errors import AtcError, InvalidProtocol, ToolError
+from protocols.jsontypes import Json, JsonObject
+from protocols.parsing import parse
+from protocols.protocol import Annotations, Evidence, ProgramBinding, ToolProtocol, load
+from protocols.toolbox import Tool, Toolbox
+from sandbox.base import Sandbox
+from sandbox.errors import Diverged
+from sandbox.limits import Limits
+from sandbox.replay import ReplayJournal
+
+SOURCE = "saved"
+"""The name of the source that saved tools come from."""
+
+_FUNCTION = """
+def NAME():
+    SAID, LAST = [], None
+    def print(*values, sep=' ', end='\\n', file=None, flush=False):
+        if file is None:
+            SAID.append((values, sep, end))
+    BODY
+    if not SAID:
+        return LAST
+    if len(SAID) == 1 and len(SAID[0][0]) == 1 and isinstance(SAID[0][0][0], (dict, list, int, float)):
+        return SAID[0][0][0]
+    LAST = ''.join([sep.join([str(value) for value in values]) + end for values, sep, end in SAID]).strip()
+"""
+_TEXT = """
+    return LAST
+"""
+_JSON = """
+    import json as SAID
+    try:
+        return SAID.loads(LAST)
+    except ValueError:
+        return LAST
+"""
+"""What a function does beside the program: it keeps what that prints, and gives it back. What is printed alone keeps
+its type; a text is read as JSON where the run's answer was JSON."""
+_USED = frozenset({"print", "len", "isinstance", "dict", "list", "int", "float", "str", "ValueError"})
+
+
+class CannotSave(AtcError):
+    """A run that cannot become a tool as it was asked for. The sentence says what to change."""
+
+    exit_code = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """A value that a program writes out, where it does first, and what a parameter for it may be called."""
+
+    value: Json
+    line: int
+    name: str
+    in_task: bool
+
+
+class Savable:
+    """A solved run that is to become a tool.
+
+    Raises:
+        CannotSave: it is not solved.
+    """
+
+    def __init__(self, run: StoredRun) -> None:
+        self._where = f"run {run.summary.id}"
+        if run.summary.status != "solved":
+            raise CannotSave(f"{self._where} is {run.summary.status}; only a solved run becomes a tool.")
+        self._run, self._attempt = run, standing(run)
+        self._redact = Redactor(RecordedTools(run.protocols))
+        self._redact.learn_run(run)
+        self._source = self._attempt.program.source
+        self._tree = parse(self._source, flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+        self._nodes = dict(_literals(self._tree))
+
+    @property
+    def program(self) -> str:
+        """The program, with a placeholder for each secret."""
+        return self._redact(self._source)
+
+    def literals(self) -> list[Literal]:
+        """What could be a parameter, each value once: those of the task first, then as they stand in the program."""
+        found: dict[str, Literal] = {}
+        for node, parent in self._nodes.items():
+            value = ast.literal_eval(node)
+            known = found.setdefault(
+                _key(value), Literal(value, node.lineno, "", _in_text(value, self._run.summary.task))
+            )
+            if not known.name and (name := _name(node, parent)):
+                found[_key(value)] = Literal(value, known.line, name, known.in_task)
+        kept = [literal for literal in found.values() if literal.in_task or literal.value not in (0, 1, -1, "")]
+        return sorted(kept, key=lambda literal: (not literal.in_task, literal.line))
+
+    def shown(self, value: Json) -> str:
+        """A literal as Python, with a placeholder for a secret."""
+        return self._redact(repr(value))
+
+    def literal(self, text: str) -> Json:
+        """The literal that a person means by `text`: as Python or JSON, else as plain text.
+
+        Raises:
+            CannotSave: the program has no such literal.
+        """
+        known = {_key(value): value for value in map(ast.literal_eval, self._nodes)}
+        for read in (ast.literal_eval, json.loads, str):
+            try:
+                value = read(text)
+            except (ValueError, SyntaxError, RecursionError, MemoryError):
+                continue
+            if _key(value) in known:
+                return known[_key(value)]
+        could = ", ".join(self.shown(literal.value) for literal in self.literals()[:12]) or "none"
+        raise CannotSave(f"the program of {self._where} has no literal {text!r}; those that it has: {could}.")
+
+    def tool(self, name: str, parameters: Mapping[str, Json], description: str, sandbox: Sandbox) -> ToolProtocol:
+        """The tool, after its function has passed the check and has given the run's answer from the run's calls.
+
+        Raises:
+            CannotSave: a name cannot be used, a secret would be in it, or the function does not do what the run did.
+        """
+        self._check_names(name, parameters)
+        called = self._called()
+        binding = ProgramBinding(source=self._function(name, parameters, called), tools=self._needed(called))
+        if self._redact(binding.source) != binding.source:
+            problem = f"a secret stands in the program of {self._where}; make it a parameter: --parameter NAME=LITERAL."
+            raise CannotSave(problem)
+        description = description or self._redact(self._run.summary.task)
+        if not description:
+            raise CannotSave(f"{self._where} has no task that says what the tool does; give --description.")
+        given = ", ".join(f"{parameter}={value!r}" for parameter, value in parameters.items())
+        answer = self._proved(f"{binding.source}\n{name}({given})", binding, sandbox)
+        schema: JsonObject = structure(infer([answer]))
+        if schema.get("type") == "object":
+            schema = {**schema, "additionalProperties": True}
+        return ToolProtocol(
+            name=name,
+            description=description,
+            input_schema={
+                "type": "object",
+                "properties": {parameter: self._schema(value) for parameter, value in parameters.items()},
+                "required": list(parameters),
+                "additionalProperties": False,
+            },
+            output_schema=schema,
+            annotations=_annotations([self._run.protocols[alias] for alias in binding.tools]),
+            binding=binding,
+            evidence=Evidence(level="observed", observations=1, fields=count_fields(schema, [answer])),
+        )
+
+    def _check_names(self, name: str, parameters: Mapping[str, Json]) -> None:
+        used = {node.id for node in ast.walk(self._tree) if isinstance(node, ast.Name)} | _USED
+        tools = {*self._run.protocols, *self._run.identities}
+        for one in (name, *parameters):
+            if identifier(one) != one:
+                raise CannotSave(f"{one!r} is no name for Python; {identifier(one)!r} would be one.")
+        if name in tools | set(dir(builtins)):
+            raise CannotSave(f"{name!r} is the name of a tool or of a Python function already; choose another.")
+        if shadowing := [one for one in parameters if one in tools | (used & set(dir(builtins)))]:
+            raise CannotSave(f"a parameter {shadowing[0]!r} would hide what the program calls so; choose another name.")
+        if len({_key(value) for value in parameters.values()}) < len(parameters):
+            raise CannotSave("two parameters stand for the same literal; a literal is one parameter or none.")
+
+    def _called(self) -> list[str]:
+        """The tools that the program names."""
+        names = dict.fromkeys(node.id for node in ast.walk(self._tree) if isinstance(node, ast.Name))
+        return [alias for alias in names if alias in self._run.protocols]
+
+    def _needed(self, called: Sequence[str]) -> dict[str, str]:
+        """The identity of each tool that is called, also by saved ones, which go into the function."""
+        needed: dict[str, str] = {}
+        for alias in called:
+            binding = self._run.protocols[alias].binding
+            if isinstance(binding, ProgramBinding):
+                needed |= binding.tools
+            elif alias in self._run.identities:
+                needed[alias] = self._run.identities[alias]
+            else:
+                raise CannotSave(
+                    f"{self._where} began without {alias!r}, so it is not known which tool that is; run its last"
+                    " program in a run of its own, and save that one."
+                )
+        return needed
+
+    def _function(self, name: str, parameters: Mapping[str, Json], called: Sequence[str]) -> str:
+        """The program as one function."""
+        words = set(re.findall(r"\w+", self._source)) | {*parameters}
+        said, last = _free("said", words), _free("last", words)
+        own = {node.id for node in ast.walk(self._tree) if isinstance(node, ast.Name)}
+        inner = {one: _free(f"given_{one}", words) if one in own else one for one in parameters}
+        text = _FUNCTION + (_TEXT if isinstance(answered(self._attempt.answer or ""), str) else _JSON)
+        function = parse(text.replace("SAID", said).replace("LAST", last)).body[0]
+        assert isinstance(function, ast.FunctionDef)
+        function.name = name
+        function.args.kwonlyargs = [ast.arg(parameter) for parameter in parameters]
+        function.args.kw_defaults = [None for _ in parameters]
+        bindings = [self._run.protocols[alias].binding for alias in called]
+        before = [f"{variable} = {one}" for one, variable in inner.items() if variable != one]
+        before += [binding.source for binding in bindings if isinstance(binding, ProgramBinding)]
+        body = _Body({_key(value): inner[one] for one, value in parameters.items()}).of(parse(self._source), last)
+        at = next(n for n, node in enumerate(function.body) if ast.unparse(node) == "BODY")
+        function.body[at : at + 1] = [*parse("\n".join(before)).body, *body]
+        source = ast.unparse(ast.fix_missing_locations(function))
+        try:
+            compile(source, "<saved>", "exec", dont_inherit=True)
+        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+            problem = (
+                f"the program of {self._where} cannot be a function ({error}); run it without that, and save that run."
+            )
+            raise CannotSave(problem) from error
+        return source
+
+    def _proved(self, source: str, binding: ProgramBinding, sandbox: Sandbox) -> Json:
+        """What the function gives from the run's own calls: the run's answer, or it is not saved."""
+        recorded, answer = self._attempt.trace, self._attempt.answer or ""
+        assert recorded is not None
+        tools = RecordedTools({alias: self._run.protocols[alias] for alias in binding.tools})
+        head = f"as a function, the program of {self._where}"
+        found = [finding for finding in check(Program(source), tools) if finding.certain]
+        if found:
+            raise CannotSave(f"{head} does not pass the check: {self._redact(found[0].message)}")
+        limits = replace(Limits(), tool_calls=max(len(recorded.calls), Limits().tool_calls))
+        try:
+            trace = sandbox.run(source, tools, limits=limits, journal=ReplayJournal(recorded))
+        except Diverged as departure:
+            raise CannotSave(f"{head} does not do the same: {self._redact(str(departure))}") from None
+        if trace.failure is not None:
+            raise CannotSave(f"{head} fails: {self._redact(f'{trace.failure.type}: {trace.failure.message}')}")
+        if len(trace.calls) < len(recorded.calls) or (trace.value != answered(answer) and str(trace.value) != answer):
+            raise CannotSave(f"{head} does not give the run's answer; its last program may end itself, or print twice.")
+        return trace.value
+
+    def _schema(self, value: Json) -> dict[str, Any]:
+        schema: dict[str, Any] = structure(infer([json.loads(json.dumps(value))]))
+        hidden = self._redact.value(value) != value or self.shown(value) != repr(value)
+        return schema if hidden else schema | {"description": f"Such as {value!r}."}
+
+
+class _Body(ast.NodeTransformer):
+    """Makes a program the body of a function: `names` has the variable for each literal that is a parameter."""
+
+    def __init__(self, names: Mapping[str, str]) -> None:
+        self._names, self._replaced, self._depth = names, dict[int, str](), 0
+
+    def of(self, tree: ast.Module, last: str) -> list[ast.stmt]:
+        """The statements; the value of the last expression goes to the variable `last`."""
+        for node, _ in _literals(tree):
+            if (name := self._names.get(_key(ast.literal_eval(node)))) is not None:
+                self._replaced[id(node)] = name
+        body: list[ast.stmt] = self.visit(tree).body
+        if body and isinstance(end := body[-1], ast.Expr):
+            body[-1] = ast.Assign([ast.Name(last, ast.Store())], end.value)
+        return body
+
+    def visit(self, node: ast.AST) -> Any:
+        """A parameter in the literal's place; what the program shares by `global` it shares by `nonlocal`."""
+        if (name := self._replaced.get(id(node))) is not None:
+            return ast.Name(name, ast.Load())
+        if isinstance(node, ast.Global):
+            return ast.Nonlocal(node.names) if self._depth else ast.Pass()
+        if isinstance(node, ast.ImportFrom) and node.module == "__future__":
+            return ast.Pass()
+        deeper = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        self._depth += deeper
+        result = self.generic_visit(node)
+        self._depth -= deeper
+        return result
+
+
+def offered(toolbox: Toolbox, folder: Path) -> Toolbox:
+    """The toolbox with those saved tools whose own tools are in it."""
+    return toolbox.also([tool for _, tool, _ in examined(toolbox, folder) if tool is not None])
+
+
+def examined(toolbox: Toolbox, folder: Path) -> list[tuple[str, Tool | None, str]]:
+    """Each file of saved tools: its name, the tool, or else why `toolbox` cannot offer it."""
+    return [(path.name, *_examined(toolbox, path)) for path in sorted(folder.glob("*.json"))]
+
+
+def _examined(toolbox: Toolbox, path: Path) -> tuple[Tool | None, str]:
+    try:
+        protocol = load(json.loads(path.read_text(encoding="utf-8")), where=str(path))
+        binding = protocol.binding
+        if not isinstance(binding, ProgramBinding) or not _is_function(binding.source, protocol):
+            return None, "it is no saved tool; 'atc runs save' writes one"
+    except (OSError, ValueError, SyntaxError, RecursionError, MemoryError, InvalidProtocol) as error:
+        return None, f"it cannot be read ({error})"
+    for alias, identity in binding.tools.items():
+        if alias not in toolbox:
+            return None, f"it calls {alias}, which is not among these tools"
+        if toolbox[alias].identity != identity:
+            return None, f"it calls {alias}, which is another tool than when it was saved; save it anew"
+    return Tool(protocol, _within_programs, source=SOURCE), ""
+
+
+def _is_function(source: str, protocol: ToolProtocol) -> bool:
+    """Whether it is one function of that name and those parameters, with nothing that is evaluated before a call."""
+    match parse(source).body:
+        case [ast.FunctionDef(args=given, decorator_list=[], returns=None) as function]:
+            names = [argument.arg for argument in given.kwonlyargs]
+            plain = not (given.args or given.posonlyargs or given.vararg or given.kwarg or any(given.kw_defaults))
+            plain = plain and not any(argument.annotation for argument in given.kwonlyargs)
+            return plain and function.name == protocol.name and names == list(protocol.parameters)
+    return False
+
+
+def _within_programs(arguments: JsonObject) -> Json:  # noqa: ARG001 - the shape of every Call
+    raise ToolError(None, "a saved tool runs within programs: 'atc run' and 'atc serve' offer it.", outcome="not_run")
+
+
+def _annotations(inner: Sequence[ToolProtocol]) -> Annotations:
+    """What a program may do that calls these tools."""
+    writes = [protocol.annotations for protocol in inner if protocol.writes]
+    if not writes:
+        return Annotations(read_only=True)
+    harmless = all(hints.destructive is False for hints in writes)
+    return Annotations(
+        read_only=False,
+        destructive=False if harmless else None if not any(hints.destructive for hints in writes) else True,
+        idempotent=all(hints.idempotent is True for hints in writes) or None,
+    )
+
+
+def _literals(tree: ast.AST) -> Iterator[tuple[ast.expr, ast.AST]]:
+    """The texts, numbers, and lists of them that a program works with, and what they stand in; outer ones first.
+
+    Keys of responses, parts of texts and documentation are none.
+    """
+    for parent in ast.walk(tree):
+        for field, child in _children(parent):
+            if not isinstance(child, ast.expr) or not _is_literal(child):
+                continue
+            match parent:
+                case ast.JoinedStr() | ast.Expr() | ast.MatchValue() | ast.UnaryOp():
+                    continue
+                case ast.Subscript() if field == "slice":
+                    continue
+                case ast.Dict() if field == "keys":
+                    continue
+                case ast.Call(func=ast.Attribute(attr="get" | "pop" | "setdefault"), args=[first, *_]) if (
+                    child is first
+                ):
+                    continue
+            yield child, parent
+
+
+def _children(node: ast.AST) -> Iterator[tuple[str, Any]]:
+    for field, value in ast.iter_fields(node):
+        for one in value if isinstance(value, list) else [value]:
+            yield field, one
+
+
+def _is_literal(node: ast.expr) -> bool:
+    match node:
+        case ast.Constant(value=value):
+            return type(value) in (str, int, float)
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=value)):
+            return type(value) in (int, float)
+        case ast.List(elts=items) | ast.Tuple(elts=items):
+            return bool(items) and all(map(_is_literal, items))
+    return False
+
+
+def _name(node: ast.expr, parent: ast.AST) -> str:
+    """What the program itself calls a literal: an argument, a variable, the key that it compares."""
+    match parent:
+        case ast.keyword(arg=str(name)) | ast.Assign(targets=[ast.Name(id=name)]):
+            return name
+        case ast.Compare(left=left, comparators=[right]):
+            match right if node is left else left:
+                case ast.Subscript(slice=ast.Constant(value=str(key))) | ast.Call(args=[ast.Constant(value=str(key))]):
+                    return identifier(key)
+    return ""
+
+
+def _in_text(value: Json, text: str) -> bool:
+    if isinstance(value, list | tuple):
+        return all(_in_text(item, text) for item in value)
+    found = str(value).strip()
+    return bool(found) and re.search(rf"(?<!\w){re.escape(found)}(?!\w)", text, re.IGNORECASE) is not None
+
+
+def _key(value: Json) -> str:
+    return f"{type(value).__name__} {json.dumps(value)}"
+
+
+def _free(name: str, words: set[str]) -> str:
+    while name in words:
+        name += "_"
+    return name

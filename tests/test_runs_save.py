@@ -1,0 +1,314 @@
+"""`atc runs save`: a solved program becomes a tool, offered and held to account as the others."""
+
+from __future__ import annotations
+
+import json
+import sys
+from contextlib import ExitStack
+
+import pytest
+
+from atc.cli.agents import open_agent
+from atc.cli.state import open_store
+from atc.config import Config
+from atc.models.scripted import ScriptedModel
+from atc.serve.gateway import Gateway
+
+SHOP = '''
+"""A shop."""
+import json
+from pathlib import Path
+
+SENT = Path(__file__).with_name("sent.txt")
+ORDERS = [
+    {"id": 1, "city": "Bonn", "total": 20.5, "items": ["tea", "cup"]},
+    {"id": 2, "city": "Bonn", "total": 4.0, "items": ["pen"]},
+    {"id": 3, "city": "Oslo", "total": 7.5, "items": []},
+]
+
+
+def list_orders(city: str, page: int = 1) -> list[dict]:
+    """The orders of a city.
+
+    read_only = True
+    """
+    if city == "Nowhere":
+        raise ValueError("no such city")
+    return [order for order in ORDERS if order["city"] == city]
+
+
+def add_note(text: str) -> dict:
+    """Write a note down."""
+    with SENT.open("a") as file:
+        file.write(text + "\\n")
+    return {"id": 7}
+'''
+TASK = "What do the orders of Bonn above 10 cost?"
+PROGRAM = """\
+total = 0.0
+for order in list_orders(city="Bonn"):
+    if order["total"] > 10:
+        total += order["total"]
+print(total)
+"""
+
+
+@pytest.fixture
+def config(own_folders, tmp_path, monkeypatch):
+    monkeypatch.delitem(sys.modules, "shop", raising=False)
+    (tmp_path / "shop.py").write_text(SHOP)
+    return Config(state_dir=tmp_path / "state", cache_dir=tmp_path / "cache", tools=("shop.py",))
+
+
+@pytest.fixture
+def atc_(config, atc_, monkeypatch):
+    """Runs `atc`; `replies` are what the model says."""
+
+    def run(*arguments, replies=()):
+        programs = [f"```python\n{reply}```" for reply in replies]
+        monkeypatch.setattr("atc.cli.agents.choose_model", lambda *_, **__: ScriptedModel(*programs))
+        return atc_(*arguments)
+
+    return run
+
+
+@pytest.fixture
+def solved(atc_):
+    def run(program=PROGRAM, task=TASK, *more):
+        code, out, err = atc_("run", task, "--tools", "shop.py", "--strategy", "chain", *more, replies=[program])
+        assert code == 0, err
+        return out
+
+    return run
+
+
+@pytest.fixture
+def saved(solved, atc_):
+    """Saves a program as a tool, and gives its protocol."""
+
+    def save(name="spent", *more, program=PROGRAM, task=TASK, parameters=("city=Bonn", "least=10"), writes=()):
+        solved(program, task, *writes)
+        given = [part for one in parameters for part in ("--parameter", one)]
+        code, out, err = atc_("runs", "save", "last", "--as-tool", name, *given, "--json", *more)
+        assert code == 0, err
+        return json.loads(out)["protocol"]
+
+    return save
+
+
+@pytest.fixture
+def execute(config):
+    """Runs a program of the caller's own over the shop and the saved tools."""
+
+    def run(source, *, continues=None, **changed):
+        settings = {"state_dir": config.state_dir, "tools": ("shop.py",), **changed}
+        with open_agent(Config(**settings), talk=print, given=True) as agent:
+            return agent.execute(source, continues=continues)
+
+    return run
+
+
+@pytest.fixture
+def gateway(config):
+    """Opens a gateway over the shop and the saved tools."""
+    with ExitStack() as stack:
+        yield lambda make: make(stack.enter_context(open_agent(config, talk=print, given=True)))
+
+
+def sent(tmp_path):
+    file = tmp_path / "sent.txt"
+    return file.read_text().split() if file.exists() else []
+
+
+def test_a_solved_program_becomes_a_tool_that_other_programs_call(saved, atc_):
+    protocol = saved()
+    assert protocol["description"] == TASK
+    assert protocol["inputSchema"]["required"] == ["city", "least"]
+    assert protocol["inputSchema"]["properties"]["least"]["type"] == "integer"
+    assert protocol["outputSchema"] == {"type": "number"}
+    assert protocol["annotations"] == {"readOnlyHint": True}
+    code, out, err = atc_("tools", "list", "--tools", "shop.py")
+    assert "spent" in out, err
+    program = 'print(spent(city="Oslo", least=2) + spent(city="Bonn", least=1))\n'
+    question = "What do the orders of Oslo above 2 and Bonn above 1 cost?"
+    code, out, err = atc_("run", question, "--tools", "shop.py", "--strategy", "chain", replies=[program])
+    assert (code, out.strip()) == (0, "32.0"), err
+
+
+def test_calls_and_failures_are_at_the_callers_lines_and_name_the_saved_tool(saved, execute):
+    saved()
+    program = '# of two cities\na = spent(city="Oslo", least=2)\nb = spent(\n    city="Bonn", least=1)\nprint(a + b)\n'
+    calls = execute(program).attempts[-1].trace.calls
+    assert [(c.tool, c.line, c.within) for c in calls] == [("list_orders", 2, "spent"), ("list_orders", 3, "spent")]
+    unknown = execute('print(spent(town="Bonn", least=1))').attempts[-1]
+    assert (unknown.trace, "town" in unknown.findings[0].message) == (None, True)
+    fault = execute('print(1)\nspent(city="Bonn", least=1)\nspent(city="Nowhere", least=1)\n').attempts[-1].fault
+    assert (fault.line, fault.tool) == (3, "list_orders")
+    assert any("'spent'" in fact.text for fact in fault.evidence)
+    program = 'n = list_orders(city="Bonn")\nx = spent(city="Bonn", least=n[0]["items"])\nprint(x)\n'
+    inner = execute(program).attempts[-1].trace.failure
+    assert inner.message.endswith("(within the saved tool 'spent')")
+    assert inner.line == 2
+    program = 'x = spent(city="Bonn", least=1)\ny = 1\nlist_orders(city="Bonn")[int(x)]\nspent(city="Oslo", least=1)\n'
+    own = execute(program)
+    assert own.attempts[-1].trace.failure.line == 3
+
+
+def test_the_gateway_searches_describes_and_runs_a_saved_tool(saved, gateway):
+    saved()
+    shop = gateway(Gateway)
+    assert "spent(city, least)" in [hit["tool"] for hit in shop.search("cost of orders")["tools"]]
+    stub = shop.describe(["spent"])
+    assert "def spent(*, city: str, least: int) -> float:" in stub
+    assert "Such as 'Bonn'." in stub
+    reply = shop.run('print(spent(city="Bonn", least=1))')
+    assert (reply["status"], reply["answer"]) == ("solved", 24.5)
+    assert reply["calls"][0].startswith('line 1: spent: list_orders(city="Bonn")')
+    # As a plain tool of MCP its answer is what the program gives, and a bad argument is refused.
+    assert shop.call("spent", {"city": "Oslo", "least": 1})["result"] == 7.5
+    assert "least" in shop.call("spent", {"city": "Oslo"})["error"]
+    assert "no such city" in shop.call("spent", {"city": "Nowhere", "least": 1})["error"]
+
+
+NOTE = 'note = add_note(text="tea")\nprint({"note": note["id"], "said": "tea"})\n'
+
+
+def test_an_inner_write_asks_and_is_sent_once(saved, execute, tmp_path):
+    protocol = saved(
+        "note_down", program=NOTE, task="Note tea down.", parameters=["text=tea"], writes=("--allow-writes", "add_note")
+    )
+    assert protocol["annotations"]["readOnlyHint"] is False
+    assert sent(tmp_path) == ["tea"]
+    paused = execute('note_down(text="milk")\nprint(missing)\n')
+    assert paused.status == "failed"  # the check finds it
+    paused = execute('x = note_down(text="milk")\nprint(x["note"] // (x["note"] - 7))\n')
+    assert paused.status == "paused"
+    assert "add_note may change something" in paused.attempts[-1].trace.failure.message
+    assert sent(tmp_path) == ["tea"]
+    failed = execute(paused.attempts[-1].program.source, continues=paused.run, allow_writes=("add_note",))
+    assert failed.status == "failed"
+    assert sent(tmp_path) == ["tea", "milk"]
+    program = 'y = 1\nx = note_down(text="milk")\nprint(x["note"])\n'
+    corrected = execute(program, continues=failed.run, allow_writes=("add_note",))
+    assert (corrected.status, corrected.answer) == ("solved", "7")
+    assert corrected.attempts[-1].trace.calls[0].reused
+    assert sent(tmp_path) == ["tea", "milk"]
+
+
+def test_a_saved_tool_may_call_another_and_stays_what_it_was(saved, execute, config):
+    saved()
+    program = 'print(round(spent(city="Bonn", least=10) * 2))\n'
+    saved("twice", program=program, task="Twice what the orders of Bonn above 10 cost?", parameters=["city=Bonn"])
+    (config.state_dir / "saved-tools" / "spent.json").unlink()
+    solution = execute('print(twice(city="Oslo"))\n')
+    assert solution.answer == "0"
+    assert solution.attempts[-1].trace.calls[0].within == "twice"
+
+
+@pytest.mark.parametrize(
+    ("program", "answer", "again"),
+    [
+        ('print("Bonn:", len(list_orders(city="Bonn")))', "Bonn: 2", "'Bonn: 1'"),
+        (
+            'n = 0\ndef count():\n    global n\n    n += len(list_orders(city="Bonn"))\ncount()\nprint(f"{n}")',
+            "2",
+            "1",
+        ),
+        ('from __future__ import annotations\nfor o in list_orders(city="Bonn"):\n    print(o["id"])', "1\n2", "3"),
+    ],
+)
+def test_what_a_program_prints_is_what_its_tool_gives(saved, execute, program, answer, again):
+    saved("told", program=program, task="How many orders are in Bonn?", parameters=["city=Bonn"])
+    solution = execute('print(repr(told(city="Oslo")))\n')
+    assert solution.attempts[-1].fault is None
+    assert solution.answer == again
+
+
+@pytest.mark.parametrize("backend", ["docker", "monty"])
+def test_every_sandbox_runs_a_saved_tool(saved, execute, backend):
+    from sandbox.choose import availability
+
+    if reason := availability(backend).reason:
+        pytest.skip(reason)
+    saved("spent", "--sandbox", backend)
+    program = 'a = spent(city="Oslo", least=2)\nspent(city="Bonn", least=1)\nspent(city="Nowhere", least=1)\n'
+    last = execute(program, sandbox=backend).attempts[-1]
+    assert last.trace.backend == backend
+    assert [(call.tool, call.line, call.within) for call in last.trace.calls] == [
+        ("list_orders", line, "spent") for line in (1, 2, 3)
+    ]
+    assert last.fault.line == 3
+    assert execute('print(spent(city="Bonn", least=10))', sandbox=backend).answer == "20.5"
+
+
+def test_what_cannot_be_saved_is_refused_with_the_next_step(saved, execute, atc_, config):
+    saved()
+    for arguments, said in [
+        (["--as-tool", "list_orders"], "is the name of a tool"),
+        (["--as-tool", "no-name"], "'no_name' would be one"),
+        (["--as-tool", "spent"], "--force"),
+        (["--as-tool", "more", "--parameter", "city=Rome"], "has no literal 'Rome'; those that it has: 'Bonn', 10"),
+        (["--as-tool", "more", "--parameter", "city"], "NAME=LITERAL"),
+        (["--as-tool", "more", "--parameter", "list_orders=Bonn"], "would hide"),
+        (["--as-tool", "more", "--parameter", "a=Bonn", "--parameter", "b=Bonn"], "same literal"),
+    ]:
+        code, _, err = atc_("runs", "save", "last", *arguments)
+        assert (code, said in err) == (2, True), err
+    execute("print(1 / 0)")
+    _, _, err = atc_("runs", "save", "last", "--as-tool", "more")
+    assert "is failed; only a solved run becomes a tool" in err
+    assert [path.name for path in (config.state_dir / "saved-tools").iterdir()] == ["spent.json"]
+
+
+def test_a_tool_is_offered_beside_those_that_it_calls_and_no_source_brings_one(saved, atc_, config, tmp_path):
+    saved()
+    (tmp_path / "other.py").write_text('def ping() -> str:\n    """Ping."""\n    return "pong"\n')
+    _, out, err = atc_("tools", "list", "--tools", "other.py")
+    assert "spent" not in out
+    assert "spent.json is not offered: it calls list_orders, which is not among these tools" in err
+    (config.state_dir / "saved-tools").rename(tmp_path / "given")
+    code, _, err = atc_("tools", "list", "--tools", tmp_path / "given", "--tools", "shop.py")
+    assert (code, "it is a saved program" in err) == (2, True)
+
+
+def test_a_secret_of_the_program_never_stands_in_the_tool(solved, atc_, config):
+    key = "sk-abcdefghijklmnopqrstuvwxyz012345"
+    solved(f'token = "{key}"\nprint(len(list_orders(city="Bonn")), len(token))\n')
+    code, _, err = atc_("runs", "save", "last", "--as-tool", "counted")
+    assert code == 2
+    assert "make it a parameter" in err
+    assert key not in err
+    code, out, err = atc_("runs", "save", "last", "--as-tool", "counted", "--parameter", f"token={key}", "--json")
+    assert code == 0, err
+    assert key not in out
+
+
+def test_on_a_terminal_each_literal_is_asked_about(solved, atc_, monkeypatch):
+    solved()
+    questions, answers = [], {"'Bonn'": True, "10": False, "0.0": False}
+
+    def confirm(text, **_):
+        questions.append(text)
+        return next(yes for literal, yes in answers.items() if literal in text)
+
+    monkeypatch.setattr("atc.cli.runs_save.has_person", lambda: True)
+    monkeypatch.setattr("click.confirm", confirm)
+    monkeypatch.setattr("click.prompt", lambda text, default=None, **_: default)
+    code, out, err = atc_("runs", "save", "last", "--as-tool", "spent", "--json")
+    assert code == 0, err
+    assert list(json.loads(out)["protocol"]["inputSchema"]["properties"]) == ["city"]
+    assert questions[0] == "Is 'Bonn' (line 2, in the task) a parameter?"
+    assert "   2 │ for order in list_orders" in err
+
+
+def test_a_run_that_calls_a_saved_tool_is_exported_and_replayed(saved, execute, atc_, tmp_path, config):
+    saved()
+    execute('print(spent(city="Bonn", least=10))')
+    with open_store(config) as store:
+        assert store.load("last").summary.status == "solved"
+    (config.state_dir / "saved-tools" / "spent.json").unlink()
+    code, _, err = atc_("runs", "export", "last", "-o", "run.json")
+    assert code == 0, err
+    code, out, err = atc_("runs", "replay", "run.json")
+    assert code == 0, err
+    assert "20.5" in out
