@@ -133,8 +133,7 @@ class Calls:
             return self._doubtful(opened, problem)
         except Paused as pause:
             self._failed(opened, pause, "not_run")
-            failure = Failure(kind="paused", type="Paused", message=str(pause), call=opened.asked.index)
-            raise RunEnded(failure, locate=True) from pause
+            raise _paused(opened, "Paused", str(pause)) from pause
         except (AtcError, Closed):
             raise
         except Exception as error:  # noqa: BLE001 - what a tool gave is no JSON
@@ -261,8 +260,7 @@ class Calls:
             f"{opened.asked.tool} may or may not have taken effect: its answer was lost"
             f" ({shorten(reply.error or '', 200)}), and {problem.why}. It is not sent any more."
         )
-        failure = Failure(kind="paused", type=UNKNOWN_OUTCOME, message=message, call=opened.asked.index)
-        raise RunEnded(failure, locate=True) from problem
+        raise _paused(opened, UNKNOWN_OUTCOME, message) from problem
 
     def _reply(self, number: int, value: Json, encoded: str) -> Reply:
         """A value for the program, or a preview of one that is too large.
@@ -320,6 +318,11 @@ class Calls:
             index=asked.index, tool=asked.tool, arguments=asked.arguments, line=asked.line, started=asked.started,
             seconds=seconds, baseline=asked.baseline, within=asked.within, **how,
         )  # fmt: skip
+
+
+def _paused(opened: Open, type_: str, message: str) -> RunEnded:
+    at = (Frame(line=opened.asked.line),)
+    return RunEnded(Failure(kind="paused", type=type_, message=message, call=opened.asked.index, frames=at))
 
 
 def _unforeseen(tool: Tool, error: Exception) -> ToolError:

@@ -29,11 +29,11 @@ FRAMES_OF_TRACEBACK = 64
 
 
 class RunEnded(Exception):
-    """The host ends the run. `locate` asks for the line where the program stands just then."""
+    """The host ends the run."""
 
-    def __init__(self, failure: Failure, *, locate: bool = False) -> None:
+    def __init__(self, failure: Failure) -> None:
         super().__init__(failure)
-        self.failure, self.locate = failure, locate
+        self.failure = failure
 
 
 class ChannelClosed(Exception):
@@ -47,7 +47,7 @@ def violation(problem: str) -> RunEnded:
 
 def limit_exceeded(name: str, message: str, *, frames: tuple[Frame, ...] = ()) -> RunEnded:
     """The end of a run that took more than the limit called `name`."""
-    return RunEnded(Failure(kind="limit", type=name, message=f"{name}: {message}", frames=frames), locate=True)
+    return RunEnded(Failure(kind="limit", type=name, message=f"{name}: {message}", frames=frames))
 
 
 class Call(NamedTuple):
@@ -104,9 +104,6 @@ class Stream(Protocol):
 
     def sendall(self, data: bytes, /) -> None:
         """Send all of `data`."""
-
-    def settimeout(self, seconds: float | None, /) -> None:
-        """How long the others wait before `TimeoutError`."""
 
     def shutdown(self, how: int, /) -> None:
         """Have the other methods return at once, also where they wait in another thread."""

@@ -126,8 +126,8 @@ class _Interpreter:
         """The latest call that failed with a text."""
         workers.start(self._main)
 
-    def interrupt(self) -> None:
-        """Kill the process: it cannot say where it stands."""
+    def _interrupt(self) -> None:
+        """Kill the process."""
         self._over.set()
         with self._state:
             if self._pid is not None:
@@ -137,7 +137,7 @@ class _Interpreter:
     def end(self) -> Exit:
         """Kill it, and wait for our thread."""
         if not self._left.wait(0.05):  # it may have said its last word, and go
-            self.interrupt()
+            self._interrupt()
         with suppress(OSError):
             self.channel.shutdown(socket.SHUT_RDWR)
         self._left.wait(START_SECONDS)

@@ -46,9 +46,6 @@ from sandbox.journal import Journal
 from sandbox.limits import Limits
 from sandbox.trace import Failure, Frame, Trace
 
-LAST_WORD_SECONDS = 0.02
-"""How long a program that ran into a limit has to say on which line it stood."""
-
 SURE_TO_FIT = 32768
 """So many bytes can be sent without waiting for a child that may not read."""
 
@@ -67,9 +64,6 @@ class Child(Protocol):
     @property
     def channel(self) -> Stream:
         """The connected stream that frames go over."""
-
-    def interrupt(self) -> None:
-        """Ask the program to stop and say where it stands; it need not obey."""
 
     def end(self) -> Exit:
         """Kill the child with all that it started, and give how it ended once nothing of it is left.
@@ -147,7 +141,6 @@ class _Run:
         self._over = False
         self._ended, self._left = threading.Event(), threading.Event()  # left: the thread has done with the channel
         self._in_tool = False
-        self._last_frames: tuple[Frame, ...] = ()
 
     def hold(self, start: bytes) -> Failure | ChannelClosed | None:
         """Talk until somebody ends it: the child by its last word, a tool, a limit, the clock.
@@ -167,13 +160,13 @@ class _Run:
                         seconds = f"{self._clock.wall_seconds:g} s"
                         self._end(limit_exceeded("wall_seconds", f"the program ran longer than {seconds}"))
             how = self._how
-            if isinstance(how, RunEnded):
-                return self._located(how)
         except BaseException as error:  # Ctrl-C
             self._end(error)
             raise
         finally:
             self._hang_up()
+        if isinstance(how, RunEnded):
+            return how.failure
         if how is None or isinstance(how, ChannelClosed):
             return how
         raise how
@@ -196,7 +189,7 @@ class _Run:
         """Take one message. False when that was the last."""
         message = self._wire.next()
         if self._over:
-            return self._hear_last(message)
+            return False
         match message:
             case Call() as call:
                 self._answer(call)
@@ -259,31 +252,6 @@ class _Run:
             self._how = error
         finally:
             self._ended.set()
-
-    def _located(self, ended: RunEnded) -> Failure:
-        """The failure, with the line where the program stands where that can be had in time."""
-        if not ended.locate:
-            return ended.failure
-        abandoned = self._in_tool
-        self._child.interrupt()
-        if abandoned or self._left.is_set():
-            with suppress(RunEnded, ChannelClosed, OSError):
-                self._channel.settimeout(LAST_WORD_SECONDS)
-                while self._hear_last(self._wire.next()):
-                    pass
-        else:
-            self._left.wait(LAST_WORD_SECONDS)
-        return replace(ended.failure, frames=self._last_frames or ended.failure.frames)
-
-    def _hear_last(self, message: object) -> bool:
-        """A message after the end: output still counts, and the last word tells where the program stood."""
-        if isinstance(message, Output):
-            with suppress(RunEnded):
-                self._print(message.text)
-            return True
-        if isinstance(message, Failed):
-            self._last_frames = self._frames(message)
-        return False
 
     def _hang_up(self) -> None:
         """Have no thread of ours use the channel any more, but one that a tool keeps; it will not."""

@@ -101,13 +101,11 @@ class _Process:
             self.end()
             raise SandboxUnavailable(f"the trusted sandbox cannot run programs with {sys.executable!r}")
 
-    def interrupt(self) -> None:
-        """See `sandbox.rpc.Child`, as for the next two."""
-        self._signal(signal.SIGALRM)
-
     def end(self) -> Exit:
         """Kill it with what it started."""
-        self._signal(signal.SIGKILL)
+        for kill in (os.killpg, os.kill):  # it may not have made its group yet
+            with suppress(OSError):
+                kill(self._process.pid, signal.SIGKILL)
         _, status, usage = os.wait4(self._process.pid, 0)
         self.channel.close()
         code = self._process.returncode = os.waitstatus_to_exitcode(status)
@@ -116,8 +114,3 @@ class _Process:
     def finish(self) -> None:
         """As `end`."""
         self.end()
-
-    def _signal(self, number: signal.Signals) -> None:
-        for kill in (os.killpg, os.kill):  # it may not have made its group yet
-            with suppress(OSError):
-                kill(self._process.pid, number)

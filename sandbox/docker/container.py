@@ -101,9 +101,6 @@ class Container:
         self._began = time.monotonic()
         return kept == (self.limits.memory_bytes, self.limits.cpu_seconds) and not self.channel.readable(0.0)
 
-    def interrupt(self) -> None:
-        """Nothing: the engine takes longer to ask it where it stands than anybody waits for the answer."""
-
     def end(self) -> Exit:
         """Have it end, and learn from the engine how it did."""
         if self._removed:

@@ -7,7 +7,6 @@ import io
 import json
 import os
 import select
-import signal
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -29,11 +28,7 @@ Reply = dict[str, Any]
 
 
 class Interrupted(BaseException):
-    """The program has run into a limit: of processor time, or one that the host keeps. Not for programs to catch."""
-
-    def __init__(self, limit: str = "wall_seconds") -> None:
-        super().__init__(limit)
-        self.limit = limit
+    """The program has run into its limit of processor time. Not for programs to catch."""
 
 
 def _exit() -> NoReturn:
@@ -64,8 +59,7 @@ class Channel:
         self.roots = Roots()
         self._awaited: dict[int, Callable[[Reply], object]] = {}
         self._sending = False
-        self._late: Interrupted | None = None
-        self._muted = False
+        self._late = False
         self._held: bytes | None = None  # frames that wait for the last word
         self.output = io.TextIOWrapper(
             io.BufferedWriter(_Output(self), OUTPUT_FRAME_BYTES), encoding="utf-8", newline="\n"
@@ -125,8 +119,6 @@ class Channel:
 
     def print(self, text: str) -> None:
         """Send a piece of standard output."""
-        if self._muted:
-            return
         frame = encode({"stdout": text}).encode("utf-8")
         if self._held is None or len(self._held) + len(frame) > OUTPUT_FRAME_BYTES:
             self._send(frame)
@@ -135,9 +127,9 @@ class Channel:
 
     def interrupt(self, number: int, frame: object) -> None:  # noqa: ARG002 - a signal handler's signature
         """Stop the program where it stands; in the middle of sending a frame, right after it."""
-        self._late = Interrupted("cpu_seconds" if number == signal.SIGXCPU else "wall_seconds")
         if not self._sending:
-            self._stop()
+            raise Interrupted
+        self._late = True
 
     def _ask(self, alias: str, arguments: dict[str, Any], line: int, **more: bool) -> int:
         self._flush()  # what was printed before a call that never returns is not lost
@@ -169,18 +161,9 @@ class Channel:
         except OSError:
             self._gone()
         self._sending = False
-        if self._late is not None:
-            self._stop()
-
-    def _stop(self) -> None:
-        late, self._late = self._late, None
-        if late is None:
-            return
-        if late.limit == "wall_seconds":  # the host's doing: what was printed until now counts, nothing after it
-            with suppress(RuntimeError):  # it came in the middle of writing
-                self._flush()
-            self._muted = True
-        raise late
+        if self._late:
+            self._late = False
+            raise Interrupted
 
 
 class _Output(io.RawIOBase):

@@ -80,7 +80,6 @@ def run(reader: int, writer: int) -> None:
     _channel = channel = Channel(reader, partial(os.read, reader), partial(os.write, writer))
     start = channel.receive()
     pins.start(start["pins"])
-    signal.signal(signal.SIGALRM, channel.interrupt)
     signal.signal(signal.SIGXCPU, channel.interrupt)
     outcome: dict[str, Any]
     try:

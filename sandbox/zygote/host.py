@@ -299,10 +299,6 @@ class ZygoteChild:
         """Its process, 0 while that is not known."""
         return int(self._told.get("pid", 0))
 
-    def interrupt(self) -> None:
-        """See `sandbox.rpc.Child`, as for the next two."""
-        self._signal(signal.SIGALRM)
-
     def end(self) -> Exit:
         """Kill it, wait until it and everything that it started is gone, and give how it ended."""
         try:
@@ -332,14 +328,11 @@ class ZygoteChild:
             self._pidfd = -1
 
     def _kill(self) -> None:
-        self._signal(signal.SIGKILL)
-        with suppress(OSError):
-            self._status.shutdown(socket.SHUT_WR)  # the zygote kills it too, and all that it started
-
-    def _signal(self, number: signal.Signals) -> None:
         self._hear("pid")
         with suppress(OSError):  # it is dead
-            signal.pidfd_send_signal(self._pidfd, number)
+            signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
+        with suppress(OSError):
+            self._status.shutdown(socket.SHUT_WR)  # the zygote kills it too, and all that it started
 
     def _hear(self, what: str) -> None:
         self._status.settimeout(DEATH_SECONDS)

@@ -71,8 +71,7 @@ def failure(error: BaseException, source: str, roots: Roots) -> dict[str, Any]:
         error = error.exceptions[0]
     frames = _frames_of(error)
     if isinstance(error, Interrupted):
-        # The host knows why it interrupted; only the processor's limit is news to it.
-        return _last_word("limit" if error.limit == "cpu_seconds" else "exception", error.limit, "interrupted", frames)
+        return _last_word("limit", "cpu_seconds", "", frames)
     if isinstance(error, MemoryError):
         traceback.clear_frames(error.__traceback__)  # frees what the program's variables hold
         return _last_word("limit", "memory_bytes", "", frames)
