@@ -18,7 +18,7 @@ def tool(name, source=""):
 def talk(*told, room=1_600):
     turns = Turns(OPENING, room)
     for number, text in enumerate(told):
-        turns.add(Turn(said=f"step {number}", told=text, tool=f"t{number % 2}"))
+        turns.taken.append(Turn(said=f"step {number}", told=text, tool=f"t{number % 2}"))
     return turns
 
 

@@ -17,6 +17,7 @@ from atc.decode.errors import Undecodable
 from atc.decode.reach import Reach, Scope
 from atc.meter import BudgetSpent
 from atc.prompts import fill
+from atc.retrieve.asking import an_object
 from atc.searching import MOST_SEARCHES, Searching
 from atc.strategies.attempts import executed
 from atc.strategies.conversation import longest_shown
@@ -258,5 +259,4 @@ def finish_tool() -> Tool:
 
 def reply_tool(name: str, description: str = "", /, **properties: JsonObject) -> Tool:
     """A tool whose call is a reply; nobody calls it."""
-    schema = {"type": "object", "properties": properties, "required": [*properties], "additionalProperties": False}
-    return Tool(ToolProtocol(name=name, description=description, input_schema=schema), call=dict)
+    return Tool(ToolProtocol(name=name, description=description, input_schema=an_object(properties)), call=dict)

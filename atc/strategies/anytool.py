@@ -135,7 +135,8 @@ class _AnyTool(Acting):
         if last.end == "paused":
             return None
         reason = clipped(last.reason or _NO_ANSWER, _LONGEST_REASON)
-        return _Failed(reason, self._spelled(last.functions))
+        named = [spelled(name.removesuffix("()"), self.search.pool) for name in last.functions]
+        return _Failed(reason, tuple(dict.fromkeys(name for name in named if name is not None)))
 
     def _judged(self, text: str) -> _Failed | None:
         """What the judge holds of an answer: None, or why it is rejected."""
@@ -170,7 +171,8 @@ class _AnyTool(Acting):
         asked = self.search.ask.usage.model_calls
         if failed.functions:
             self.search.prune(failed.functions)
-            gone = [name for name in failed.functions if not self._wrote(name)]
+            wrote = {one.tool for one in self.standing if self.parts.toolbox[one.tool].protocol.writes}
+            gone = [name for name in failed.functions if name not in wrote]
             self.standing = tuple(action for action in self.standing if action.tool not in gone)
             self.turns = [turn for turn in self.turns if turn.tool not in gone]
         self.search.resume(failed.reason)
@@ -187,10 +189,3 @@ class _AnyTool(Acting):
         parts.observer(ToolsChosen(tuple(chosen), len(parts.toolbox), tuple(lines)))
         self.given, self.tools = tuple(names), chosen
         return chosen
-
-    def _spelled(self, functions: Sequence[str]) -> tuple[str, ...]:
-        found = [spelled(name.removesuffix("()"), self.search.pool) for name in functions]
-        return tuple(dict.fromkeys(name for name in found if name is not None))
-
-    def _wrote(self, tool: str) -> bool:
-        return self.parts.toolbox[tool].protocol.writes and any(one.tool == tool for one in self.standing)

@@ -74,7 +74,7 @@ class _Session(Run):
             told = fill("codeact_neither") if reply.code is None else self._run(reply.code)
             if self.paused:
                 return
-            self.turns.add(Turn(said=reply.said.strip() or "(nothing)", told=told))
+            self.turns.taken.append(Turn(said=reply.said.strip() or "(nothing)", told=told))
         self.limit = f"{MOST_TURNS} turns"
 
     def _reply(self) -> Reply:

@@ -93,7 +93,7 @@ class _Team(Acting):
         """One step, from its instruction to what was observed. Of what was sent back only this step's prompts tell."""
         self.rounds = MOST_ROUNDS
         said, outcome = self._accepted("grounding", self.turns.messages(), _guiding(self.tools), self._guided)
-        self.turns.add(Turn(said=said, told=fill("conagents_result", result=outcome.told)))
+        self.turns.taken.append(Turn(said=said, told=fill("conagents_result", result=outcome.told)))
         return outcome
 
     def _accepted(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -36,7 +36,6 @@ class Turn:
     said: str
     told: str = ""
     tool: str = ""
-    arguments: Mapping[str, Json] = field(default_factory=dict)
     end: End | None = None
     answer: str | None = None
     reason: str = ""
@@ -58,10 +57,6 @@ class Turns:
     def last(self) -> Turn:
         """The turn that stands last; one of no words where none does."""
         return self.taken[-1] if self.taken else Turn(said="")
-
-    def add(self, turn: Turn) -> None:
-        """Take a turn."""
-        self.taken.append(turn)
 
     def back_to(self, count: int) -> None:
         """Forget all but the first `count` turns."""

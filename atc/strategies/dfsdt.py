@@ -85,7 +85,7 @@ class _Search:
         then = fill("dfsdt_again", before="\n\n".join(map(_told, before))) if before else ""
         turn = next_turn(self.turns, self.offer, self.acting, then=then)
         self.taken += 1
-        self.turns.add(turn)
+        self.turns.taken.append(turn)
         return turn
 
 

@@ -8,28 +8,22 @@ code. **The tie rule**: a word that more than half of the votes say is the verdi
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from atc.findings import invocation
 from atc.prompts import fill
+from atc.retrieve.asking import a_text, an_object, json_object, one_text
 from protocols.abridge import abridged, clipped
 from protocols.ask import Ask, Message
-from protocols.jsontypes import JsonObject
 from protocols.toolbox import Toolbox
 from sandbox.trace import ToolCall
 
 Word = Literal["Solved", "Unsolved", "Unsure"]
 
 WORDS: tuple[Word, ...] = ("Solved", "Unsolved", "Unsure")
-_SCHEMA: JsonObject = {
-    "type": "object",
-    "properties": {"reason": {"type": "string", "maxLength": 300}, "verdict": {"type": "string", "enum": list(WORDS)}},
-    "required": ["reason", "verdict"],
-    "additionalProperties": False,
-}
+_SCHEMA = an_object({"reason": a_text(300), "verdict": {"type": "string", "enum": list(WORDS)}})
 _REPLY_TOKENS = 250
 _LONGEST_ANSWER = 2000
 _LONGEST_CALL = 500
@@ -68,15 +62,9 @@ def judged(ask: Ask, task: str, answer: str, *, calls: str = "", votes: int = 3,
 
 
 def read(text: str) -> tuple[Word, str]:
-    """The vote of a reply, and its reason."""
-    try:
-        said = json.loads(text)
-    except (ValueError, RecursionError):
-        return "Unsure", ""
-    if not isinstance(said, dict) or said.get("verdict") not in WORDS:
-        return "Unsure", ""
-    reason = said.get("reason")
-    return said["verdict"], " ".join(reason.split()) if isinstance(reason, str) else ""
+    """The vote of a reply, and its reason; one that cannot be read is unsure."""
+    said = json_object(text)
+    return (said["verdict"], one_text(said.get("reason"))) if said.get("verdict") in WORDS else ("Unsure", "")
 
 
 def told(calls: Sequence[ToolCall], tools: Toolbox) -> str:

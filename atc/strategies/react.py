@@ -63,7 +63,7 @@ class ByTurns(Acting):
 def chain_of_turns(turns: Turns, offer: Offer, acting: Acting, *, most: int = MOST_TURNS) -> str | None:
     """At most so many turns, until one is the end; see `Way`."""
     for _ in range(most):
-        turns.add(next_turn(turns, offer, acting))
+        turns.taken.append(next_turn(turns, offer, acting))
         if turns.last.end is not None:
             return None
     return f"{most} steps"
@@ -96,7 +96,7 @@ def next_turn(turns: Turns, offer: Offer, acting: Acting, *, then: str = "") -> 
 
 def done(turn: Turn, call: ReadCall, offer: Offer, acting: Acting) -> Turn:
     """`turn` with what became of its valid call: an end, or an observation."""
-    turn, given = replace(turn, tool=call.tool, arguments=call.arguments), call.arguments
+    turn, given = replace(turn, tool=call.tool), call.arguments
     match next((end for end, alias in offer.ends.items() if alias == call.tool), None):
         case "finish":
             answer = str(given["answer"]).strip()

@@ -94,7 +94,7 @@ class _RestGPT(Acting):
                 return
             self.results.append(done)
             told = fill("restgpt_plan_result", result=done)
-            self.planning.add(Turn(said=f"Plan step {step}: {plan.text}", told=told))
+            self.planning.taken.append(Turn(said=f"Plan step {step}: {plan.text}", told=told))
         self.limit = f"{MOST_STEPS} steps"
 
     def _plan(self, step: int) -> Plan:
@@ -130,7 +130,7 @@ class _RestGPT(Acting):
             call, said = written.call, written.text.strip() or "(nothing)"
             if call.error is None:
                 break
-            selecting.add(Turn(said=said, told=fill("restgpt_select_error", error=call.error.message)))
+            selecting.taken.append(Turn(said=said, told=fill("restgpt_select_error", error=call.error.message)))
         return call
 
     def _execute(self, choice: Mapping[str, Json], background: str) -> str | None:
@@ -151,7 +151,7 @@ class _RestGPT(Acting):
             said = written.text.strip() or "(nothing)"
             if written.call.error is not None:
                 told = fill("restgpt_call_error", error=written.call.error.message)
-                turns.add(Turn(said=said, told=told))
+                turns.taken.append(Turn(said=said, told=told))
                 continue
             if tool == last_word:
                 return str(arguments["text"])
@@ -162,7 +162,7 @@ class _RestGPT(Acting):
             made = ToolCall(index=0, tool=tool, arguments=arguments, line=1)
             response = seen.text if seen.failed else self._read(seen.value, made, plan, wanted)
             told = fill("restgpt_call_response", response=response)
-            turns.add(Turn(said=said, told=told, tool=tool, arguments=arguments))
+            turns.taken.append(Turn(said=said, told=told))
         return f"the plan was not carried out in {MOST_TURNS} calls. {turns.last.told}"
 
     def _read(self, value: Json, call: ToolCall, about: str, wanted: str) -> str:

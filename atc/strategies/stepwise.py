@@ -207,7 +207,7 @@ class Stepwise(Run):
         elif step.answers:
             told.append(_doubted(result))
         self.round += bool(result.fault or step.answers)
-        self.turns.add(Turn(said=_said(step.piece), told=paragraphs([*told, then])))
+        self.turns.taken.append(Turn(said=_said(step.piece), told=paragraphs([*told, then])))
 
     def _failed(self, step: _Step) -> str:
         """What is known of a piece's failure, as a repair of a whole program tells it."""
