@@ -106,8 +106,6 @@ def resume(run: str, *, resend: bool, accept_orphans: bool, yes: bool, as_json: 
         stored = store.load(run)
     run = stored.summary.id
     config = config_of(stored, flags)
-    if stored.summary.status != "solved":
-        say(f"Going on with run {run}: {' '.join(stored.summary.task.split())}")
 
     def go_on(agent: Agent, view: RunView) -> Solution:
         return agent.resume(run, observer=view, accept_orphans=accept_orphans, resend=resend)

