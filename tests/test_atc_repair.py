@@ -178,7 +178,7 @@ def test_what_is_shown_of_a_response_keeps_its_secrets_from_the_prompt_though_it
     redact.learn_call(call, 0)
     for text in (
         "\n".join(seen_fields(Program(""), call, tool)),
-        writes_told([call], tools),
+        writes_told([call]),
         returned([call], tools, most=200),
         returned([call], tools, most=60),
     ):

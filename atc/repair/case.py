@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from atc.findings import invocation, snippet
@@ -11,7 +11,6 @@ from atc.prompts import fill
 from atc.synthesize import Complete
 from atc.types import Attempt
 from protocols.ask import Message
-from protocols.jsontypes import Json
 from protocols.render import Docs
 from protocols.toolbox import Toolbox
 from sandbox.trace import ToolCall
@@ -63,48 +62,20 @@ class Case:
 
         Writes that were made are named last, whatever the way.
         """
-        told = [part.strip("\n") for part in (*parts, writes_told(self.orphans, self.tools))]
+        told = [part.strip("\n") for part in (*parts, writes_told(self.orphans))]
         return Message("user", fill("repair", told="\n\n".join(part for part in told if part)))
 
 
-def writes_told(made: Sequence[ToolCall], tools: Toolbox) -> str:
+def writes_told(made: Sequence[ToolCall]) -> str:
     """What writes did, and how the next program is to treat them; empty where there are none.
 
     The program that keeps such a call gets its stored result: the journal answers it.
     """
-    done = [f"- {_told(call, tools)}" for call in made]
+    done = [f"- {_told(call)}" for call in made]
     return fill("repair_writes", calls="\n".join(done)) if done else ""
 
 
-def _told(call: ToolCall, tools: Toolbox) -> str:
+def _told(call: ToolCall) -> str:
     if call.outcome == "unknown":
         return f"{invocation(call)}, of which nobody knows whether it took effect"
-    gave, undo = snippet(call.result), undoing(call, tools)
-    return f"{invocation(call)} gave {gave}" + (f"; {undo} would undo it" if undo else "")
-
-
-def undoing(call: ToolCall, tools: Toolbox) -> str | None:
-    """The call that undoes a write, where one tool alone can: declared destructive, and needing only what is known.
-
-    Known are the fields of the write's answer, then its arguments.
-    """
-    known = {**call.arguments, **answered_fields(call.result)}
-    found = []
-    for tool in tools.values():
-        given = {alias: known[alias] for alias in tool.arguments if alias in tool.required and alias in known}
-        if (
-            tool.protocol.annotations.destructive
-            and tool.alias != call.tool
-            and given
-            and given.keys() == tool.required
-        ):
-            found.append(ToolCall(index=0, tool=tool.alias, arguments=given, line=1))
-    return invocation(found[0]) if len(found) == 1 else None
-
-
-def answered_fields(value: Json) -> Mapping[str, Json]:
-    """The fields of an answer, those of an object that it only wraps included."""
-    if not isinstance(value, Mapping):
-        return {}
-    inner = next(iter(value.values())) if len(value) == 1 else None
-    return {**value, **inner} if isinstance(inner, Mapping) else value
+    return f"{invocation(call)} gave {snippet(call.result)}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from atc.config import Config, InvalidConfig
@@ -12,13 +12,13 @@ from atc.meter import BudgetSpent, Meter
 from atc.models.prices import Price, price_of
 from atc.past import Past
 from atc.redaction import Redactor
-from atc.repair.case import answered_fields
 from atc.retrieve.base import Retriever
 from atc.retrieve.searches import in_turns
 from atc.searching import Searching
 from atc.typed import Problem
 from atc.types import Attempt, Fault, FaultKind, Program, Solution, Status
 from protocols.ask import Ask
+from protocols.jsontypes import Json
 from protocols.render import DETAILS, Docs, described_within, names_only, stubs, token_estimate
 from protocols.toolbox import Toolbox
 from sandbox.base import Sandbox
@@ -231,6 +231,14 @@ def _undoes(call: ToolCall, orphan: ToolCall, tools: Toolbox) -> bool:
     tool = tools.get(call.tool)
     if tool is None or not tool.protocol.annotations.destructive or call.tool == orphan.tool:
         return False
-    answered = dict(orphan.arguments) | dict(answered_fields(orphan.result))
+    answered = dict(orphan.arguments) | _fields(orphan.result)
     given = [(name, value) for name, value in call.arguments.items() if name in tool.required]
     return bool(given) and all(name in answered and answered[name] == value for name, value in given)
+
+
+def _fields(value: Json) -> dict[str, Json]:
+    """The fields of an answer, those of an object that it only wraps included."""
+    if not isinstance(value, Mapping):
+        return {}
+    inner = next(iter(value.values())) if len(value) == 1 else None
+    return {**value, **inner} if isinstance(inner, Mapping) else dict(value)

@@ -105,7 +105,7 @@ class Stepwise(Run):
 
     def _messages(self) -> list[Message]:
         """The prompt for the next piece, with the writes that stand though the program does not make them."""
-        return self.turns.messages(writes_told(self._standing(), self.parts.toolbox))
+        return self.turns.messages(writes_told(self._standing()))
 
     def _step(self) -> _Step | None:
         """The next piece, as it ran; None where the last one, which failed, came back as it was."""
