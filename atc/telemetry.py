@@ -9,10 +9,8 @@ is not slowed down while it goes on.
 
 from __future__ import annotations
 
-import atexit
 import json
 import os
-import threading
 import time
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -41,9 +39,7 @@ _LONGEST = 100_000
 """Characters of one attribute."""
 _NO_SPAN: Span = trace.INVALID_SPAN
 _PATIENCE = 1.5
-"""Seconds that the end of the process waits for a collector."""
-_ending, _sent = threading.Event(), threading.Event()
-_sent.set()  # as long as there is nobody to send
+"""Seconds that a collector has to answer, also as the process ends."""
 
 Attributes = Mapping[str, str | int | float | bool | Sequence[str] | None]
 
@@ -55,24 +51,15 @@ def provider() -> TracerProvider:
     if isinstance(own, TracerProvider):
         return own
     resource = Resource.create({"service.name": "atc"}).merge(OTELResourceDetector().detect())
-    made = TracerProvider(resource=resource, shutdown_on_exit=False)
-    made.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))  # a thread sends
-
-    def send_rest() -> None:
-        _ending.wait()
-        made.shutdown()
-        _sent.set()
-
-    _sent.clear()
-    threading.Thread(target=send_rest, daemon=True).start()  # now: none can be started when the interpreter ends
+    made = TracerProvider(resource=resource)  # what is left is sent as the process ends
+    made.add_span_processor(BatchSpanProcessor(OTLPSpanExporter(timeout=_PATIENCE)))
     return made
 
 
-@atexit.register
 def close() -> None:
-    """Send what is left, as the process ends. A collector that does not answer is not waited for long."""
-    _ending.set()
-    _sent.wait(_PATIENCE)
+    """Send what is left, where the process may end without its clean-up. A silent collector is not waited for long."""
+    if provider.cache_info().currsize:
+        provider().shutdown()
 
 
 class RunSpans:
