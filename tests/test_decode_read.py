@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -36,89 +38,19 @@ def kind(call: ReadCall) -> str:
     return call.error.kind if call.error is not None else ""
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        '{"name": "power", "arguments": {"base": 2, "exponent": 3}}',
-        'Sure!\n```json\n{\n  "name": "power",\n  "arguments": {"base": 2, "exponent": 3}\n}\n```\nDone.',
-        '{"tool": "power", "parameters": {"base": 2, "exponent": 3}}',
-        '[{"name": "power", "arguments": {"base": 2, "exponent": 3}}, {"name": "nope", "arguments": {}}]',
-        '{"tool_calls": [{"function": {"name": "power", "arguments": "{\\"base\\": 2, \\"exponent\\": 3}"}}]}',
-        "{'name': 'power', 'arguments': {'base': 2, 'exponent': 3}}",
-        'The set {1, 2} is {small}. {"name": "power", "arguments": {"base": 2.0, "exponent": 3}} and more',
-    ],
-)
-def test_a_json_call_is_read_as_a_good_agent_reads_it(text: str) -> None:
-    call = read(text)
-    assert (call.tool, call.arguments, kind(call)) == ("power", {"base": 2, "exponent": 3}, "")
+TABLE = yaml.safe_load((Path(__file__).parent / "data" / "decode_read.yaml").read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize(
-    ("text", "wanted"),
-    [
-        ("I do not know.", "no-call"),
-        ('{"name": "Bob"}', "no-call"),
-        ('{"name": "product", "arguments": {"a": 2}}', "unknown-tool"),
-        ('{"name": "power", "arguments": {"base": 2, "exponent": ', "malformed"),
-        ('{"name": "power", "arguments": {"base": NaN, "exponent": 3}}', "malformed"),
-        ('{"name": "power", "arguments": {"base": 1e999, "exponent": 3}}', "malformed"),
-        ('{"name": "power", "arguments": {"base": 2}}', "missing-argument"),
-        ('{"name": "power", "arguments": {"base": 2, "exponent": 3, "z": 1}}', "unknown-argument"),
-        ('{"name": "power", "arguments": {"base": "2", "exponent": 3}}', "wrong-type"),
-        ('{"name": "power", "arguments": {"base": null, "exponent": 3}}', "wrong-type"),
-        ('{"name": "choose", "arguments": {"n": 2.5, "k": 1}}', "wrong-type"),
-        ('{"name": "find_person", "arguments": {"name": "x", "sort": "height"}}', "wrong-type"),
-        ('{"name": "total", "arguments": {"values": [1, "2"]}}', "wrong-type"),
-    ],
-)
-def test_a_json_call_has_the_error_of_its_class(text: str, wanted: str) -> None:
-    assert kind(read(text)) == wanted
-
-
-@pytest.mark.parametrize(
-    ("text", "name", "arguments"),
-    [
-        ("power(0.89, 8)", "power", {"base": 0.89, "exponent": 8}),
-        ("```python\npower(0.89, 8)\n```", "power", {"base": 0.89, "exponent": 8}),
-        ("The value falls (each year). result = power(0.89, 8) gives it.", "power", {"base": 0.89, "exponent": 8}),
-        ("print(power(2, -3e2))", "power", {"base": 2, "exponent": -300.0}),
-        ("power(base=2, exponent=3)", "power", {"base": 2, "exponent": 3}),
-        ("add(1, 2, 3,)", "add", {"a": 1, "b": 2, "c": 3}),
-        ("add(4/3, 1)", "add", {"a": 4 / 3, "b": 1}),
-        ("total(1, 4/2, 3)", "total", {"values": [1, 2.0, 3]}),
-        ("find_person('O\\'Neil, Tip', \"age\")", "find_person", {"name": "O'Neil, Tip", "sort": "age"}),
-        ('find-person("x)(")', "find_person", {"name": "x)("}),
-        ("find_person(Schindler's List)", "find_person", {"name": "Schindler's List"}),
-        ("find_person(name: Tip, sort: age)", "find_person", {"name": "Tip", "sort": "age"}),
-        ('größe("Köln")', "größe", {"ort": "Köln"}),
-        ("1. list_all ( )", "list_all", {}),
-    ],
-)
-def test_a_call_written_as_a_function_is_read(text: str, name: str, arguments: dict[str, Any]) -> None:
-    for form in (FUNCTION, PYTHON_CALL):
-        call = read(text, form)
-        assert (call.tool, dict(call.arguments), call.error) == (name, arguments, None)
-        assert text[slice(*call.name_span)] == call.name
-
-
-@pytest.mark.parametrize(
-    ("text", "wanted"),
-    [
-        ("The value (in euros) rises.", "no-call"),
-        ("product(2, 3)", "unknown-tool"),
-        ("result: math.product(2, 3)", "unknown-tool"),
-        ("power(2)", "wrong-count"),
-        ("power(2, base=3)", "malformed"),
-        ("power(2, 3", "malformed"),
-        ('find_person("x)', "malformed"),
-        ("power(2, x)", "wrong-type"),
-        ("power(2*3, 1/0)", "wrong-type"),
-        ('power("2", "4/3")', "wrong-type"),
-        ("power(multiply(2, 3), 1)", "wrong-type"),
-    ],
-)
-def test_a_call_written_as_a_function_has_the_error_of_its_class(text: str, wanted: str) -> None:
-    assert kind(read(text, FUNCTION)) == wanted
+@pytest.mark.parametrize("row", TABLE, ids=lambda row: row["text"][:40])
+def test_a_reply_is_read_as_a_good_agent_reads_it_or_has_the_error_of_its_class(row: dict[str, Any]) -> None:
+    forms = {"json": [JSON_CALL], "function": [FUNCTION] if "error" in row else [FUNCTION, PYTHON_CALL]}[row["form"]]
+    for form in forms:
+        call = read(row["text"], form)
+        if "error" in row:
+            assert kind(call) == row["error"]
+            continue
+        assert (call.tool, dict(call.arguments), kind(call)) == (row["tool"], row["arguments"], "")
+        assert form is JSON_CALL or row["text"][slice(*call.name_span)] == call.name
 
 
 def test_in_text_only_what_follows_the_trigger_is_a_call() -> None:
