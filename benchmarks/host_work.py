@@ -47,16 +47,13 @@ def attacks() -> Iterator[tuple[str, list[str], dict[str, Any], Any, dict[str, A
     yield "8,000 keys, propertyNames", CALL, names, {f"key{i:05}": 1 for i in range(8_000)}, {}
     yield "a list of 1 MiB, anyOf", CALL, items, [1] * 349_525, {}
     yield "8,000 api_keys that begin alike", RUN, {}, [{"api_key": f"sk_house_{i:06}x"} for i in range(8_000)], {}
-    yield "9,000 PINs", RUN, {}, [{"pin": f"{i:04}"} for i in range(9_000)], {}
     first = {"$ref": f"{REFERENCE}0"}
     twice: dict[str, Any] = {f"s{i}": {"allOf": [{"$ref": f"{REFERENCE}{i + 1}"}] * 2} for i in range(30)}
     twice["s30"] = {"type": "integer"}
-    yield "allOf twice, 30 levels: listed", LIST, first, 1, twice
     yield "allOf twice, 30 levels: called", CALL, first, 1, twice
-    for size in (200, 700):
-        every = {f"p{j}": {"$ref": f"{REFERENCE}{j}"} for j in range(size)}
-        dense = {f"s{i}": {"type": "object", "properties": every} for i in range(size)}
-        yield f"{size} schemas, each of all others", LIST, first, {}, dense
+    every = {f"p{j}": {"$ref": f"{REFERENCE}{j}"} for j in range(700)}
+    dense = {f"s{i}": {"type": "object", "properties": every} for i in range(700)}
+    yield "700 schemas, each of all others", LIST, first, {}, dense
 
 
 def document(url: str, response: Any, schemas: dict[str, Any]) -> dict[str, Any]:

@@ -85,13 +85,11 @@ def _parts(
 
 def _pairs(known: list[tuple[str, str]], modes: str | None, docs: str | None) -> list[tuple[str, str]]:
     """Modes and documentation: those that are named, else the suite's own."""
-    given = []
-    for option, text, place, names in (("modes", modes, 0, MODES), ("docs", docs, 1, ("full", "names"))):
-        found = text.split(",") if text else list(dict.fromkeys(pair[place] for pair in known))
-        if strangers := set(found) - set(names):
-            raise click.BadParameter(f"there is no {min(strangers)!r}; there is {', '.join(names)}.", param_hint=option)
-        given.append(found)
-    return [(mode, one) for one in given[1] for mode in given[0]] if modes or docs else known
+    if not modes and not docs:
+        return known
+    named_modes = modes.split(",") if modes else dict.fromkeys(mode for mode, _ in known)
+    named_docs = docs.split(",") if docs else dict.fromkeys(one for _, one in known)
+    return [(mode, one) for one in named_docs for mode in named_modes]
 
 
 if __name__ == "__main__":

@@ -140,7 +140,7 @@ class _Bench:
         repair, _ = await self._run(gateway, task, task.program, continues=reply.run)
         return row | {
             "part": "faulty",
-            "fault": f"{faulty.kind} {faulty.variant}: {faulty.before} → {faulty.after}",
+            "fault": faulty.id,
             "calls": first.total(),
             "before_call": not reply.ok and not first,
             "passed_wrong": reply.ok and not row["right"],
@@ -175,8 +175,7 @@ class _Bench:
         seconds = time.perf_counter() - began
         verdict = grade(reply.answer, task, state=self.services.snapshot())
         row = {"gateway": gateway.name, "task": task.id, "ok": reply.ok, "right": reply.ok and verdict.correct}
-        row |= {"reason": verdict.reason, "seconds": round(seconds, 5)}
-        return row | {"problem": reply.problem[:300], "said": reply.said[:2000]}, reply
+        return row | {"reason": verdict.reason, "seconds": round(seconds, 5), "problem": reply.problem[:300]}, reply
 
 
 def figures(rows: Sequence[Row]) -> dict[str, dict[str, Any]]:

@@ -93,15 +93,11 @@ def make_all(
 def figures(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """What came of the requests: `valid` counts the steps that were valid in round 1, 2, …, `dropped` by reason."""
     steps = [step for row in rows for step in row.get("steps", ())]
-    failed = [step for step in steps if len(step["attempts"]) > 1]
     return {
         "requests": len(rows),
         "trajectories": sum("messages" in row for row in rows),
         "steps": len(steps),
-        "queries": sum(len(step["attempts"]) if step["kept"] else 1 for step in steps),
         "valid": {str(number): sum(step["round"] == number for step in steps) for number in range(1, ROUNDS + 1)},
-        "failed": len(failed),
-        "failed_kept": sum(step["kept"] for step in failed),
         "dropped": dict(sorted(Counter(row["dropped"] for row in rows if "dropped" in row).items())),
         **{key: sum(row["usage"][key] for row in rows) for key in ("model_calls", "input_tokens", "output_tokens")},
     }
