@@ -13,7 +13,7 @@ from atc.retrieve.document import ToolDocument
 np = pytest.importorskip("numpy")
 pytest.importorskip("Stemmer")
 
-from atc.retrieve.abstain import Abstain, Calibration  # noqa: E402 - needs numpy
+from atc.retrieve.abstain import WORDS, Abstain  # noqa: E402 - needs numpy
 
 FOUND = Retrieval(hits=(Hit("t0", 1.0),))
 
@@ -38,11 +38,7 @@ class _Cosines:
 
 def _judge(scores: dict[str, dict[str, float]], *, tools: int = 50) -> Abstain:
     documents = {f"t{number}": ToolDocument(name=f"t{number}", description="Sends letters.") for number in range(tools)}
-    return Abstain(
-        dense=_Cosines(list(documents), scores),
-        documents=documents,
-        calibration=Calibration(words=0.5, threshold=0.15),
-    )
+    return Abstain(dense=_Cosines(list(documents), scores), documents=documents)
 
 
 def test_a_tool_that_stands_out_fits_and_one_of_a_crowd_does_not() -> None:
@@ -55,6 +51,6 @@ def test_a_tool_that_stands_out_fits_and_one_of_a_crowd_does_not() -> None:
 
 def test_words_that_the_best_document_has_count() -> None:
     judge = _judge({"send a letter": {"t0": 0.05}, "grow a garden": {"t0": 0.05}})
-    assert judge.nearness("send a letter") == pytest.approx(0.05 + 0.5)
+    assert judge.nearness("send a letter") == pytest.approx(0.05 + WORDS)
     assert judge("send a letter", FOUND)
     assert not judge("grow a garden", FOUND)

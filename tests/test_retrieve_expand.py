@@ -98,7 +98,7 @@ def test_a_useless_reply_is_asked_for_again_with_another_seed(kept, bad):
 
 def test_contrast_shows_the_nearest_others(kept):
     model = Writer()
-    expand_all([RENT], kept, model, kinds=[Contrast(near=lambda document: [BUY])])
+    expand_all([RENT], kept, model, kind=Contrast(near=lambda document: [BUY]))
     (prompt, _, _) = model.asked[0]
     assert "houses for sale" in prompt
     assert "ferries" not in prompt

@@ -4,26 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from atc.retrieve.base import Ranker, Retrieval
 from atc.retrieve.document import ToolDocument, words_text
+from atc.retrieve.embedders import DEFAULT
 from atc.retrieve.index import ToolIndex
 from atc.retrieve.words import tokens
 
-
-class Calibration(NamedTuple):
-    """What the share of shared words counts beside the margin, and the nearness below which nothing fits."""
-
-    words: float
-    threshold: float
-
-
-CALIBRATIONS: Mapping[str, Calibration] = {
-    "minilm": Calibration(words=0.462, threshold=0.1634),
-    "minilm+paraphrase": Calibration(words=0.419, threshold=0.1716),
-}
-"""By the embedding model's name, whose cosines are all of its own scale.
+EMBEDDER, WORDS, THRESHOLD = DEFAULT, 0.419, 0.1716
+"""The embedding model that this was fitted for, since its cosines are of its own scale; what the share of shared words
+counts beside the margin; and the nearness below which nothing fits.
 
 Fitted by logistic regression on KAMEL's relations (300 questions) and BFCL's functions (300 turns), each query
 once with and once without its tools in the index: the weights of a logistic regression, and the nearness at which one
@@ -41,20 +31,18 @@ class Abstain:
 
     dense: Ranker
     documents: Mapping[str, ToolDocument]
-    calibration: Calibration
 
     @classmethod
     def over(cls, index: ToolIndex) -> Abstain | None:
-        """The judge over an index; None where it has no vectors, or of a model that was not calibrated."""
+        """The judge over an index; None where it has no vectors of the default model."""
         dense = index.dense
-        calibration = CALIBRATIONS.get(dense.embedder.name) if dense is not None else None
-        if dense is None or calibration is None:
+        if dense is None or dense.embedder.name != EMBEDDER:
             return None
-        return cls(dense=dense, documents=index.documents, calibration=calibration)
+        return cls(dense=dense, documents=index.documents)
 
     def __call__(self, query: str, found: Retrieval) -> bool:
         """Whether something in the index fits; where nothing was `found`, nothing does."""
-        return bool(found.hits) and self.nearness(query) >= self.calibration.threshold
+        return bool(found.hits) and self.nearness(query) >= THRESHOLD
 
     def nearness(self, query: str) -> float:
         """How near the best document is: its margin and the weighted share of words; minus infinity for no document.
@@ -70,4 +58,4 @@ class Abstain:
         best = self.documents[self.dense.names[int(ranked.positions[0])]]
         wanted = set(tokens(query))
         shared = len(wanted & set(tokens(words_text(best)))) / len(wanted) if wanted else 0.0
-        return scores[0] - sum(others) / len(others) + self.calibration.words * shared
+        return scores[0] - sum(others) / len(others) + WORDS * shared

@@ -290,35 +290,32 @@ FUNCTIONS: Mapping[Role, Mapping[str, Function]] = {
 """By role (Table 8). The flat agent has those of category and tool agents, but creates none (§5.3)."""
 
 
-def schema(search: Search, agent: Agent, functions: Mapping[str, Function] | None = None) -> JsonObject:
+def schema(search: Search, agent: Agent, functions: Mapping[str, Function]) -> JsonObject:
     """What a reply of `agent` must look like: a thought, and a call of a function that can do something now.
 
     Names that are used up (a category with an agent, an API in the pool) are no longer offered.
     """
-    known = FUNCTIONS[agent.role] if functions is None else functions
     calls: list[Json] = [
         an_object({"function": {"type": "string", "enum": [name]}, **takes}, optional=["page"])
-        for name, function in known.items()
+        for name, function in functions.items()
         if (takes := function.takes(search, agent)) is not None
     ]
     return an_object({"thought": a_text(200), "call": {"anyOf": calls}})
 
 
-def perform(
-    search: Search, agent: Agent, text: str, functions: Mapping[str, Function] | None = None
-) -> tuple[str, str]:
+def perform(search: Search, agent: Agent, text: str, functions: Mapping[str, Function]) -> tuple[str, str]:
     """Do what a reply asks for: the call as a line, and its result or an error line."""
-    known, reply = FUNCTIONS[agent.role] if functions is None else functions, json_object(text)
+    reply = json_object(text)
     call = reply.get("call", reply)
     name = call.get("function") if isinstance(call, dict) else None
     if not isinstance(call, dict) or not isinstance(name, str):
         return "no call", 'error: reply with one JSON object of a thought and a "call": {"function": …}'
     arguments = {key: value for key, value in call.items() if key not in ("function", "thought")}
     line = f"{name}({', '.join(f'{key}={value!r}' for key, value in arguments.items())})"
-    if name not in known:
-        return line, f"error: there is no function {name!r}; there are {', '.join(known)}"
+    if name not in functions:
+        return line, f"error: there is no function {name!r}; there are {', '.join(functions)}"
     try:
-        return line, known[name].act(search, agent, arguments)
+        return line, functions[name].act(search, agent, arguments)
     except Mistake as mistake:
         return line, f"error: {mistake}"
 
@@ -456,14 +453,18 @@ class Search:
     def _round(self, agents: Sequence[Agent], threads: Executor) -> None:
         """One step of each agent, side by side; then what they asked for, in order; then one check of the pool."""
         requests = [
-            Request(messages=agent.prompt(room=self.room.prompt), schema=schema(self, agent), max_tokens=_REPLY_TOKENS)
+            Request(
+                messages=agent.prompt(room=self.room.prompt),
+                schema=schema(self, agent, FUNCTIONS[agent.role]),
+                max_tokens=_REPLY_TOKENS,
+            )
             for agent in agents
         ]
         replies = [require(reply).text for reply in self.ask.each(requests, threads)]
         calls = []
         for agent, text in zip(agents, replies, strict=True):
             agent.history.append(Message("assistant", text))
-            calls.append((agent, *perform(self, agent, text)))
+            calls.append((agent, *perform(self, agent, text, FUNCTIONS[agent.role])))
         verdict = self._verdict() if self.awaiting else ""
         for agent, call, result in calls:
             self._answer(agent, call, f"{result}\n{verdict}".strip() if agent in self.awaiting else result)

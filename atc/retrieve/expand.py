@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import TypeAlias
 
 from atc.retrieve.asking import Tally, a_text, an_object, fault, json_object, one_text
 from atc.retrieve.document import ToolDocument, json_text
@@ -87,40 +87,37 @@ def expand_all(
     store: Store,
     ask: Ask,
     *,
-    kinds: Sequence[Kind] = (SYNTHETIC,),
+    kind: Kind = SYNTHETIC,
     queries: int = QUERIES,
     pool: Pool = Threads(),  # noqa: B008 - frozen
     watch: Callable[[int, int], None] | None = None,
 ) -> Usage:
     """Have `ask` write what `store` lacks of `documents`; gives what that took.
 
-    `queries` is the number of replies for a sampled kind. `pool` says where the model is asked, a document at a time.
-    `watch` is told how many of how many documents are done.
+    `queries` is the number of replies, where the kind is sampled. `pool` says where the model is asked, a document at
+    a time. `watch` is told how many of how many documents are done.
     A reply's seed depends on the document alone, not on the order or on other documents.
 
     Raises:
         ModelUnavailable: the model failed; what it has written is kept, and the next call goes on from there.
     """
     different = list({document.digest: document for document in documents}.values())
+    key = {"kind": kind.name, "prompt": kind.version, "model": ask.name}
     stopped: list[ModelUnavailable] = []  # threads see what comes into it; a worker elsewhere has a copy, and few items
 
     @contextmanager
     def opened() -> Iterator[Callable[[_Wanted], _Written]]:
-        yield lambda one: _written(one, ask, stopped)
+        yield lambda one: _written(one, kind, ask, stopped)
 
     def missing(document: ToolDocument) -> _Wanted:
-        parts = []
-        for kind in kinds:
-            kept = store.samples(document, kind=kind.name, prompt=kind.version, model=ask.name)
-            numbers = [number for number in range(queries if kind.sampled else 1) if number not in kept]
-            parts.append((kind, numbers, [text for texts in kept.values() for text in texts]))
-        return _Wanted(document, parts)
+        kept = store.samples(document, **key)
+        numbers = [number for number in range(queries if kind.sampled else 1) if number not in kept]
+        return document, numbers, [text for texts in kept.values() for text in texts]
 
     usage, done = Usage(), 0
-    for document, texts, took, failure in pool(opened, (missing(one) for one in different if not stopped)):
-        for (kind, sample), found in texts.items():
-            key = {"kind": kind.name, "prompt": kind.version, "model": ask.name}
-            store.keep(document, found, **key, sample=sample)
+    for document, replies, took, failure in pool(opened, (missing(one) for one in different if not stopped)):
+        for sample, texts in replies.items():
+            store.keep(document, texts, **key, sample=sample)
         usage += took
         if failure is not None:
             stopped.append(failure)
@@ -136,38 +133,25 @@ def expand_all(
     return usage
 
 
-class _Wanted(NamedTuple):
-    """Of each kind: the numbers of the replies that a document lacks, and the texts that it has."""
-
-    document: ToolDocument
-    parts: Sequence[tuple[Kind, Sequence[int], Sequence[str]]]
-
-
-class _Written(NamedTuple):
-    """The texts of each reply, by kind and number, and why there are no more."""
-
-    document: ToolDocument
-    texts: Mapping[tuple[Kind, int], Sequence[str]]
-    usage: Usage
-    failure: ModelUnavailable | None
+_Wanted: TypeAlias = tuple[ToolDocument, Sequence[int], Sequence[str]]
+"""A document, the numbers of the replies that it lacks, and the texts that it has."""
+_Written: TypeAlias = tuple[ToolDocument, Mapping[int, Sequence[str]], Usage, ModelUnavailable | None]
+"""A document, the texts of each reply by its number, what they took, and why there are no more."""
 
 
-def _written(wanted: _Wanted, ask: Ask, stopped: Sequence[object]) -> _Written:
+def _written(wanted: _Wanted, kind: Kind, ask: Ask, stopped: Sequence[object]) -> _Written:
     """What `ask` writes about one document, until it fails or another did."""
-    tally, failure = Tally(ask), None
-    texts: dict[tuple[Kind, int], Sequence[str]] = {}
+    document, numbers, given = wanted
+    tally, known, replies = Tally(ask), list(given), dict[int, Sequence[str]]()
     try:
-        for kind, numbers, given in wanted.parts:
-            known = list(given)
-            for number in numbers:
-                if stopped:
-                    break
-                found = _reply(wanted.document, kind, tally, sample=number, known=known)
-                texts[kind, number] = found
-                known += found
+        for number in numbers:
+            if stopped:
+                break
+            replies[number] = _reply(document, kind, tally, sample=number, known=known)
+            known += replies[number]
     except ModelUnavailable as error:
-        failure = error
-    return _Written(wanted.document, texts, tally.usage, failure)
+        return document, replies, tally.usage, error
+    return document, replies, tally.usage, None
 
 
 def _reply(document: ToolDocument, kind: Kind, ask: Ask, *, sample: int, known: Sequence[str]) -> list[str]:

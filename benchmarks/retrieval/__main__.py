@@ -35,6 +35,7 @@ from atc.retrieve.expand import SYNTHETIC, expand_all
 from atc.retrieve.index import ToolIndex
 from atc.retrieve.methods import METHODS, read
 from atc.side_by_side import Threads
+from atc.types import Usage
 from benchmarks.retrieval.data import TOOLFLOW, RetrievalData, RetrievalQuery, draw, load_data
 from benchmarks.retrieval.figures import SHOWN, Row, closure_figures, method_figures
 from benchmarks.retrieval.kinds import FACETS, Contrast, neighbours
@@ -108,16 +109,18 @@ def _expanded(options: Any, data: RetrievalData, setup: Setup) -> dict[str, Any]
     """Have the model write what is missing of the tools' synthetic queries; gives what that took."""
     begun = time.monotonic()
     near = neighbours(data.documents, setup.index.dense or setup.index.lexical)
-    with bar("expanding", total=len(data.documents)) as advance:
-        usage = expand_all(
-            data.documents,
-            setup.index.store,
-            setup.ask,
-            kinds=(SYNTHETIC, FACETS, Contrast(near=near)),
-            queries=options.queries,
-            pool=Threads(options.workers),
-            watch=lambda done, _: advance(done),
-        )
+    usage = Usage()
+    for kind in (SYNTHETIC, FACETS, Contrast(near=near)):
+        with bar(f"expanding, {kind.name}", total=len(data.documents)) as advance:
+            usage += expand_all(
+                data.documents,
+                setup.index.store,
+                setup.ask,
+                kind=kind,
+                queries=options.queries,
+                pool=Threads(options.workers),
+                watch=lambda done, _: advance(done),
+            )
     return {**asdict(usage), "tools": len(data.documents), "seconds": round(time.monotonic() - begun, 1)}
 
 
