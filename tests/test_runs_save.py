@@ -225,12 +225,13 @@ def test_what_a_program_prints_is_what_its_tool_gives(saved, execute, program, a
 
 
 @pytest.mark.parametrize("backend", ["docker", "monty"])
-def test_every_sandbox_runs_a_saved_tool(saved, execute, backend):
+def test_every_sandbox_runs_a_saved_tool(saved, execute, backend, monkeypatch):
     from sandbox.choose import availability
 
     if reason := availability(backend).reason:
         pytest.skip(reason)
-    saved("spent", "--sandbox", backend)
+    monkeypatch.setenv("ATC_SANDBOX", backend)
+    saved("spent")
     program = 'a = spent(city="Oslo", least=2)\nspent(city="Bonn", least=1)\nspent(city="Nowhere", least=1)\n'
     last = execute(program, sandbox=backend).attempts[-1]
     assert last.trace.backend == backend

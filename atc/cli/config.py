@@ -8,7 +8,7 @@ import click
 
 from atc.cli import trust as trusting
 from atc.cli.options import json_option
-from atc.cli.output import json_text, print_columns, print_json, say
+from atc.cli.output import json_text, print_columns, print_json, print_or_say, say
 from atc.cli.settings import load_config, trust_book, user_config_file
 from atc.cli.trust import PROJECT_FILE, read_settings
 from atc.config import TABLES, public
@@ -54,10 +54,8 @@ def trust(path: Path, *, as_json: bool) -> None:
     if file is None:
         raise click.UsageError(f"there is no {str(path)!r} to trust")
     trusting.trust(file, trust_book(user_config_file()))
-    if as_json:
-        print_json({"file": str(path), "trusted": True, "sets": list(file.values)})
-        return
-    say(f"Trusted until it changes: {path}. It sets: {', '.join(file.values) or 'nothing'}.")
+    told = f"Trusted until it changes: {path}. It sets: {', '.join(file.values) or 'nothing'}."
+    print_or_say({"file": str(path), "trusted": True, "sets": list(file.values)}, told, as_json=as_json)
 
 
 @config.command(epilog="Example: atc config untrust")
@@ -67,10 +65,7 @@ def untrust(path: Path, *, as_json: bool) -> None:
     """Trust the atc.toml of a folder (this one, or PATH) no longer."""
     path = _project_file(path)
     trusting.untrust(path, trust_book(user_config_file()))
-    if as_json:
-        print_json({"file": str(path), "trusted": False})
-    else:
-        say(f"No longer trusted: {path}.")
+    print_or_say({"file": str(path), "trusted": False}, f"No longer trusted: {path}.", as_json=as_json)
 
 
 def _project_file(path: Path) -> Path:

@@ -48,6 +48,14 @@ def print_result(document: Json, text: str, *, as_json: bool) -> None:
         print_text(text)
 
 
+def print_or_say(document: Json, sentence: str, *, as_json: bool) -> None:
+    """What was done: for machines on stdout, for people as a sentence on stderr."""
+    if as_json:
+        print_json(document)
+    else:
+        say(sentence)
+
+
 def json_text(value: Json, *, indent: int | None = None) -> str:
     """`value` as JSON that can be shown: readable letters as they are, everything else escaped."""
     return dumps(value, indent=indent).translate(_IN_JSON)

@@ -13,7 +13,7 @@ import click
 
 from atc.cli.lazy import LazyGroup
 from atc.cli.options import json_option
-from atc.cli.output import has_person, print_columns, print_json, print_text, say
+from atc.cli.output import has_person, print_columns, print_json, print_or_say, print_text, say
 from atc.cli.settings import load_config
 from atc.cli.state import open_store
 from atc.recording.recording import line_without_secrets, without_secrets
@@ -108,10 +108,8 @@ def purge(names: tuple[str, ...], *, older_than: float | None, every: bool, yes:
             click.confirm(question, default=False, err=True, abort=True)
         deleted = store.delete([run.id for run in chosen])
     _forget_prompts(config.cache_dir / "models" / "states", [run.task for run in chosen])
-    if as_json:
-        print_json({"deleted": [run.id for run in chosen], "running": running})
-        return
-    say(f"Deleted {count(deleted, 'run')}." if deleted else "There is nothing to delete.")
+    told = f"Deleted {count(deleted, 'run')}." if deleted else "There is nothing to delete."
+    print_or_say({"deleted": [run.id for run in chosen], "running": running}, told, as_json=as_json)
     if running:
         say(f"Left alone, since a process works on it: {', '.join(running)}.")
 

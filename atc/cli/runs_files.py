@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from atc.cli.options import force_option, json_option, output_option
-from atc.cli.output import json_text, print_json, print_text, read_stdin, say
+from atc.cli.output import json_text, print_json, print_or_say, print_text, read_stdin, say
 from atc.cli.settings import load_config
 from atc.cli.state import open_store
 from atc.recording.document import parse, to_document
@@ -64,10 +64,8 @@ def export(run: str, *, path: Path | None, as_script: bool, as_page: bool, force
             use = f"replay it with: atc runs replay {path}"
     if path is not None:
         write_whole(path, text, mode=0o700 if as_script else 0o600)
-        if as_json:
-            print_json({"run": stored.summary.id, "file": str(path), "redacted": list(hidden)})
-        else:
-            say(f"run {stored.summary.id} written to {path}; {use}")
+        document = {"run": stored.summary.id, "file": str(path), "redacted": list(hidden)}
+        print_or_say(document, f"run {stored.summary.id} written to {path}; {use}", as_json=as_json)
     elif as_json and (as_page or as_script):
         print_json(text)
     else:

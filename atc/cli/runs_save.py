@@ -7,7 +7,7 @@ from contextlib import closing
 import click
 
 from atc.cli.options import force_option, json_option
-from atc.cli.output import has_person, json_text, print_json, say
+from atc.cli.output import has_person, json_text, print_or_say
 from atc.cli.settings import load_config
 from atc.cli.state import open_store, saved_folder
 from atc.saved import Savable
@@ -28,35 +28,27 @@ Examples:
 @click.argument("run")
 @click.option("--as-tool", "name", required=True, metavar="NAME", help="What programs call it.")
 @click.option("--parameter", "given", multiple=True, metavar="NAME=LITERAL", help="A literal to be given. Repeatable.")
-@click.option("--no-input", is_flag=True, help="Ask nothing: no parameters but those of --parameter.")
-@click.option("--sandbox", metavar="NAME", help="What runs the program for the proof (auto).")
 @force_option
 @json_option
-def save(
-    run: str, *, name: str, given: tuple[str, ...], no_input: bool, sandbox: str | None, force: bool, as_json: bool
-) -> None:
+def save(run: str, *, name: str, given: tuple[str, ...], force: bool, as_json: bool) -> None:
     """Make the program of RUN a tool, a function of those of its literals that you choose.
 
     RUN is a solved run: its id, the beginning or the end of it, or 'last'. On a terminal each literal is asked about.
     The tool is checked, and run once on the run's own calls, so that nothing is called. 'atc run', 'atc check' and
     'atc serve' offer it wherever the tools that it calls are among their own.
     """
-    config = load_config({"sandbox": sandbox})[0]
+    config = load_config()[0]
     file = saved_folder(config) / f"{name}.json"
     if file.exists() and not force:
         raise click.UsageError(f"{str(file)!r} exists; give --force to replace it, or another name")
     with open_store(config) as store:
         savable = Savable(store.load(run))
-    parameters = _named(savable, given)
-    if not given and not no_input and has_person():
-        parameters = _asked(savable)
+    parameters = _asked(savable) if not given and has_person() else _named(savable, given)
     with closing(open_sandbox(config.sandbox, policy=config.policy)) as opened:
         protocol = savable.tool(name, parameters, "", opened)
     write_whole(file, json_text(dump(protocol), indent=1) + "\n", mode=0o600)
-    if as_json:
-        print_json({"tool": name, "file": str(file), "protocol": dump(protocol)})
-        return
-    say(f"{name}({', '.join(parameters)}) written to {file}; deleting the file forgets it.")
+    told = f"{name}({', '.join(parameters)}) written to {file}; deleting the file forgets it."
+    print_or_say({"tool": name, "file": str(file), "protocol": dump(protocol)}, told, as_json=as_json)
 
 
 def _named(savable: Savable, given: tuple[str, ...]) -> dict[str, Json]:
@@ -78,8 +70,7 @@ def _asked(savable: Savable) -> dict[str, Json]:
         shown = escape_controls(savable.shown(literal.value))
         where = f"line {literal.line}{', in the task' if literal.in_task else ''}"
         if click.confirm(f"Is {shown} ({where}) a parameter?", default=literal.in_task, err=True):
-            free = literal.name if literal.name not in parameters else ""
-            name = click.prompt("  Its name", default=free or None, err=True)
+            name = click.prompt("  Its name", default=literal.name or None, err=True)
             while name in parameters:
                 name = click.prompt("  Another has that name. Its name", err=True)
             parameters[name] = literal.value

@@ -12,7 +12,16 @@ import click
 from atc.cli import options
 from atc.cli.arguments import read_arguments
 from atc.cli.lazy import LazyGroup
-from atc.cli.output import error_document, json_text, print_columns, print_json, print_result, print_text, say
+from atc.cli.output import (
+    error_document,
+    json_text,
+    print_columns,
+    print_json,
+    print_or_say,
+    print_result,
+    print_text,
+    say,
+)
 from atc.cli.settings import load_config
 from atc.cli.state import open_learned, saved_folder
 from atc.cli.wiring import asker, open_toolbox
@@ -154,10 +163,8 @@ def import_(source: str, *, folder: Path, force: bool, as_json: bool, **flags: A
         raise click.UsageError(f"{there[0]!r} exists; give --force to replace it, or another folder")
     for path, text in texts.items():
         write_whole(path, text)
-    if as_json:
-        print_json([str(path) for path in texts])
-    else:
-        say(f"{count(len(texts), 'tool')} written to {folder}; use them with: --tools {folder}")
+    told = f"{count(len(texts), 'tool')} written to {folder}; use them with: --tools {folder}"
+    print_or_say([str(path) for path in texts], told, as_json=as_json)
     if seen:
         say(f"What {', '.join(seen)} answered in runs stands in place of what was declared; --no-learn leaves it out.")
 
