@@ -46,15 +46,15 @@ def base_image(client):
 
 @pytest.fixture(scope="module")
 def sandbox(base_image):
-    with DockerSandbox(base=base_image, runtime=RUNTIME, spares=2) as docker:
+    with DockerSandbox(base=base_image, runtime=RUNTIME) as docker:
         docker.warm()
         yield docker
 
 
 @pytest.fixture
 def own(base_image):
-    """A sandbox that the test may break. It has no spares, and starts containers when they are needed."""
-    with DockerSandbox(base=base_image, runtime=RUNTIME, spares=0) as docker:
+    """A sandbox that the test may break."""
+    with DockerSandbox(base=base_image, runtime=RUNTIME) as docker:
         yield docker
 
 
@@ -66,15 +66,6 @@ def containers(client):
 def of_host(client, label):
     found = client.api.containers(all=True, filters={"label": engine.LABEL})
     return [one for one in found if one["Labels"][engine.LABEL].startswith(label)]
-
-
-def spare_of(sandbox):
-    sandbox.warm()
-    deadline = time.monotonic() + 30
-    while not sandbox.spares_ready():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-    return sandbox._runner.spares[0]
 
 
 @pytest.mark.parametrize("check", sandbox_checks.CHECKS, ids=lambda check: check.__name__)
@@ -130,7 +121,7 @@ def look(base_image, *without):
     with socket.create_server(("0.0.0.0", 0)) as listener:
         port = str(listener.getsockname()[1])
         source = textwrap.dedent(LOOK).replace("@PORT@", port).replace("@ADDRESS@", own_address())
-        with DockerSandbox(base=base_image, runtime=RUNTIME, spares=0, without=without) as docker:
+        with DockerSandbox(base=base_image, runtime=RUNTIME, without=without) as docker:
             trace = run(docker, source)
             assert trace.failure is None, trace
             return trace.value
@@ -186,15 +177,12 @@ def test_the_profile_refuses_what_python_does_not_need(profiled):
 # One program a container.
 
 
-def test_a_spare_is_used_once_and_replaced(sandbox, client):
-    first = spare_of(sandbox)
+def test_nothing_is_left_of_a_run(sandbox, client):
     assert run(sandbox, "1 + 1").value == 2
     deadline = time.monotonic() + 20
-    while (second := spare_of(sandbox)).container.id == first.container.id or first.container.id in {
-        c["Id"] for c in containers(client)
-    }:
+    while containers(client):
         assert time.monotonic() < deadline
-    assert second.container.id != first.container.id
+        time.sleep(0.05)
 
 
 def test_memory_beyond_the_containers_is_the_limit(own, monkeypatch):
@@ -224,11 +212,6 @@ def test_a_program_without_an_end_is_killed_at_its_limit(own):
     assert (trace.failure.type, trace.seconds < 3) == ("wall_seconds", True)
 
 
-def test_a_container_that_dies_while_it_waits_is_replaced(sandbox, client):
-    client.api.kill(spare_of(sandbox).container.id)
-    assert run(sandbox, "1 + 1").value == 2
-
-
 def test_a_container_that_somebody_kills_is_no_verdict(own, client):
     def kill():
         for found in containers(client):
@@ -240,7 +223,7 @@ def test_a_container_that_somebody_kills_is_no_verdict(own, client):
 
 def test_closing_ends_runs_that_are_under_way_and_leaves_nothing(base_image, client):
     with DockerSandbox(base=base_image, runtime=RUNTIME) as docker:
-        owner = docker._current()._kind.owner
+        owner = docker._current().owner
         started = threading.Event()
         caught = []
 
@@ -277,7 +260,7 @@ def test_what_a_killed_host_left_ends_and_is_removed_and_what_a_living_one_has_i
         def started():
             print(os.getpid(), flush=True)
             sys.stdin.read()
-        sandbox = DockerSandbox(base={base_image!r}, runtime={RUNTIME!r}, spares=0)
+        sandbox = DockerSandbox(base={base_image!r}, runtime={RUNTIME!r})
         run(sandbox, "started()", Toolbox([make_tool("started", {{}}, started)]), wall_seconds=60)
     """
     command = [sys.executable, "-c", textwrap.dedent(host)]

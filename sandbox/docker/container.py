@@ -44,7 +44,7 @@ SIGNALLED = 128
 
 @dataclass(frozen=True)
 class Kind:
-    """What the containers of one sandbox have in common. `without` names layers that are switched off."""
+    """What the containers of one sandbox have in common, and how they end. `without`: layers that are switched off."""
 
     client: Any
     image: str
@@ -56,6 +56,14 @@ class Kind:
     def memory(self, limits: Limits) -> int:
         """What a container may hold for a program within `limits`."""
         return limits.memory_bytes + MARGIN_BYTES.get(self.runtime, USUAL_MARGIN_BYTES)
+
+    def stop(self) -> None:
+        """Remove every container, those in use too, and wait until they are gone."""
+        with suppress(SandboxUnavailable), speaking_to_engine("remove its containers"):
+            mine = {"label": f"{LABEL}={self.owner}"}
+            for container in self.client.containers.list(all=True, filters=mine, ignore_removed=True):
+                container.remove(force=True, v=True)
+        self.client.close()
 
 
 class Container:
@@ -73,8 +81,6 @@ class Container:
         """
         self.out_of_memory = False
         self.limits = limits
-        self._began = 0.0
-        self._removed = False
         with speaking_to_engine("create a container"):
             self.container = kind.client.containers.create(kind.image, **_options(kind, limits))
         try:
@@ -84,6 +90,7 @@ class Container:
                 self.channel = Attached(self.container.attach_socket(params=streams))
                 self.container.start()
                 self.missing: tuple[str, ...] = tuple(json.loads(self._hear_line() or "null"))
+                self._began = time.monotonic()
         except TypeError:
             told = self.channel.errors.decode("utf-8", "replace").strip().rpartition("\n")[2]
             self.remove()
@@ -95,16 +102,8 @@ class Container:
             self.remove()
             raise
 
-    def begin(self, limits: Limits) -> bool:
-        """Whether a program within `limits` can run in it now: it was made for them, and has not ended."""
-        kept = (limits.memory_bytes, limits.cpu_seconds)
-        self._began = time.monotonic()
-        return kept == (self.limits.memory_bytes, self.limits.cpu_seconds) and not self.channel.readable(0.0)
-
     def end(self) -> Exit:
         """Have it end, and learn from the engine how it did."""
-        if self._removed:
-            raise SandboxUnavailable("the docker sandbox was closed while it ran the program")
         self.channel.close()  # before anybody waits for the engine: it may be waiting for us to read
         killed = False
         with speaking_to_engine("learn how a container ended"):
@@ -130,12 +129,10 @@ class Container:
     def finish(self) -> None:
         """Kill it. Nothing of the program is executed any more; what the kernel still holds, `remove` waits for."""
         self.channel.close()
-        if not self._removed:
-            self._kill()
+        self._kill()
 
     def remove(self) -> None:
         """Leave nothing of it. Raises `SandboxUnavailable` where the engine does not do so."""
-        self._removed = True
         if hasattr(self, "channel"):
             self.channel.close()
         with speaking_to_engine("remove a container"), suppress(sdk().errors.NotFound):
