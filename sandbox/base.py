@@ -63,18 +63,14 @@ class Closing:
         """See `Sandbox.close`."""
 
 
-class Stoppable(Protocol):
-    """What runs programs for a sandbox, such as a warm process or a pool of containers."""
-
-    def stop(self) -> None:
-        """End it and all that it started, and wait until that is gone; does nothing where it has ended."""
-
-
-Runner = TypeVar("Runner", bound=Stoppable)
+Runner = TypeVar("Runner")
 
 
 class OnDemand(Closing, Generic[Runner]):
-    """A sandbox that starts its runner when it is first needed, uses it for all runs, and stops it with itself."""
+    """A sandbox that starts its runner when it is first needed, uses it for all runs, and stops it with itself.
+
+    A runner's `stop` ends it and all that it started, and waits until that is gone; more than one does no harm.
+    """
 
     name = ""
 
@@ -109,5 +105,5 @@ class OnDemand(Closing, Generic[Runner]):
                 raise SandboxUnavailable(f"the {self.name} sandbox was closed; make a new one")
             if self._runner is None:
                 self._runner = self._start()
-                self._stop = weakref.finalize(self, self._runner.stop)
+                self._stop = weakref.finalize(self, self._runner.stop)  # type: ignore[attr-defined]
             return self._runner

@@ -56,7 +56,7 @@ def until(condition, seconds=10):
 def settled_children(sandbox):
     """The children that are left when those that were killed are dead, and the next one waits for its program."""
     pid = pid_of(sandbox)
-    assert until(lambda: sandbox.spares_ready() == 1 and len(children_of(pid)) == 1)
+    assert until(lambda: sandbox.spare_ready() and len(children_of(pid)) == 1)
     return children_of(pid)
 
 

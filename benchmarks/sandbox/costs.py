@@ -113,7 +113,7 @@ def _print_ms(sandbox: Sandbox) -> float:
 
 def _await_spare(sandbox: Sandbox) -> bool:
     """Wait until a child waits; False where the sandbox keeps none or does not get one ready."""
-    ready, until = getattr(sandbox, "spares_ready", None), time.monotonic() + 5.0
+    ready, until = getattr(sandbox, "spare_ready", None), time.monotonic() + 5.0
     while ready is not None and time.monotonic() < until:
         if ready():
             return True

@@ -213,7 +213,7 @@ def main(descriptor: int) -> NoReturn:
     sibling = host.start_sibling()
     tools = ToolHost(order["admin_secret"])
     declared = tools.toolbox()
-    ready, until = getattr(host.sandbox, "spares_ready", None), time.monotonic() + 60.0
+    ready, until = getattr(host.sandbox, "spare_ready", None), time.monotonic() + 60.0
     while ready is not None and not ready() and time.monotonic() < until:
         time.sleep(0.05)  # to start one is not the program's time
     inside, had = look(), held()

@@ -11,7 +11,6 @@ import socket
 import subprocess
 import sys
 import threading
-from collections import deque
 from collections.abc import Collection, Mapping
 from contextlib import ExitStack, suppress
 from functools import partial
@@ -76,19 +75,19 @@ class ZygoteLost(SandboxUnavailable):
 class ZygoteSandbox(OnDemand["Zygote"]):
     """Runs programs in children of one warm process, which is started when first needed and reused for all runs.
 
-    `spares` children are forked ahead of the runs that need them. `without` switches layers off, by their names in
+    A child is forked ahead of the run that needs it. `without` switches layers off, by their names in
     `layers.names.LAYERS`: for tests, and for a look at what each is worth. Runs may overlap, from any threads. Close
     it, or use it as a context manager.
     """
 
     name = "zygote"
 
-    def __init__(self, *, spares: int = 1, without: Collection[str] = ()) -> None:
+    def __init__(self, *, without: Collection[str] = ()) -> None:
         if unknown := set(without) - set(LAYERS):
             raise ValueError(f"no layer {min(unknown)!r}; there are {', '.join(LAYERS)}")
         super().__init__()
-        self._spares, self._without = spares, frozenset(without)
-        self._missing: Mapping[str, str] = dict.fromkeys(self._without, SWITCHED_OFF)
+        self._without = frozenset(without)
+        self._missing: Mapping[str, str] = dict.fromkeys(without, SWITCHED_OFF)
 
     @property
     def layers(self) -> tuple[str, ...]:
@@ -105,14 +104,10 @@ class ZygoteSandbox(OnDemand["Zygote"]):
         """Whether the layers are meant to hold a hostile program: not where a required one was switched off."""
         return not REQUIRED & set(self._missing)
 
-    def spares_ready(self) -> int:
-        """How many children are forked and wait for a program."""
-        return len(self.spare_pids())
-
-    def spare_pids(self) -> list[int]:
-        """The processes of the children that are forked and wait for a program."""
+    def spare_ready(self) -> bool:
+        """Whether a child is forked and waits for a program."""
         with self._lock:
-            return [] if self._runner is None else self._runner.spare_pids()
+            return self._runner is not None and self._runner.spare_ready()
 
     def run(self, source: str, tools: Toolbox, *, limits: Limits, journal: Journal) -> Trace:
         """See `sandbox.base.Sandbox.run`. A zygote that dies is replaced once, and the program run again: the calls
@@ -139,7 +134,7 @@ class ZygoteSandbox(OnDemand["Zygote"]):
     def _start(self) -> Zygote:
         if (reason := unavailable()) is not None:
             raise SandboxUnavailable(reason)
-        return Zygote(spares=self._spares, without=self._without)
+        return Zygote(self._without)
 
 
 def unavailable() -> str | None:
@@ -154,9 +149,9 @@ def unavailable() -> str | None:
 class Zygote:
     """The warm process, as its host sees it: started once, asked for children, ended."""
 
-    def __init__(self, *, spares: int, without: Collection[str]) -> None:
+    def __init__(self, without: Collection[str]) -> None:
         self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        self._spares, self._waiting = spares, deque[ZygoteChild]()
+        self._waiting: ZygoteChild | None = None  # forked ahead
         self._stopped = False
         self._pool, self._ready = threading.Lock(), threading.Lock()
         self._missing: dict[str, str] | None = None
@@ -206,36 +201,35 @@ class Zygote:
         """
         alone = self._missing is not None and "namespaces" not in self._missing
         with self._pool:
-            while self._waiting:
-                child = self._waiting.popleft()
-                child.alone = alone
-                if child.limits == _kept(limits) and child.alive():
-                    return child
+            child, self._waiting = self._waiting, None
+            if child is not None and not (child.limits == _kept(limits) and child.alive()):
                 child.close()
-            child = self._fork(limits)
+                child = None
+            child = child or self._fork(limits)
             child.alone = alone
             return child
 
     def top_up(self, limits: Limits) -> None:
-        """Have as many children forked ahead as there should be, for more runs within these limits.
+        """Have a child forked ahead, for another run within these limits.
 
         Once it was stopped it does nothing: the last run's top-up may come after the end.
         """
         with self._pool, suppress(SandboxUnavailable):  # the next run will notice
-            while not self._stopped and len(self._waiting) < self._spares:
-                self._waiting.append(self._fork(limits))
+            if not self._stopped and self._waiting is None:
+                self._waiting = self._fork(limits)
 
-    def spare_pids(self) -> list[int]:
-        """The processes of those that listen for their program."""
+    def spare_ready(self) -> bool:
+        """Whether a child listens for its program."""
         with self._pool:
-            return [child.pid for child in self._waiting if child.alive() and child.is_ready]
+            return self._waiting is not None and self._waiting.alive() and self._waiting.is_ready
 
     def stop(self) -> None:
         """Kill it and all its children, and wait until they are gone; does nothing when it is dead."""
         with self._pool:
             self._stopped = True
-            while self._waiting:
-                self._waiting.popleft().close()
+            if self._waiting is not None:
+                self._waiting.close()
+                self._waiting = None
         self._control.close()  # at this it kills its children, waits for them, and exits
         try:
             self._process.wait(DEATH_SECONDS)
@@ -293,11 +287,6 @@ class ZygoteChild:
     def is_ready(self) -> bool:
         """Whether it has said that it listens for its program."""
         return "ready" in self._told
-
-    @property
-    def pid(self) -> int:
-        """Its process, 0 while that is not known."""
-        return int(self._told.get("pid", 0))
 
     def end(self) -> Exit:
         """Kill it, wait until it and everything that it started is gone, and give how it ended."""
