@@ -20,13 +20,12 @@ from protocols.errors import AtcError, ToolError, UnknownTool, docs_page
 from protocols.jsontypes import Json, JsonObject
 from protocols.origin import split_url
 from protocols.protocol import HttpBinding, McpBinding, PythonBinding, ToolProtocol, spelled
-from protocols.reply import MAX_DEPTH, parse
 from protocols.schema import resolve, types
 from protocols.secrets import names_secrets
 from protocols.toolbox import Tool, Toolbox
 
 TOOL_LOSSES = 2
-"""Calls of one tool in a row without an answer after which it is given up; one more where it answered before."""
+"""Calls of one tool in a row without an answer after which it is given up."""
 HOST_LOSSES = 6
 """Calls of a host in a row without an answer after which it is given up."""
 UNREACHED = 3
@@ -167,7 +166,6 @@ class Host:
         self._silent: dict[str, int] = {}
         self._denied: list[Sample] = []
         self._unreached = self._waits = 0
-        self._waited_for: set[str] = set()
 
     def wait(self) -> None:
         """Wait for the next turn, and take it."""
@@ -187,7 +185,7 @@ class Host:
             why = f"{error.body.partition(';')[0]}; when it is up again, the same command goes on"
             self._stop(self.tools, why, ())
 
-    def put_off(self, tool: str, error: ToolError) -> str:
+    def put_off(self, error: ToolError) -> str:
         """The host asks to wait. Gives a sentence for the person where there is news."""
         self._waits += 1
         self._interval = max(2 * self._interval, _SLOWER)
@@ -199,9 +197,7 @@ class Host:
             return f"{self.name} asks for fewer calls (HTTP {error.status}){long}." if self._waits == 1 else ""
         how_long = f", for {error.retry_after:,.0f} s" if error.retry_after else ""
         why = f"it asks to wait (HTTP {error.status}{how_long}); the same command goes on later"
-        several = self._waited_for - {tool}  # another tool had the same: it is not a limit of one of them
-        self._waited_for.add(tool)
-        self._stop(self.tools if several else [tool], why, ())
+        self._stop(self.tools, why, ())
         return ""
 
     def answer(self, sample: Sample) -> None:
@@ -221,7 +217,6 @@ class Host:
         if sample.status == 429:  # a write, which is not sent again
             self.pause(_SLOWER)
         else:
-            self._waited_for.clear()
             self._waits = 0
             self._interval = max(self._least, 0.98 * self._interval)
 
@@ -229,7 +224,7 @@ class Host:
         self._lost.append(sample)
         mine = self._silent[sample.tool] = self._silent.get(sample.tool, 0) + 1
         why = f"calls in a row were not answered ({sample.error.rstrip('.')})"
-        if mine >= TOOL_LOSSES + (sample.tool in self.answered):
+        if mine >= TOOL_LOSSES:
             self._stop([sample.tool], f"{mine} {why}", ())
         if len(self._lost) >= HOST_LOSSES and not self._python:
             reading = [lost for lost in self._lost if reads(self.tools[lost.tool])]
@@ -363,7 +358,7 @@ class Caller:
         if error is None or fate == "answer":
             host.answer(sample)
             return self._log.find(tool, plain)  # the host may have been given up, and the sample with it
-        if fate == "busy" and (said := host.put_off(tool, error)):
+        if fate == "busy" and (said := host.put_off(error)):
             self._watch(Note(said))
         elif fate == "unreached":
             host.unreached(error)
@@ -424,23 +419,16 @@ class Caller:
 
 def unusable(protocol: ToolProtocol, response: Json) -> str:
     """Why a response is not the data that the tool is there for; empty where it is."""
-    over_http = isinstance(protocol.binding, HttpBinding)  # what came over HTTP was measured as it came
     if isinstance(response, str) and _HTML.match(response):
         if _is_login_page(response):
             return "an HTML page to log in instead of data; does the tool need a credential?"
-        schema = protocol.output_schema
-        url = protocol.binding.url if isinstance(protocol.binding, HttpBinding) else ""
-        told = f"{protocol.name.replace('_', ' ')} {protocol.title} {protocol.description} {url}"
-        gives_pages = (schema and "string" in types(resolve(schema, schema))) or _SAYS_HTML.search(told)
+        schema = protocol.output_schema or {}
+        told = f"{protocol.name.replace('_', ' ')} {protocol.title} {protocol.description} {spelled(protocol.binding)}"
+        gives_pages = "string" in types(resolve(schema, schema)) or _SAYS_HTML.search(told)
         return "" if gives_pages else "an HTML page instead of data"
-    if over_http:
-        return ""
-    try:
-        text = json.dumps(response, default=str)
-        parse(text)
-    except (ValueError, RecursionError):
-        return f"the response is nested deeper than {MAX_DEPTH} levels"
-    size = len(response) if isinstance(response, str) else len(text)
+    if isinstance(protocol.binding, HttpBinding):
+        return ""  # what came over HTTP was measured as it came
+    size = len(json.dumps(response, default=str))
     return f"the response is too large to keep: {size:,} bytes as JSON" if size > MAX_BYTES else ""
 
 

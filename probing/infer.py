@@ -1,8 +1,8 @@
-"""The schema of a tool's responses, inferred by GenSON, with maps, enums and formats where the evidence is enough.
+"""The schema of a tool's responses, inferred by GenSON, with maps and formats where the evidence is enough.
 
 1. Every response that was added conforms to the schema.
 2. What a known document allows stays allowed; a keyword of it stays as long as no response breaks it.
-3. The schema is as strict as these permit, but for enums and formats, which need evidence, and depth.
+3. The schema is as strict as these permit, but for formats, which need evidence, and depth.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 
 from genson import SchemaBuilder
 
-from probing.names import FIELDS, common_format
+from probing.names import common_format
 from protocols.jsontypes import Json, JsonObject
 from protocols.schema import first_error, pointer, resolve, type_name, types, validator
 
@@ -28,22 +28,16 @@ _DATA = re.compile(
     r"|([A-Za-z0-9-]+\.)+(com|dev|example|io|local|net|org|test)(:\d+)?|[^\s/]+\.(csv|html|js|json|log|md|py|txt|ya?ml)"
 )
 """Keys that are data by their form: numbers, dates, ids, hashes, addresses, paths, hosts, files."""
-_FIELD = re.compile(r"[A-Za-z_$@#][A-Za-z0-9_$@#:.\-]*")
-_CODES = ((r"[A-Z]{2,4}", 5), (r"[a-z]{2}", 10), (r"[A-Za-z0-9_-]*\d[A-Za-z0-9_-]*", 12))
-"""Keys of one make, and how many of them are no fields any more."""
 _BRANCHES = ("anyOf", "oneOf", "allOf")
 _ORDER = ("integer", "number", "boolean", "string", "array", "object", "null")
 _MOST_LISTED, _MOST_CHANGES = 40, 200
 """Values of an enum that grows, and changes of a known schema, after which the one or the other is dropped."""
 
-_Seen = Sequence[tuple[int, Any]]
-"""Values of one place, each with the number of its response."""
-
 
 def infer(responses: Iterable[Json], known: JsonObject | None = None) -> dict[str, Any]:
     """The schema (JSON Schema 2020-12) of `responses`, merged with a `known` one; `{}` where there is neither."""
     seen = [_cut(response, _DEEPEST) for response in responses]
-    found = _schema_of(list(enumerate(seen)), "") if seen else {}
+    found = _schema_of(seen) if seen else {}
     if found == {"examples": [None]}:
         found = {"type": "null"}
     wide = None if known is None else relaxed(known, seen)
@@ -86,7 +80,7 @@ def _relax(node: Any, keyword: str | int, value: Any) -> None:
     elif keyword == "oneOf" and "anyOf" not in node:
         node["anyOf"] = node.pop("oneOf")
     elif keyword == "anyOf":
-        node["anyOf"] = [*listed, _schema_of([(0, value)], "")]
+        node["anyOf"] = [*listed, _schema_of([value])]
     elif isinstance(node, dict):
         del node[keyword]
     else:
@@ -107,15 +101,15 @@ def one_or_all(kinds: Sequence[str]) -> str | list[str]:
     return found[0] if len(found) == 1 else found
 
 
-def _schema_of(values: _Seen, name: str) -> dict[str, Any]:
+def _schema_of(values: Sequence[Any]) -> dict[str, Any]:
     builder = SchemaBuilder(schema_uri=None)
-    for _, value in values:
+    for value in values:
         builder.add_object(value)
-    return _refined(builder.to_schema(), values, name)
+    return _refined(builder.to_schema(), values)
 
 
-def _refined(schema: dict[str, Any], values: _Seen, name: str) -> dict[str, Any]:
-    """GenSON's schema of the values under a field of this name, with what its strategies do not see."""
+def _refined(schema: dict[str, Any], values: Sequence[Any]) -> dict[str, Any]:
+    """GenSON's schema of values, with what its strategies do not see."""
     branches = schema.pop("anyOf", [])
     schema = {key: part for branch in (schema, *branches) for key, part in branch.items()}
     kinds = list(dict.fromkeys(kind for branch in branches or [schema] for kind in types(branch)))
@@ -124,31 +118,31 @@ def _refined(schema: dict[str, Any], values: _Seen, name: str) -> dict[str, Any]
     if kinds == ["null"]:
         return {"examples": [None]}  # null may come, and nothing is known of its type
     schema["type"] = kinds[0] if len(kinds) == 1 else sorted(kinds)
-    texts = [(number, value) for number, value in values if isinstance(value, str)]
-    if texts:
-        schema |= _texts(texts, name, alone={"string"} == set(kinds), nullable={"string", "null"} == set(kinds))
-    lists = [(number, part) for number, value in values if isinstance(value, list) for part in value]
+    texts = [value for value in values if isinstance(value, str)]
+    if len(texts) >= 3 and len(set(texts)) >= 2 and (form := common_format(texts)):
+        schema["format"] = form
+    lists = [part for value in values if isinstance(value, list) for part in value]
     if lists:
-        schema["items"] = _refined(schema["items"], lists, name)
-    objects = [(number, value) for number, value in values if isinstance(value, dict)]
+        schema["items"] = _refined(schema["items"], lists)
+    objects = [value for value in values if isinstance(value, dict)]
     if objects:
         schema |= _fields(schema.pop("properties", {}), set(schema.pop("required", ())), objects)
     return schema
 
 
-def _fields(properties: Mapping[str, Any], required: set[str], objects: _Seen) -> dict[str, Any]:
+def _fields(properties: Mapping[str, Any], required: set[str], objects: Sequence[JsonObject]) -> dict[str, Any]:
     """A record, or a map whose keys are data."""
-    data = _data_keys([one for _, one in objects])
-    below: dict[str, list[tuple[int, Json]]] = {key: [] for key in properties}
-    for number, one in objects:
+    data = _data_keys(objects)
+    below: dict[str, list[Json]] = {key: [] for key in properties}
+    for one in objects:
         for key, part in one.items():
-            below[key].append((number, part))
-    fields = {key: _refined(part, below[key], key) for key, part in properties.items() if key not in data}
+            below[key].append(part)
+    fields = {key: _refined(part, below[key]) for key, part in properties.items() if key not in data}
     schema: dict[str, Any] = {"properties": fields} if fields else {}
     if required - data:
         schema["required"] = sorted(required - data)
     if data:
-        schema["additionalProperties"] = _schema_of([pair for key in sorted(data) for pair in below[key]], "")
+        schema["additionalProperties"] = _schema_of([part for key in sorted(data) for part in below[key]])
     return schema
 
 
@@ -156,7 +150,7 @@ def _data_keys(objects: Sequence[JsonObject]) -> frozenset[str]:
     """The keys that are data and no names of fields.
 
     All of them where all look like data, or where what stands under them is alike and they change from object to
-    object, are numbered, are no words, or are too many for a record; else those that look like data, if they are some.
+    object or are too many for a record; else those that look like data, if they are some.
     """
     times = Counter(key for one in objects for key in one)
     keys = frozenset(times)
@@ -167,10 +161,7 @@ def _data_keys(objects: Sequence[JsonObject]) -> frozenset[str]:
         structured = all(isinstance(part, dict | list | None) for one in objects for part in one.values())
         often, count = max(times.values()), len(objects)
         changing = count >= 2 and often <= count / 2 and len(keys) >= (3 if structured else 8)
-        numbered = structured and len({re.sub(r"\d+$", "", key) for key in keys}) * 3 <= len(keys)
-        phrases = 2 * sum(not _FIELD.fullmatch(key) for key in keys) > len(keys) >= 4
-        codes = any(len(keys) >= least and all(re.fullmatch(code, key) for key in keys) for code, least in _CODES)
-        if changing or numbered or phrases or codes or len(keys) >= (40 if structured else 100):
+        if changing or len(keys) >= (40 if structured else 100):
             return keys
     return formed if len(formed) > 2 and _same(objects, formed) else frozenset()
 
@@ -188,34 +179,6 @@ def _same(objects: Sequence[JsonObject], keys: Collection[str]) -> bool:
     held = [names for names in inside.values() if names]
     union = set[str]().union(*held)
     return len(kinds - {"null"}) == 1 and (not held or sum(map(len, held)) >= 0.6 * len(union) * len(held))
-
-
-def _texts(seen: _Seen, name: str, *, alone: bool, nullable: bool) -> dict[str, Any]:
-    """An enum or a format of strings, where the evidence is enough."""
-    if (alone or nullable) and (listed := _enum(seen, name)):
-        return {"enum": [*listed, None] if nullable else listed}
-    values = {value for _, value in seen}
-    form = common_format(values, name) if len(values) >= 2 and len(seen) >= 3 else None
-    return {"format": form} if form else {}
-
-
-def _enum(seen: _Seen, name: str) -> list[str]:
-    """The values of an enum, sorted; none for what is no enum.
-
-    Under a name such as `status` or `type`, between 2 and 12 different words: on average five values for each word,
-    each word in at least two replies, over at least three replies. Codes of few letters never.
-    """
-    words, values = re.findall(r"[A-Z]?[a-z]+|[A-Z]+", name), {value for _, value in seen}
-    closed = bool(words) and words[-1].lower() in FIELDS["closed"]
-    if not closed or not 2 <= len(values) <= 12 or len(seen) < 5 * len(values):
-        return []
-    per_word = Counter(value for _, value in set(seen))  # in how many replies
-    if min(per_word.values()) < 2 or len({reply for reply, _ in seen}) < 3:
-        return []
-    if all(re.fullmatch(r"[A-Z0-9]{1,3}", value) for value in values):
-        return []
-    shape = r"[A-Za-z][A-Za-z0-9]*([ _./-][A-Za-z0-9]+){0,3}"
-    return sorted(values) if all(len(value) <= 32 and re.fullmatch(shape, value) for value in values) else []
 
 
 def _merged(known: JsonObject, found: JsonObject, root: JsonObject, values: list[Json], depth: int) -> dict[str, Any]:

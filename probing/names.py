@@ -31,8 +31,6 @@ FORMATS: dict[str, tuple[str, ...]] = {name: tuple(values) for name, values in _
 """A format of JSON Schema → texts that have it."""
 REPLIES: dict[str, tuple[str, ...]] = {name: tuple(words.split()) for name, words in _READ["replies"].items()}
 """Fields of error replies, by what they hold."""
-FIELDS: dict[str, frozenset[str]] = {name: frozenset(words.split()) for name, words in _READ["fields"].items()}
-"""Last words of the names of response fields, by what these hold."""
 NAMES: dict[str, frozenset[str]] = {kind: frozenset(words.split()) for kind, words in _READ["names"].items()}
 """Words of names of arguments and fields, by what they say."""
 _SAME: dict[str, str] = _READ["same"]
@@ -50,11 +48,10 @@ _FORMATS = {
     "date-time": r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)",
     "time": r"\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)",
     "uuid": r"[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}",
-    "ipv4": r"\d{1,3}(\.\d{1,3}){3}",
     "email": r"[^@\s<>]+@[^@\s<>]+\.[^@\s<>.]+",
     "uri": r"[A-Za-z][A-Za-z0-9+.\-]*://\S+",
 }
-"""Narrower than the formats: `a:b` is a URI and `1.2.3.4` may be a version."""
+"""Narrower than the formats: `a:b` is a URI."""
 
 
 @dataclass(frozen=True)
@@ -185,12 +182,12 @@ def parts_of(name: str, value: Json) -> Iterator[tuple[str, Json]]:
         yield name, value
 
 
-def common_format(values: Iterable[str], name: str = "") -> str | None:
+def common_format(values: Iterable[str]) -> str | None:
     """The JSON Schema format that all of `values` have, as the validator judges it."""
     texts = set(values)
     first = min(texts, default="")
     found = next((form for form, shape in _FORMATS.items() if re.fullmatch(shape, first)), None)
-    if found is None or (found == "ipv4" and re.search(r"build|firmware|oid|release|revision|version", name.lower())):
+    if found is None:
         return None
     try:
         judge = validator({"format": found})

@@ -18,7 +18,6 @@ from probing.facts import ToolFacts
 from probing.gate import Caller, NotCalled, why_not
 from probing.ledger import Made
 from probing.links import Flows, ObservedLink, link_tests, observed_links
-from probing.pools import Pools
 from probing.questions import discover, sharpen
 from probing.samples import Log, Note, Phase, ProbeSettings, Step, Watch, unwatched
 from probing.session import Session
@@ -88,14 +87,6 @@ def take_away(toolbox: Toolbox, log: Log, *, settings: ProbeSettings, watch: Wat
     session = _session(toolbox, log, Caller(toolbox, log, settings, watch=watch), settings, watch)
     if session.ledger.removable():
         _Probing(session, None).take_away()
-
-
-def concluded(facts: Mapping[str, ToolFacts]) -> Probed:
-    """What follows from the facts alone."""
-    pools = Pools(one.protocol for one in facts.values())
-    for sample in (sample for one in facts.values() for sample in one.samples):
-        pools.add(sample)
-    return Probed(facts=facts, links=tuple(observed_links(facts, pools)))
 
 
 def _session(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
@@ -10,7 +9,6 @@ from probing.facts import ArgumentFacts, ToolFacts, learn, place_of
 from probing.gate import Caller
 from probing.kinds import reads
 from probing.ledger import address, records
-from probing.names import words_of
 from probing.pools import Pools
 from probing.replies import Hint, refusal_in, reply_of, template_of
 from probing.samples import MADE_UP, Arguments, Log, Origin, ProbeSettings, Purpose, Sample, Value, Watch, unwatched
@@ -23,9 +21,6 @@ from protocols.words import ID_WORDS, snake
 
 _OPEN = ("generated", "given", "model")
 """Where values come from that may as well be others."""
-_FILES = frozenset({"file", "file_name", "file_path", "filename", "filepath", "path"})
-_FOLDERS = _FILES | {"dir", "directory", "folder", "root"}
-_TARGETS = frozenset({"dest", "destination", "destination_path", "dst", "new_path", "target_path", "to_path"})
 _OF_THE_SERVICE = frozenset({"created_at", "id", "key", "last_modified", "uid", "updated_at", "uuid"})
 """Fields of a record that a service gives by itself."""
 
@@ -144,8 +139,6 @@ class Session:
 
     def _candidates(self, facts: ToolFacts, name: str, *, alone: bool) -> list[Value]:
         writes = self.ledger.restricts(facts.name)
-        if writes and not alone and (fresh := self._fresh_path(facts, name)) is not None:
-            return [fresh]
         suggested = self._suggested.get((facts.name, name), ())
         listed = candidates(facts, facts.arguments[name], pools=None if alone else self.pools, suggested=suggested)
         return self._of_ours(facts, name, listed) if writes else listed
@@ -178,24 +171,6 @@ class Session:
         for value in chosen:
             once.setdefault(repr(value.value), value)
         return list(once.values())
-
-    def _fresh_path(self, facts: ToolFacts, argument: str) -> Value | None:
-        """A path with the mark, in a known folder, for what a tool makes or moves; None where none is wanted."""
-        kind, name, mark = self.kinds[facts.name], snake(argument), self.ledger.mark
-        if not ((kind == "create" and name in _FILES) or (kind in ("create", "update") and name in _TARGETS)):
-            return None
-        taken = (p for p in self.pools.taken if words_of(p.name.own) in _FOLDERS)
-        paths = {str(held.value) for place in taken for held in place.values.values()}
-        folders = {re.sub(r"/[^/]*\.[^/]*$", "", path).rstrip("/") for path in paths if path.startswith("/")} - {""}
-        folder = min(folders, key=lambda one: (len(one), one), default="")
-        if any(
-            mark.on(value) and str(value).startswith(folder) for value in (s.plain.get(argument) for s in facts.samples)
-        ):
-            return None
-        ending = ".txt" if re.search(r"file|document|text", f"{snake(facts.name)} {name}") else ""
-        path = f"{folder}/" * bool(folder) + f"{mark.text}{'-2' * (name in _TARGETS)}{ending}"
-        known = facts.arguments.get(argument)
-        return Value(path, MADE_UP) if known is None or Fits(facts, known).allows(path) else None
 
     def _take(self, sample: Sample) -> None:
         self._facts.pop(sample.tool, None)

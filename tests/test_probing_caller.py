@@ -146,9 +146,6 @@ def test_a_service_that_never_takes_a_call_is_given_up_and_asked_again_another_d
             probing.call("find")
         assert len(probing.asked) == 8
         assert 60 < sum(probing.clock.slept) < 120
-        with pytest.raises(NotCalled, match="asks to wait"):
-            probing.call("list")
-        assert len(probing.asked) == 9
         assert set(probing.caller.stopped) == {"find", "list", "show"}
         replies[0] = Reply(body=1)
         probing.again()

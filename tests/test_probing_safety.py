@@ -177,7 +177,7 @@ def deep(**_):
     ("function", "said"),
     [
         (hang, "gave no result within 0.1 s"),
-        (deep, "nested"),
+        (deep, "no JSON"),
         (lambda **_: "x" * 9_000_000, "too large to keep"),
         (lambda **_: [{"n": "x" * 1000}] * 9_000, "too large to keep"),
         (lambda **_: sys.exit(3), "SystemExit"),
