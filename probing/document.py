@@ -73,7 +73,7 @@ def document(
         description=protocol.description or disclosure.text(words),
         input_schema=disclosure.schema(input_schema(facts, keep_values=keep_values)),
         output_schema=disclosure.schema(output),
-        annotations=effects_of(protocol)[0],
+        annotations=effects_of(protocol),
         errors=_outcomes(facts, disclosure),
         examples=(*protocol.examples, *_examples(facts, disclosure)),
         links=tuple({**declared, **shown, **declared}.values()),

@@ -46,8 +46,6 @@ _SLOWER = 0.5
 _HTML = re.compile(
     r"[\ufeff\s]*+(?:<!--(?:(?!-->).)*+-->\s*+)*+<(!doctype\s+html|html|head|body)\b", re.IGNORECASE | re.DOTALL
 )
-_LOGIN = re.compile(r"""type\s*=\s*["']?password|\b(log|sign)[ -]?(in|on)\b|\blogin\b""", re.IGNORECASE)
-_SAYS_HTML = re.compile(r"\b(x?html|web ?page)\b|text/html", re.IGNORECASE)
 _TO_TAKE_AWAY = 2
 """Calls that are kept for each thing that was made: a read that shows it, and what takes it away."""
 
@@ -210,7 +208,10 @@ class Host:
         self._lost.clear()
         self._silent.pop(sample.tool, None)
         self.answered |= {sample.tool} if sample.done else set()
-        if _denied(sample) and sample.purpose not in ("link", "refuse"):  # those may well be refused like this
+        if sample.status in (401, 403) and sample.purpose not in (
+            "link",
+            "refuse",
+        ):  # those may well be refused like this
             self._deny(sample)
         else:
             self._denied.clear()
@@ -234,16 +235,17 @@ class Host:
     def _deny(self, sample: Sample) -> None:
         """A service that lets nobody in is not asked on; one that wants a token as an argument is."""
         self._denied.append(sample)
-        what = f"HTTP {sample.status}" if sample.status in (401, 403) else "a page to log in"
         tools = {denied.tool for denied in self._denied}
         counted = {tool for tool in tools if not any(map(names_secrets, self.tools[tool].parameters))}
         enough = len(tools & self.answered) > 1 if self.answered else len(counted) >= min(DENIED, len(self.tools))
         if len(self._denied) < DENIED or not enough:
             return
-        why = f"tools that answered before now answer {what}; look at its credential"
+        why = f"tools that answered before now answer HTTP {sample.status}; look at its credential"
         if not self.answered:
-            why = f"it lets nobody in ({what}, {len(self._denied)} times in a row); put a credential for it into your"
-            why += f" settings ({docs_page('reference/configuration#credentials')}), and the same command goes on"
+            why = (
+                f"it lets nobody in (HTTP {sample.status}, {len(self._denied)} times in a row); configure a credential"
+            )
+            why += f" ({docs_page('reference/configuration#credentials')}), and the same command goes on"
         self._stop(self.tools, why, self._denied)
 
 
@@ -420,24 +422,14 @@ class Caller:
 def unusable(protocol: ToolProtocol, response: Json) -> str:
     """Why a response is not the data that the tool is there for; empty where it is."""
     if isinstance(response, str) and _HTML.match(response):
-        if _is_login_page(response):
-            return "an HTML page to log in instead of data; does the tool need a credential?"
         schema = protocol.output_schema or {}
-        told = f"{protocol.name.replace('_', ' ')} {protocol.title} {protocol.description} {spelled(protocol.binding)}"
-        gives_pages = "string" in types(resolve(schema, schema)) or _SAYS_HTML.search(told)
-        return "" if gives_pages else "an HTML page instead of data"
+        told = f"{protocol.name} {protocol.title} {protocol.description} {spelled(protocol.binding)}".lower()
+        gives_pages = "string" in types(resolve(schema, schema)) or "html" in told
+        return "" if gives_pages else "an HTML page instead of data; does the tool need a credential?"
     if isinstance(protocol.binding, HttpBinding):
         return ""  # what came over HTTP was measured as it came
     size = len(json.dumps(response, default=str))
     return f"the response is too large to keep: {size:,} bytes as JSON" if size > MAX_BYTES else ""
-
-
-def _is_login_page(text: str) -> bool:
-    return bool(_HTML.match(text)) and bool(_LOGIN.search(text[:20_000]))
-
-
-def _denied(sample: Sample) -> bool:
-    return sample.status in (401, 403) or (not sample.done and _is_login_page(sample.answer or ""))
 
 
 class OutOfTime(BaseException):

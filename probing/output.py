@@ -16,7 +16,6 @@ from probing.facts import ToolFacts
 from probing.infer import nodes
 from probing.probe import Probed
 from probing.samples import FOLDER, Sample
-from probing.writes import effects_of
 from protocols.files import cannot_write, write_whole
 from protocols.jsontypes import Json, dumps
 from protocols.protocol import ToolProtocol, dump
@@ -137,7 +136,6 @@ def _tool(probed: Probed, name: str, protocol: ToolProtocol) -> dict[str, Any]:
         },
         "fields": len(protocol.evidence.fields) if facts.done else 0,
         "links": [f"{link.argument} from {link.tool}: {link.path}" for link in protocol.links],
-        "effects": effects_of(facts.protocol)[1],
         "missing": list(dict.fromkeys(_missing(facts, protocol, probed.stopped.get(name, "")))),
     }
 

@@ -26,7 +26,6 @@ from probing.names import (
     distinctive,
     field_name,
     format_of,
-    is_id,
     make_of,
     nouns_of,
     scalars,
@@ -43,8 +42,8 @@ MOST_CANDIDATES = 60
 """Values of one argument that are looked at."""
 _DEEPEST, _LONGEST_LIST, _MOST, _LONGEST_TEXT, _MOST_VALUES = 8, 100, 4_000, 2_000, 500
 """What is looked at of a response: levels, elements of a list, scalars, characters of one; values kept of a place."""
-_KNOWN, _SHAPED, _LISTED, _ANY, _LAST = 0.5, 2.5, 2.0, 3.6, 4.2
-"""Distances of places without a name in common: they hold a value known to be good; values like one; a list's scalars,
+_KNOWN, _LISTED, _ANY, _LAST = 0.5, 2.0, 3.6, 4.2
+"""Distances of places without a name in common: they hold a value known to be good; a list's scalars,
 for a path; ids of any kind, for an argument that is one, or for any other."""
 _MOST_STRANGERS, _STRANGERS_TRIED, _FIRST = 8, 2, 4
 _OF_FORM = frozenset({"type", "range", "enum", "length", "pattern", "format"})
@@ -79,11 +78,6 @@ class Place:
             self.values[text] = value
             if len(self.values) <= _FIRST:
                 self.makes |= {make_of(value.value)} - {""}
-
-    @property
-    def first(self) -> list[Json]:
-        """Its first values."""
-        return [value.value for value in islice(self.values.values(), _FIRST)]
 
 
 class Secret:
@@ -257,7 +251,7 @@ class _Wanted:
         good = [part for value in good_values(argument) for part in scalars(value)]
         telling = [part for part in good if distinctive(part)][:6]
         self.telling = {text_of(part) for part in telling}
-        self._good, self._makes = set(map(make_of, good)), set(map(make_of, telling)) - {""}
+        self._good = set(map(make_of, good))
         self._accepted, self._refused, self._lost = (
             {text_of(part) for held in values for part in scalars(held.value)}
             for values in (argument.accepted, argument.refused, argument.not_found)
@@ -297,21 +291,16 @@ class _Wanted:
         return apart + 1.0 if self._good and not place.makes & self._good else apart
 
     def _of_stranger(self, place: Place) -> float | None:
-        """How far a place is whose name says nothing: by values and their look, else where it holds ids or a list."""
-        if place.argument or place.name.own in PAGING or any("\n" in text for text in islice(place.values, _FIRST)):
+        """How far a place is whose name says nothing: it holds a known value, a list of names to look up, or ids."""
+        if place.argument or place.name.own in PAGING:
             return None
         if not self.telling.isdisjoint(place.values):
             return _KNOWN
-        if place.makes & self._makes:
-            return _SHAPED - (0.5 if place.name.identifies else 0.0)
         if self._lookup is None:
             return None
-        listed, words = place.path.endswith("[]"), all(isinstance(v, str) and len(v.split()) == 1 for v in place.first)
-        if self._in_path and listed and words and len(place.values) > 1:
-            return _LISTED  # a list of names is what one looks up by name
-        if place.name.identifies or listed:
-            return self._lookup
-        return self._lookup + 0.5 if all(map(is_id, place.first)) else None
+        if self._in_path and place.path.endswith("[]") and len(place.values) > 1:
+            return _LISTED
+        return self._lookup if place.name.identifies else None
 
 
 def _origin(sample: Sample, path: str) -> Origin:

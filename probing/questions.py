@@ -5,7 +5,6 @@ A question gives calls that would answer it, as long as the facts leave it open.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 
@@ -13,11 +12,9 @@ from probing.facts import ToolFacts
 from probing.invent import bogus
 from probing.kinds import repeats_harmlessly
 from probing.names import text_of
-from probing.samples import MADE_UP, Arguments, Origin, Purpose, Sample, Value
+from probing.samples import MADE_UP, Arguments, Purpose, Sample, Value
 from probing.session import Session, next_arguments, taught
-from probing.values import sizes_pages
 from protocols.protocol import PythonBinding
-from protocols.words import snake
 
 _VARIED = 3
 """Calls with other values of the arguments that are needed: one answer rarely shows all that a record can hold."""
@@ -54,7 +51,7 @@ def sharpen(session: Session, tool: str, *, reserve: int = 0) -> None:
     Raises:
         NotCalled: the tool may not be called any more.
     """
-    questions: tuple[Question, ...] = (_without, _wrong, _more, _optional, _other, _nowhere)
+    questions: tuple[Question, ...] = (_without, _wrong, _optional, _other, _nowhere)
     if tool not in session.reads:
         harmless = repeats_harmlessly(session.protocols[tool])
         questions = (_without, _wrong, _optional) if harmless else (_wrong,)
@@ -89,16 +86,6 @@ def _wrong(_: Session, facts: ToolFacts, start: Sample) -> Asked:
     if together and not isinstance(facts.protocol.binding, PythonBinding):
         yield "refuse", {**start.arguments, **together}
     yield from (("refuse", {**start.arguments, name: value}) for name, value in wrong.items())
-
-
-def _more(_: Session, facts: ToolFacts, start: Sample) -> Asked:
-    """Longer lists show rarer fields: the largest page that the tool allows, up to 100 records; and the second page."""
-    for name in facts.usable:
-        largest = [hint.maximum for hint in facts.arguments[name].told("range") if hint.maximum is not None]
-        if largest and sizes_pages(name) and min(largest) > 1:
-            yield "page", {**start.arguments, name: Value(int(min(100, *largest)), Origin(kind="error"))}
-        if re.fullmatch(r"page(_?(no|num|number))?", snake(name)):
-            yield "page", {**start.arguments, name: Value(2, MADE_UP)}
 
 
 def _optional(session: Session, facts: ToolFacts, start: Sample) -> Asked:

@@ -30,9 +30,9 @@ OriginKind = Literal["given", "enum", "response", "error", "model", "generated"]
 """Where a value came from: the tool's own description, its enum, another response, an error reply that quoted it, a
 model, a typed generator."""
 
-Purpose = Literal["discover", "omit", "vary", "refuse", "page", "link", "effect", "check", "recorded"]
+Purpose = Literal["discover", "omit", "vary", "refuse", "link", "effect", "check", "recorded"]
 """What a call was to find out: whether the tool can be called, whether it can be called without an argument, what other
-values give, what a wrong value gives, a larger page, whether a link holds, what a write changed, whether the tool still
+values give, what a wrong value gives, whether a link holds, what a write changed, whether the tool still
 is what its protocol says. *recorded*: none of ours, but from a recording of somebody's own use."""
 
 Phase = Literal["discover", "chain", "sharpen", "link", "write", "describe"]

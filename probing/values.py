@@ -20,14 +20,6 @@ from probing.pools import MOST_CANDIDATES, Pools, Record, last_name
 from probing.samples import Origin, OriginKind, Value
 from protocols.jsontypes import Json, JsonObject
 from protocols.schema import resolve, types, validator
-from protocols.words import snake
-
-_SIZES = re.compile(r"(^|_)(limit|size|per_?page|count|rows|take|top|(max|num)_?(results|items|records))$")
-_SAMPLE = re.compile(r"\b(?:e\.?g\.?,?|such as|for example|examples?(?: is| are)?|like)[:,]?\s+", re.IGNORECASE)
-_QUOTED = re.compile(
-    r"\s*+(?:(?:,|or|and)\s*+)?"
-    r"(?:'([^'\n]{1,80})'|\"([^\"\n]{1,80})\"|`([^`\n]{1,80})`|([\w.:+-]*\d[\w.:+-]*)|([A-Z][A-Z0-9_]+)\b)"
-)
 
 
 class Fits:
@@ -140,21 +132,10 @@ def _described(tool: ToolFacts, argument: ArgumentFacts) -> Iterator[Json]:
     yield from examples if isinstance(examples := declared.get("examples"), list) else ()
     yield from (declared[key] for key in ("example", "const", "default") if key in declared)
     yield from (e.arguments[argument.name] for e in tool.protocol.examples if argument.name in e.arguments)
-    text = str(declared.get("description", ""))[:4_000]
-    for start in _SAMPLE.finditer(text):
-        here = start.end()
-        while (match := _QUOTED.match(text, here)) is not None:
-            yield next(group for group in match.groups() if group is not None).rstrip(".:,")
-            here = match.end()
 
 
 def _as(values: Iterable[Json], kind: OriginKind) -> Iterator[Value]:
     return (Value(value, Origin(kind=kind)) for value in values)
-
-
-def sizes_pages(argument: str) -> bool:
-    """Whether an argument's name says that it is how many records a page may have."""
-    return _SIZES.search(snake(argument)) is not None
 
 
 def combinations(offered: Mapping[str, Sequence[Value]], records: Sequence[Record]) -> Iterator[dict[str, Value]]:

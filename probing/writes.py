@@ -26,24 +26,18 @@ _NOTHING_MADE = "it takes things away, and this probing made nothing that it cou
 _UNNAMED = "it takes things away without being told which, so nothing else would be safe from it"
 
 
-def effects_of(protocol: ToolProtocol) -> tuple[Annotations, dict[str, str]]:
-    """What a call may do, by method, name and declaration, and for each hint a clause that says why.
-
-    What nothing tells stays open.
-    """
+def effects_of(protocol: ToolProtocol) -> Annotations:
+    """What a call may do, by method, name and declaration; what nothing tells stays open."""
     kind, why = kind_of(protocol)
     declared, http = protocol.annotations, isinstance(protocol.binding, HttpBinding)
     if reads(protocol):
-        because = why if http and kind == "read" else "its source declares it"
-        return Annotations(read_only=True), {"read_only": because}
+        return Annotations(read_only=True)
     method = protocol.binding.method if isinstance(protocol.binding, HttpBinding) else ""
     unsaid = False if http else declared.read_only  # a method that is no GET is no read until that is shown
     destructive = True if kind == "remove" else False if kind == "create" and why != UNTOLD else declared.destructive
     idempotent = True if declared.idempotent is None and method in ("PUT", "DELETE") else declared.idempotent
     read_only = unsaid if kind == "read" or why == UNTOLD else False
-    whys = {"read_only": why, **({} if destructive is None else {"destructive": why})}
-    whys |= {"idempotent": f"it is a {method}"} if idempotent else {}
-    return Annotations(read_only=read_only, destructive=destructive, idempotent=idempotent), whys
+    return Annotations(read_only=read_only, destructive=destructive, idempotent=idempotent)
 
 
 def made_here(facts: ToolFacts) -> list[Sample]:
