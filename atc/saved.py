@@ -12,7 +12,7 @@ import builtins
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -71,16 +71,6 @@ class CannotSave(AtcError):
     exit_code = 2
 
 
-@dataclass(frozen=True, slots=True)
-class Literal:
-    """A value that a program writes out, where it does first, and what a parameter for it may be called."""
-
-    value: Json
-    line: int
-    name: str
-    in_task: bool
-
-
 class Savable:
     """A solved run that is to become a tool.
 
@@ -97,29 +87,7 @@ class Savable:
         self._redact.learn_run(run)
         self._source = self._attempt.program.source
         self._tree = parse(self._source, flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
-        self._nodes = dict(_literals(self._tree))
-
-    @property
-    def program(self) -> str:
-        """The program, with a placeholder for each secret."""
-        return self._redact(self._source)
-
-    def literals(self) -> list[Literal]:
-        """What could be a parameter, each value once: those of the task first, then as they stand in the program."""
-        found: dict[str, Literal] = {}
-        for node, parent in self._nodes.items():
-            value = ast.literal_eval(node)
-            known = found.setdefault(
-                _key(value), Literal(value, node.lineno, "", _in_text(value, self._run.summary.task))
-            )
-            if not known.name and (name := _name(node, parent)):
-                found[_key(value)] = Literal(value, known.line, name, known.in_task)
-        kept = [literal for literal in found.values() if literal.in_task or literal.value not in (0, 1, -1, "")]
-        return sorted(kept, key=lambda literal: (not literal.in_task, literal.line))
-
-    def shown(self, value: Json) -> str:
-        """A literal as Python, with a placeholder for a secret."""
-        return self._redact(repr(value))
+        self._known = {_key(value): value for value in map(ast.literal_eval, _literals(self._tree))}
 
     def literal(self, text: str) -> Json:
         """The literal that a person means by `text`: as Python or JSON, else as plain text.
@@ -127,15 +95,14 @@ class Savable:
         Raises:
             CannotSave: the program has no such literal.
         """
-        known = {_key(value): value for value in map(ast.literal_eval, self._nodes)}
         for read in (ast.literal_eval, json.loads, str):
             try:
                 value = read(text)
             except (ValueError, SyntaxError, RecursionError, MemoryError):
                 continue
-            if _key(value) in known:
-                return known[_key(value)]
-        could = ", ".join(self.shown(literal.value) for literal in self.literals()[:12]) or "none"
+            if _key(value) in self._known:
+                return self._known[_key(value)]
+        could = ", ".join(self._redact(repr(value)) for value in list(self._known.values())[:12]) or "none"
         raise CannotSave(f"the program of {self._where} has no literal {text!r}; those that it has: {could}.")
 
     def tool(self, name: str, parameters: Mapping[str, Json], description: str, sandbox: Sandbox) -> ToolProtocol:
@@ -257,7 +224,7 @@ class Savable:
 
     def _schema(self, value: Json) -> dict[str, Any]:
         schema: dict[str, Any] = structure(infer([json.loads(json.dumps(value))]))
-        hidden = self._redact.value(value) != value or self.shown(value) != repr(value)
+        hidden = self._redact.value(value) != value or self._redact(repr(value)) != repr(value)
         return schema if hidden else schema | {"description": f"Such as {value!r}."}
 
 
@@ -269,7 +236,7 @@ class _Body(ast.NodeTransformer):
 
     def of(self, tree: ast.Module, last: str) -> list[ast.stmt]:
         """The statements; the value of the last expression goes to the variable `last`."""
-        for node, _ in _literals(tree):
+        for node in _literals(tree):
             if (name := self._names.get(_key(ast.literal_eval(node)))) is not None:
                 self._replaced[id(node)] = name
         body: list[ast.stmt] = self.visit(tree).body
@@ -335,19 +302,11 @@ def _within_programs(arguments: JsonObject) -> Json:  # noqa: ARG001 - the shape
 
 def _annotations(inner: Sequence[ToolProtocol]) -> Annotations:
     """What a program may do that calls these tools."""
-    writes = [protocol.annotations for protocol in inner if protocol.writes]
-    if not writes:
-        return Annotations(read_only=True)
-    harmless = all(hints.destructive is False for hints in writes)
-    return Annotations(
-        read_only=False,
-        destructive=False if harmless else None if not any(hints.destructive for hints in writes) else True,
-        idempotent=all(hints.idempotent is True for hints in writes) or None,
-    )
+    return Annotations(read_only=not any(protocol.writes for protocol in inner))
 
 
-def _literals(tree: ast.AST) -> Iterator[tuple[ast.expr, ast.AST]]:
-    """The texts, numbers, and lists of them that a program works with, and what they stand in; outer ones first.
+def _literals(tree: ast.AST) -> Iterator[ast.expr]:
+    """The texts, numbers, and lists of them that a program works with; outer ones first.
 
     Keys of responses, parts of texts and documentation are none.
     """
@@ -366,7 +325,7 @@ def _literals(tree: ast.AST) -> Iterator[tuple[ast.expr, ast.AST]]:
                     child is first
                 ):
                     continue
-            yield child, parent
+            yield child
 
 
 def _children(node: ast.AST) -> Iterator[tuple[str, Any]]:
@@ -384,25 +343,6 @@ def _is_literal(node: ast.expr) -> bool:
         case ast.List(elts=items) | ast.Tuple(elts=items):
             return bool(items) and all(map(_is_literal, items))
     return False
-
-
-def _name(node: ast.expr, parent: ast.AST) -> str:
-    """What the program itself calls a literal: an argument, a variable, the key that it compares."""
-    match parent:
-        case ast.keyword(arg=str(name)) | ast.Assign(targets=[ast.Name(id=name)]):
-            return name
-        case ast.Compare(left=left, comparators=[right]):
-            match right if node is left else left:
-                case ast.Subscript(slice=ast.Constant(value=str(key))) | ast.Call(args=[ast.Constant(value=str(key))]):
-                    return identifier(key)
-    return ""
-
-
-def _in_text(value: Json, text: str) -> bool:
-    if isinstance(value, list | tuple):
-        return all(_in_text(item, text) for item in value)
-    found = str(value).strip()
-    return bool(found) and re.search(rf"(?<!\w){re.escape(found)}(?!\w)", text, re.IGNORECASE) is not None
 
 
 def _key(value: Json) -> str:

@@ -248,7 +248,7 @@ def test_what_cannot_be_saved_is_refused_with_the_next_step(saved, execute, atc_
         (["--as-tool", "list_orders"], "is the name of a tool"),
         (["--as-tool", "no-name"], "'no_name' would be one"),
         (["--as-tool", "spent"], "--force"),
-        (["--as-tool", "more", "--parameter", "city=Rome"], "has no literal 'Rome'; those that it has: 'Bonn', 10"),
+        (["--as-tool", "more", "--parameter", "city=Rome"], "has no literal 'Rome'; those that it has: 0.0, 'Bonn', 10"),
         (["--as-tool", "more", "--parameter", "city"], "NAME=LITERAL"),
         (["--as-tool", "more", "--parameter", "list_orders=Bonn"], "would hide"),
         (["--as-tool", "more", "--parameter", "a=Bonn", "--parameter", "b=Bonn"], "same literal"),
@@ -282,24 +282,6 @@ def test_a_secret_of_the_program_never_stands_in_the_tool(solved, atc_, config):
     code, out, err = atc_("runs", "save", "last", "--as-tool", "counted", "--parameter", f"token={key}", "--json")
     assert code == 0, err
     assert key not in out
-
-
-def test_on_a_terminal_each_literal_is_asked_about(solved, atc_, monkeypatch):
-    solved()
-    questions, answers = [], {"'Bonn'": True, "10": False, "0.0": False}
-
-    def confirm(text, **_):
-        questions.append(text)
-        return next(yes for literal, yes in answers.items() if literal in text)
-
-    monkeypatch.setattr("atc.cli.runs_save.has_person", lambda: True)
-    monkeypatch.setattr("click.confirm", confirm)
-    monkeypatch.setattr("click.prompt", lambda text, default=None, **_: default)
-    code, out, err = atc_("runs", "save", "last", "--as-tool", "spent", "--json")
-    assert code == 0, err
-    assert list(json.loads(out)["protocol"]["inputSchema"]["properties"]) == ["city"]
-    assert questions[0] == "Is 'Bonn' (line 2, in the task) a parameter?"
-    assert "   2 │ for order in list_orders" in err
 
 
 def test_a_run_that_calls_a_saved_tool_is_exported_and_replayed(saved, execute, atc_, tmp_path, config):

@@ -7,11 +7,10 @@ from contextlib import closing
 import click
 
 from atc.cli.options import force_option, json_option
-from atc.cli.output import has_person, json_text, print_or_say
+from atc.cli.output import json_text, print_or_say
 from atc.cli.settings import load_config
 from atc.cli.state import open_store, saved_folder
 from atc.saved import Savable
-from atc.terminal import escape_controls
 from protocols.files import write_whole
 from protocols.jsontypes import Json
 from protocols.protocol import dump
@@ -33,7 +32,7 @@ Examples:
 def save(run: str, *, name: str, given: tuple[str, ...], force: bool, as_json: bool) -> None:
     """Make the program of RUN a tool, a function of those of its literals that you choose.
 
-    RUN is a solved run: its id, the beginning or the end of it, or 'last'. On a terminal each literal is asked about.
+    RUN is a solved run: its id, the beginning or the end of it, or 'last'.
     The tool is checked, and run once on the run's own calls, so that nothing is called. 'atc run', 'atc check' and
     'atc serve' offer it wherever the tools that it calls are among their own.
     """
@@ -43,7 +42,7 @@ def save(run: str, *, name: str, given: tuple[str, ...], force: bool, as_json: b
         raise click.UsageError(f"{str(file)!r} exists; give --force to replace it, or another name")
     with open_store(config) as store:
         savable = Savable(store.load(run))
-    parameters = _asked(savable) if not given and has_person() else _named(savable, given)
+    parameters = _named(savable, given)
     with closing(open_sandbox(config.sandbox, policy=config.policy)) as opened:
         protocol = savable.tool(name, parameters, "", opened)
     write_whole(file, json_text(dump(protocol), indent=1) + "\n", mode=0o600)
@@ -58,20 +57,4 @@ def _named(savable: Savable, given: tuple[str, ...]) -> dict[str, Json]:
         if not name or not equals or name in parameters:
             raise click.UsageError(f"--parameter {text!r}: give each once, as NAME=LITERAL, such as origin=JFK")
         parameters[name] = savable.literal(literal)
-    return parameters
-
-
-def _asked(savable: Savable) -> dict[str, Json]:
-    """The parameters that a person chooses."""
-    for number, line in enumerate(savable.program.splitlines(), start=1):
-        click.echo(f"{number:>4} │ {escape_controls(line)}", err=True)
-    parameters: dict[str, Json] = {}
-    for literal in savable.literals():
-        shown = escape_controls(savable.shown(literal.value))
-        where = f"line {literal.line}{', in the task' if literal.in_task else ''}"
-        if click.confirm(f"Is {shown} ({where}) a parameter?", default=literal.in_task, err=True):
-            name = click.prompt("  Its name", default=literal.name or None, err=True)
-            while name in parameters:
-                name = click.prompt("  Another has that name. Its name", err=True)
-            parameters[name] = literal.value
     return parameters
