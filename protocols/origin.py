@@ -15,19 +15,13 @@ _URL = re.compile(
     re.IGNORECASE,
 )
 _NUMBER = re.compile(r"(?:.*\.)?(?:[0-9]+|0x[0-9a-f]*)\.*", re.IGNORECASE)
-_NEAR = [
-    ip_network(text)
-    for text in (
-        *("0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24"),
-        *("192.168.0.0/16", "::/128", "::1/128", "fc00::/7", "fe80::/10", "fec0::/10"),
+_SECRETS = [
+    *map(
+        ip_network,
+        ("169.254.0.0/16", "100.100.100.200/32", "192.0.0.192/32", "fe80::/10", "fec0::/10", "fd00:ec2::254/128"),
     )
 ]
-"""Loopback, private and link-local addresses, and those where clouds keep the secrets of a machine."""
-_SECRETS = [
-    ip_network(text)
-    for text in ("169.254.0.0/16", "fe80::/10", "100.100.100.200/32", "192.0.0.192/32", "fd00:ec2::254/128")
-]
-"""Link-local addresses and those of metadata services."""
+"""Link-local addresses, and others where clouds keep the secrets of a machine."""
 _NAT64 = ip_network("64:ff9b::/96")
 _NEAR_NAMES = (".localhost", ".local", ".internal", ".intranet", ".lan", ".home.arpa", ".test")
 
@@ -114,7 +108,8 @@ def redirected(url: str, location: str, *, upgrade: bool = False) -> str:
 
 def is_near(address: str) -> bool:
     """Whether an IP address belongs to this machine or to its own networks, and not to the internet."""
-    return _within(address, _NEAR)
+    ip = _read(address)
+    return not ip.is_global or _keeps_secrets(ip)
 
 
 def says_near(host: str) -> bool:
@@ -134,15 +129,20 @@ def may_reach(host: str, address: str, homes: Collection[str]) -> bool:
     """
     if host in homes or not is_near(address):
         return True
-    return says_near(host) and not _within(address, _SECRETS)
+    return says_near(host) and not _keeps_secrets(_read(address))
 
 
-def _within(address: str, networks: Collection[object]) -> bool:
-    ip: IPv4Address | IPv6Address | None = ip_address(address.partition("%")[0])
-    if isinstance(ip, IPv6Address):
-        inner = IPv4Address(int(ip) & 0xFFFFFFFF) if ip in _NAT64 else ip.ipv4_mapped or ip.sixtofour
-        ip = inner or ip
-    return any(ip in network for network in networks)  # type: ignore[operator]  # a list of networks
+def _read(address: str) -> IPv4Address | IPv6Address:
+    """An IP address, that within it where it is one of IPv4 written as IPv6."""
+    ip = ip_address(address.partition("%")[0])
+    if isinstance(ip, IPv4Address):
+        return ip
+    inner = IPv4Address(int(ip) & 0xFFFFFFFF) if ip in _NAT64 else ip.ipv4_mapped or ip.sixtofour
+    return inner or ip
+
+
+def _keeps_secrets(ip: IPv4Address | IPv6Address) -> bool:
+    return any(ip in network for network in _SECRETS)
 
 
 def _default_port(scheme: str) -> int:

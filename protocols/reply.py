@@ -90,12 +90,11 @@ def read(answer: Answer, schema: JsonObject | None, *, mask: Callable[[str], str
         kind = f"valid JSON ({problem})" if says_json else "JSON"
         raise Unreadable(f"expected {kind}, got {_described(answer, mask)}")
     try:
-        text = _decoded(answer, strict=not answer.media_type.startswith("text/"), default="utf-8-sig")
+        if b"\0" not in answer.body:
+            return _decoded(answer, strict=not answer.media_type.startswith("text/"))
     except ValueError:
-        text = "\0"
-    if "\0" in text:
-        raise Unreadable(f"expected text or JSON, got {_described(answer, mask)}")
-    return text
+        pass
+    raise Unreadable(f"expected text or JSON, got {_described(answer, mask)}")
 
 
 def parse(text: str) -> Json:
@@ -159,13 +158,13 @@ def phrase(status: int) -> str:
         return "no explanation"
 
 
-def _decoded(answer: Answer, *, strict: bool, default: str = "") -> str:
-    """The body as text, by the charset it declares, else by `default`, else as JSON's own rules have it."""
+def _decoded(answer: Answer, *, strict: bool) -> str:
+    """The body as text, by the charset it declares, else as JSON's own rules have it: UTF-8, 16 or 32."""
     found = re.search(r'charset\s*=\s*"?([\w-]+)', answer.headers.get("content-type", ""), re.IGNORECASE)
     # Python knows codecs that are no charsets (`zlib`, `idna`); a server does not get to choose among those.
     named = found[1].lower() if found and _CHARSET.fullmatch(found[1].lower()) else None
     if named in (None, "utf-8", "utf8"):  # a byte order mark is no part of the text
-        named = default or json.detect_encoding(answer.body)
+        named = json.detect_encoding(answer.body)
     try:
         return answer.body.decode(named, "strict" if strict else "replace")
     except UnicodeDecodeError as error:

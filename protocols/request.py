@@ -98,7 +98,14 @@ class Plan:
         self._query = _pieces(query)
         self._braces = {name for pieces in (*self._path, self._query) for name in pieces[1::2]}
         known = dict.fromkeys([*protocol.parameters, *binding.locations, *binding.wire_names])
-        self._places = {name: self._located(name) for name in known}
+        self._places: dict[str, tuple[Place, str]] = {
+            name: ("whole_body" if name == binding.body_argument else binding.location(name), binding.wire_name(name))
+            for name in known
+        }
+        self._used = {place for place, _ in self._places.values()}
+        if len(self._used & {"body", "form", "whole_body"}) > 1:
+            problem = "its body has arguments of two kinds: JSON fields, a form, or the whole of it."
+            raise InvalidProtocol(protocol.name, problem, path="binding.http.locations")
         # Two marks that sources leave in argument schemas: arrays sent as one value, and bodies that are not JSON.
         schemas = {name: schema for name, schema in protocol.parameters.items() if isinstance(schema, Mapping)}
         self._joins = {name: str(schema["x-atc-join"]) for name, schema in schemas.items() if "x-atc-join" in schema}
@@ -107,7 +114,6 @@ class Plan:
         self._fields: dict[str, Mapping[str, Any]] = {
             name: resolve(schema, protocol.input_schema).get("properties") or {} for name, schema in schemas.items()
         }
-        self._check()
 
     def build(self, arguments: JsonObject, *, reserved: Iterable[tuple[str, str]] = ()) -> HttpRequest:
         """The request for these arguments, by original name. `reserved` are places and names of credentials.
@@ -115,36 +121,20 @@ class Plan:
         Raises:
             ToolError: an argument cannot be put where it belongs, or takes the place of another; nothing was sent.
         """
-        try:
-            sent = [name for argument, value in arguments.items() for name in self._names(argument, value)]
-            self._refuse_collisions(sent, reserved)
-            # An explicit null means something in a JSON body, and nothing anywhere else.
-            at: dict[str, dict[str, Json]] = {}
-            for place, name, _, value, field, _ in sent:
-                if place in ("body", "whole_body") or value is not None:
-                    at.setdefault("" if place == "body" and field else place, {})[name] = value
-            headers = DEFAULT_HEADERS | self._headers(at.get("header", {}), at.get("cookie", {}))
-            body, content_type = self._body(at)
-            if content_type:
-                headers["Content-Type"] = content_type
-            url = self._url(at.get("path", {}), at.get("query", {}))
-        except UnicodeEncodeError as error:
-            raise self._refusal(f"an argument holds {error.object[error.start]!r}, half of a character.") from None
+        refuse_unless_json(self._tool, arguments)
+        sent = [name for argument, value in arguments.items() for name in self._names(argument, value)]
+        self._refuse_collisions(sent, reserved)
+        # An explicit null means something in a JSON body, and nothing anywhere else.
+        at: dict[str, dict[str, Json]] = {}
+        for one in sent:
+            if one.place in ("body", "whole_body") or one.value is not None:
+                at.setdefault("" if one.place == "body" and one.field else one.place, {})[one.name] = one.value
+        headers = DEFAULT_HEADERS | self._headers(at.get("header", {}), at.get("cookie", {}))
+        body, content_type = self._body(at)
+        if content_type:
+            headers["Content-Type"] = content_type
+        url = self._url(at.get("path", {}), at.get("query", {}))
         return HttpRequest(method=self._binding.method, url=url, headers=headers, body=body)
-
-    def _located(self, name: str) -> tuple[Place, str]:
-        place, wire = self._binding.location(name), self._binding.wire_name(name)
-        return ("whole_body" if name == self._binding.body_argument else place), wire
-
-    def _check(self) -> None:
-        places = {place for place, _ in self._places.values()}
-        problem = ""
-        if "form" in places and places & {"body", "whole_body"}:
-            problem = "it mixes form and JSON body arguments."
-        elif places >= {"body", "whole_body"}:
-            problem = f"{self._binding.body_argument!r} is the whole body already."
-        if problem:
-            raise InvalidProtocol(self._tool, problem, path="binding.http.locations")
 
     # --- names, and which may be sent together
 
@@ -170,7 +160,7 @@ class Plan:
         found = [_Name("query", unquote_plus(pair.partition("=")[0]), "the tool's address") for pair in query if pair]
         if self._binding.idempotency_header:
             found.append(_Name("header", self._binding.idempotency_header, "the idempotency key"))
-        if any(place == "cookie" for place, _ in self._places.values()):
+        if "cookie" in self._used:
             found.append(_Name("header", "Cookie", "the cookies"))
         for name, (place, wire) in self._places.items():
             found.append(_Name(place, wire, f"argument {name!r}"))
@@ -228,7 +218,7 @@ class Plan:
         text = pieces[0]
         for name, behind in zip(pieces[1::2], pieces[2::2], strict=True):
             value = values.get(name)
-            items = [self._text(name, item) for item in (value if isinstance(value, list | tuple) else [value])]
+            items = [_text(item) for item in (value if isinstance(value, list | tuple) else [value])]
             if value is None or "" in items or not items:
                 raise self._refusal(f"argument {name!r} stands in the URL, so it must have a value.")
             for item in items:
@@ -257,12 +247,12 @@ class Plan:
             value = next(iter(at["whole_body"].values()))
             if isinstance(value, str) and not self._media.endswith("json"):
                 return value.encode(), self._media
-        elif "body" in at or any(place == "body" for place, _ in self._places.values()):
+        elif "body" in at or "body" in self._used:
             # Where every field is optional and none was given, servers still want an object.
             value = at.get("body", {})
         else:
             return None, ""
-        return self._json("the body", value).encode(), "application/json"
+        return json.dumps(value, separators=(",", ":")).encode(), "application/json"
 
     def _encoded(self, values: Mapping[str, Json]) -> str:
         return "&".join(f"{quote(name, safe='')}={quote(item, safe='')}" for name, item in self._pairs(values))
@@ -270,12 +260,11 @@ class Plan:
     def _joined(self, name: str, value: Json) -> str:
         text = ",".join(item for _, item in self._pairs({name: value}))
         self._check_line(name, text)
-        text.encode()
         return text
 
     def _pairs(self, values: Mapping[str, Json]) -> list[tuple[str, str]]:
         return [
-            (name, self._text(name, item))
+            (name, _text(item))
             for name, value in values.items()
             for item in (value if isinstance(value, list | tuple) else [value])
             if item is not None
@@ -285,26 +274,27 @@ class Plan:
         if found := _CONTROL.search(text):
             raise self._refusal(f"argument {name!r} holds the control character {found[0]!r}, which is not sent.")
 
-    def _text(self, name: str, value: Json) -> str:
-        if isinstance(value, str):
-            return value
-        return self._json(f"argument {name!r}", value)
-
-    def _json(self, what: str, value: Json) -> str:
-        try:
-            return json.dumps(value, allow_nan=False, separators=(",", ":"))
-        except (TypeError, ValueError, RecursionError) as error:
-            problem = f"{what} is not JSON ({error})."
-        raise self._refusal(problem)
-
     def _refusal(self, problem: str) -> ToolError:
         return ToolError(None, f"{self._tool}: {problem}", outcome="not_run")
+
+
+def refuse_unless_json(tool: str, arguments: JsonObject) -> None:
+    """Raise `ToolError` for arguments that are not JSON, such as a set, NaN or half of a character. Nothing is sent."""
+    try:
+        json.dumps(dict(arguments), allow_nan=False, ensure_ascii=False).encode()
+    except (TypeError, ValueError, RecursionError) as error:
+        problem = "half of a character" if isinstance(error, UnicodeEncodeError) else str(error)
+        raise ToolError(None, f"{tool}: the arguments are not JSON ({problem}).", outcome="not_run") from None
 
 
 def spelled(name: str) -> str:
     """`name` as the most lenient servers read it: its letters and digits, in one case, percent-decoded twice."""
     plain = unicodedata.normalize("NFKC", unquote(unquote_plus(name))).casefold()
     return re.sub(r"[\W_]+", "", plain) or plain
+
+
+def _text(value: Json) -> str:
+    return value if isinstance(value, str) else json.dumps(value, separators=(",", ":"))
 
 
 def _pieces(template: str) -> list[str]:

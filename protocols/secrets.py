@@ -291,10 +291,7 @@ def may_hold(value: Json, schema: JsonObject | None) -> bool:
         return True
     if any(text[:100].lstrip()[:1] in ("{", "[") for text in texts):
         return True
-    together = "\n".join([*names, *texts])
-    if _UNMISTAKABLE.search(together) or _JWT.search(together) or _USERINFO.search(together):
-        return True
-    return "=" in together and any(name.lower() in _SIGNED or kind_of(name) for name, _ in _ASSIGNED.findall(together))
+    return next(within("\n".join([*names, *texts])), None) is not None
 
 
 def secrets_of(value: Json, schema: JsonObject | None) -> list[Json]:

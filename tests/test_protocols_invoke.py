@@ -125,7 +125,7 @@ def test_forms(call):
 @pytest.mark.parametrize("value", [float("inf"), {1, 2}, object(), datetime(2026, 1, 1, tzinfo=UTC)])
 def test_what_is_not_json_is_not_sent(call, value):
     for place in ("body", "query"):
-        with pytest.raises(ToolError, match="is not JSON") as caught:
+        with pytest.raises(ToolError, match="are not JSON") as caught:
             call({"x": value}, method="POST", locations={"x": place})
         assert caught.value.outcome == "not_run"
 

@@ -54,7 +54,7 @@ def failure(tool):
     return caught.value
 
 
-@pytest.mark.parametrize("spelling", ["mcp:{}/mcp", "mcp+{}/mcp", "calc=mcp:{}/mcp"])
+@pytest.mark.parametrize("spelling", ["mcp:{}/mcp", "calc=mcp:{}/mcp"])
 def test_tools_are_listed_and_called(spelling):
     with serving(speaking_mcp()) as server, Invoker() as invoker:
         box = load_tools(spelling.format(server.url), invoker=invoker)

@@ -46,6 +46,8 @@ from protocols.reply import one_line
 from protocols.settings import InvokeSettings, McpServer
 
 _STDERR = 4_000  # bytes of what a server wrote there last that are looked at
+# With no handler at all, what the SDK logs (each line that is no message) would be printed on the terminal.
+logging.getLogger("mcp").addHandler(logging.NullHandler())
 _MOST_PAGES = 100  # of a list of tools; a server may never come to an end
 
 
@@ -175,8 +177,6 @@ class Connection:
 
 @asynccontextmanager
 async def _connected(transport: Any, seconds: float) -> AsyncIterator[Client]:
-    # With no handler at all, what the SDK logs (each line that is no message) would be printed on the terminal.
-    logging.getLogger("mcp").addHandler(_SILENT)
     async with AsyncExitStack() as stack:
         # Not anyio's own, which must end after what was begun within it.
         async with asyncio.timeout(seconds):
@@ -187,9 +187,6 @@ async def _connected(transport: Any, seconds: float) -> AsyncIterator[Client]:
 def _plain(value: BaseModel) -> dict[str, Any]:
     """A value of the SDK as MCP's JSON."""
     return value.model_dump(by_alias=True, mode="json", exclude_none=True)
-
-
-_SILENT = logging.NullHandler()
 
 
 # --- streamable HTTP

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shlex
 import threading
@@ -21,13 +20,13 @@ from protocols.origin import is_url, split_url
 from protocols.plain import to_json
 from protocols.protocol import McpBinding, ToolProtocol
 from protocols.reply import one_line
-from protocols.request import HttpRequest
+from protocols.request import HttpRequest, refuse_unless_json
 from protocols.settings import McpServer
 
 if TYPE_CHECKING:
     from protocols.mcp.connection import Connection
 
-_SPELLED = re.compile(r"mcp:\s*(.*)|mcp\+(https?://.*)", re.DOTALL | re.IGNORECASE)
+_SPELLED = re.compile(r"mcp:\s*(.*)", re.DOTALL | re.IGNORECASE)
 _MAX_ANSWER = 65_536  # characters of an error kept for the host
 _UNSURE = re.compile(
     r"\b(timed?[ -]?out|timeout|deadline exceeded|connection (reset|closed|aborted|lost)|socket hang up|disconnected"
@@ -38,7 +37,7 @@ _UNSURE = re.compile(
 
 
 def is_mcp(text: str) -> bool:
-    """Whether a source is an MCP server: `mcp:COMMAND ARGS`, `mcp:https://…`, `mcp+https://…`, `mcp:NAME`."""
+    """Whether a source is an MCP server: `mcp:COMMAND ARGS`, `mcp:https://…`, `mcp:NAME`."""
     return _SPELLED.fullmatch(text) is not None
 
 
@@ -129,7 +128,7 @@ class Servers:
     def _spelled(self, text: str) -> tuple[str, McpServer]:
         """The name (empty where nobody gave one) and the server that a source means."""
         match = _SPELLED.fullmatch(text)
-        rest = (match[1] or match[2] or "").strip() if match else text
+        rest = match[1].strip() if match else text
         if rest in self._settings.servers:
             return rest, self._settings.servers[rest]
         try:
@@ -177,12 +176,7 @@ def mcp_call(
     mask = servers.mask
 
     def call(arguments: JsonObject) -> Json:
-        try:  # the SDK's connection does not survive an argument that is not JSON
-            json.dumps(arguments, allow_nan=False, ensure_ascii=False).encode()
-        except (TypeError, ValueError, RecursionError) as error:
-            problem = "half of a character" if isinstance(error, UnicodeEncodeError) else str(error)
-            text = f"{protocol.name}: the arguments are not JSON ({problem})."
-            raise ToolError(None, text, outcome="not_run") from None
+        refuse_unless_json(protocol.name, arguments)  # which the SDK's connection does not survive
         try:
             result = servers.call(binding.server, binding.tool, arguments, tool=protocol.name)
         except NoResult as error:
