@@ -23,28 +23,21 @@ def to_openapi(protocols: Sequence[ToolProtocol], title: str) -> dict[str, Any]:
     It cannot say all: examples, evidence, links and unknown keys are left out, a method says
     more about writing than annotations may take back, and a tool without an HTTP binding becomes `POST /name`.
     """
-    paths: dict[str, dict[str, Any]] = {}
-    components = _Components()
-    schemes: dict[str, Any] = {}
+    document: dict[str, Any] = {"openapi": "3.1.0", "info": {"title": title, "version": "1"}, "paths": {}}
+    components, schemes, paths = _Components(), dict[str, Any](), document["paths"]
     for protocol in protocols:
         binding = _binding(protocol)
         parts = urlsplit(binding.url)
         origin = f"{parts.scheme}://{parts.netloc}" if parts.netloc else ""
         path = binding.url.removeprefix(origin) or "/"
         operation = _operation(protocol, binding, components)
-        if origin:
-            operation["servers"] = [{"url": origin}]
+        servers = [{"url": origin or "/"}]
+        if document.setdefault("servers", servers) != servers:
+            operation["servers"] = servers
         if binding.method.lower() in paths.get(path, {}):
             path = f"{path}#{protocol.name}"
         paths.setdefault(path, {})[binding.method.lower()] = operation
         schemes |= {name: dict(binding.schemes.get(name) or _BEARER) for name in binding.credential_names}
-    document: dict[str, Any] = {"openapi": "3.1.0", "info": {"title": title, "version": "1"}, "paths": paths}
-    operations = [operation for item in paths.values() for operation in item.values()]
-    servers = [operation.get("servers") for operation in operations]
-    if servers and servers[0] is not None and all(server == servers[0] for server in servers):
-        document["servers"] = servers[0]  # said once, where all operations say it
-        for operation in operations:
-            del operation["servers"]
     shared = {"schemas": components.schemas, "securitySchemes": dict(sorted(schemes.items()))}
     if filled := {key: value for key, value in shared.items() if value}:
         document["components"] = filled

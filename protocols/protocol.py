@@ -241,7 +241,7 @@ def load(document: Json, *, where: str = "protocol") -> ToolProtocol:
     if error is not None:
         path = ".".join(str(part) for part in error.instance_path)
         raise InvalidProtocol(
-            where, error.message, path=path, hint=f"The format: {docs_page('reference/protocols#the-format')}."
+            where, f"{error.message}.", path=path, hint=f"The format: {docs_page('reference/protocols#the-format')}."
         )
     known = {key: value for key, value in document.items() if key in DOCUMENT_SCHEMA["properties"]}
     extra = {key: value for key, value in document.items() if key not in known}

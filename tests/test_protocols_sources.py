@@ -167,8 +167,8 @@ def test_a_source_that_is_not_there(source, message, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("hello there", "is neither an OpenAPI document nor a protocol"),
-        ('{"a": 1}', "is neither an OpenAPI document nor a protocol"),
+        ("hello there", 'd.json: "hello there" is not of type "object". The format: docs/reference/protocols.md'),
+        ('{"a": 1}', 'd.json: "name" is a required property. The format: docs/reference/protocols.md#the-format'),
         ('{"openapi": "3.1.0"}', "describes no operations: its 'paths' are missing or empty"),
         ('{"name": "x", "binding": {"python": {"module": "os", "function": "system"}}}', "which a file may not"),
         ('[{"name": "x"}, {"name": "x"}]', "two tools are named 'x'. Rename one of them"),

@@ -80,14 +80,6 @@ def read_protocols(
     return [_read(part, place, base, modules) for part, place, base in _parts(document, where, base_url)]
 
 
-def describes_tools(document: Json) -> bool:
-    """Whether a file's content is meant as protocols or bare descriptions, be they right or not."""
-    first = document[0] if isinstance(document, list) and document else document
-    if _is_bare(first) or (isinstance(document, list) and any(map(_is_bare, document))):
-        return True
-    return isinstance(first, Mapping) and ("name" in first or _is_listing(first) or _is_index(first))
-
-
 def _is_bare(document: Json) -> bool:
     """Whether a document is one bare description: a request as text, or an object with a request's keys."""
     if isinstance(document, str):

@@ -11,13 +11,13 @@ from typing import Any, Literal, NamedTuple
 from urllib.parse import urlsplit
 
 from protocols.alias import identifier
-from protocols.errors import InvalidProtocol, SourceUnavailable, docs_page
+from protocols.errors import InvalidProtocol, SourceUnavailable
 from protocols.invoke import Invoker
 from protocols.mcp.servers import is_mcp
 from protocols.origin import Origin, covers, is_url, split_url
 from protocols.protocol import HttpBinding, McpBinding, PythonBinding, ToolProtocol
 from protocols.sources.fetch import fetch_document
-from protocols.sources.folder import describes_tools, files_of, read_folder, read_protocols
+from protocols.sources.folder import files_of, read_folder, read_protocols
 from protocols.sources.har import RecordedCall, is_har, read_har
 from protocols.sources.mcp import read_mcp
 from protocols.sources.openapi import careful_annotations, read_openapi
@@ -163,13 +163,8 @@ def _read_document(spelled: _Spelling, invoker: Invoker, modules: Collection[str
     elif isinstance(document, Mapping) and document.keys() & {"openapi", "swagger", "paths"}:
         protocols = read_openapi(document, where=location, base_url=base_url)
         kind, title = "openapi", protocols[0].collection
-    elif describes_tools(document):
-        protocols = read_protocols(document, where=location, base_url=base_url, modules=modules)
     else:
-        raise SourceUnavailable(
-            f"{location} is neither an OpenAPI document nor a protocol; "
-            f"{docs_page('reference/protocols#the-format')} shows one."
-        )
+        protocols = read_protocols(document, where=location, base_url=base_url, modules=modules)
     name = spelled.name or _default_name(title, location)
     return Source(name=name, kind=kind, protocols=protocols, recorded=tuple(recorded))
 
