@@ -387,31 +387,28 @@ def test_a_document_without_a_host_says_how_to_give_one(servers):
 
 
 def test_links_stand_at_the_tool_that_uses_them():
-    def link(place, argument="code", **operation):
-        return {**operation, "parameters": {argument: f"$response.{place}"}}
+    def link(place, operation="airport", argument="code"):
+        return {"operationId": operation, "parameters": {argument: f"$response.{place}"}}
 
     links = {
-        "byCode": link("body#/airports/0/code", "path.code", operationId="airport"),
-        "byRef": link("body#/best", operationRef="#/paths/~1w~1{code}/get"),
+        "byCode": link("body#/airports/0/code"),
         "shared": {"$ref": "#/components/links/Shared"},
-        "gone": link("body#/x", operationId="nobody"),
-        "header": link("header.Location", operationId="airport"),
-        "other": link("body#/x", "nope", operationId="airport"),
+        "gone": link("body#/x", operation="nobody"),
+        "header": link("header.Location"),
+        "other": link("body#/x", argument="nope"),
     }
     search = {"operationId": "search", "responses": {"200": {"description": "", "links": links}}}
-    shared = {"operationId": "note", "requestBody": "$response.body"}
     paths = {
         "/s": {"get": search},
         "/a/{code}": {"get": {"operationId": "airport"}},
         "/w/{code}": {"get": {"operationId": "weather"}},
-        "/n": {"post": {"operationId": "note", **body({"type": "array"})}},
     }
+    shared = link("body#/best", operation="weather")
     found = {p.name: p.links for p in read_openapi(api(paths, components={"links": {"Shared": shared}}), where="d")}
     assert found == {
         "search": (),
         "airport": (Link(argument="code", tool="search", path="airports[].code", support="declared"),),
         "weather": (Link(argument="code", tool="search", path="best", support="declared"),),
-        "note": (Link(argument="body", tool="search", path="", support="declared"),),
     }
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
-from urllib.parse import unquote, urljoin, urlsplit, urlunsplit
+from urllib.parse import urljoin, urlsplit, urlunsplit
 
 from protocols.alias import FreeNames
 from protocols.errors import InvalidProtocol, SourceUnavailable
@@ -231,49 +231,25 @@ class _Reader:
         return scheme | ({"flows": usable} if usable else {})
 
     def _links(self, operations: list[_Operation], names: list[str]) -> dict[str, list[Link]]:
-        """OpenAPI's `links`, turned round: consuming tool → where its arguments come from."""
-        tools = {}
-        for operation, name in zip(operations, names, strict=True):
-            tools[f"#/paths/{operation.path.replace('~', '~0').replace('/', '~1')}/{operation.method}"] = name
-            tools[str(operation.raw.get("operationId") or name)] = name
+        """OpenAPI's `links`, turned round: consuming tool → where in a response's body its arguments come from."""
+        tools = {operation.id: name for operation, name in zip(operations, names, strict=True)}
         found: dict[str, list[Link]] = {}
         for operation, name in zip(operations, names, strict=True):
             responses = self._responses(operation)
             success = _success(responses)
             links = _mapping(responses[success].get("links")) if success else {}
             for raw in links.values():
-                link = self._schemas.follow(raw, at=operation.at)
-                for consumer, made in declared_links(link, producer=name, operations=tools):
-                    if made not in found.setdefault(consumer, []):
-                        found[consumer].append(made)
+                link = _mapping(self._schemas.follow(raw, at=operation.at))
+                consumer = tools.get(str(link.get("operationId")))
+                for argument, expression in _mapping(link.get("parameters")).items() if consumer else ():
+                    if str(expression).startswith(_BODY):
+                        path = ""
+                        for part in expression.removeprefix(_BODY).split("/")[1:]:
+                            key = part.replace("~1", "/").replace("~0", "~")
+                            path += "[]" if key.isdigit() else f".{key}" if path else key
+                        made = Link(argument=argument, tool=name, path=path, support="declared")
+                        found.setdefault(str(consumer), []).append(made)
         return found
-
-
-def declared_links(link: Json, *, producer: str, operations: Mapping[str, str]) -> Iterator[tuple[str, Link]]:
-    """`(consuming tool, its Link)` for each argument that one OpenAPI link object fills from the response's body.
-
-    `operations` maps operation ids and references (`#/paths/~1users/get`) to tools. Links to operations that are not
-    there, and values from headers or the request, say nothing about a response path and are left out.
-    """
-    if not isinstance(link, Mapping):
-        return
-    reference = link.get("operationId") or unquote(str(link.get("operationRef", "")))
-    consumer = operations.get(str(reference))
-    filled = dict(_mapping(link.get("parameters")))
-    if "requestBody" in link:
-        filled["body"] = link["requestBody"]
-    for parameter, expression in filled.items() if consumer is not None else ():
-        text = expression.strip().removeprefix("{").removesuffix("}") if isinstance(expression, str) else ""
-        if text != _BODY and not text.startswith(f"{_BODY}#/"):
-            continue
-        path = ""
-        for part in text.removeprefix(_BODY).split("/")[1:]:
-            key = part.replace("~1", "/").replace("~0", "~")
-            path += "[]" if key.isdigit() else f".{key}" if path else key
-        # A parameter may be qualified by its place: `path.id`.
-        place, _, name = str(parameter).partition(".")
-        argument = name if name and place in ("path", "query", "header", "cookie") else str(parameter)
-        yield str(consumer), Link(argument=argument, tool=producer, path=path, support="declared")
 
 
 def readable_name(method: str, path: str) -> str:
