@@ -13,7 +13,8 @@ from protocols.protocol import Location
 from protocols.schema import resolve, types
 from protocols.sources.schemas import Schemas
 
-_NOT_ARGUMENTS = {"accept", "content-type", "authorization"}  # OpenAPI: such parameters shall be ignored
+_NOT_ARGUMENTS = {"accept", "content-type", "authorization", "idempotency-key"}
+"""Headers that are no arguments; OpenAPI says so of the first three."""
 _PLACES: tuple[Location, ...] = ("path", "query", "header", "cookie")
 _SEPARATORS = {"spaceDelimited": " ", "pipeDelimited": "|", "ssv": " ", "pipes": "|", "csv": ","}
 _PLAIN_OBJECT = {
@@ -52,38 +53,27 @@ class Arguments:
         return schema | ({"$defs": self.definitions} if self.definitions else {})
 
     def add_parameters(self, parameters: Sequence[JsonObject]) -> None:
-        """The parameters, those in the path first, and the variables of the URL template that nobody declared.
-
-        Without a known place, the URL template decides.
-        """
-        found: dict[Location, list[tuple[str, JsonObject]]] = {place: [] for place in _PLACES}
-        for parameter in parameters:
-            name, place = parameter.get("name"), str(parameter.get("in", "")).lower()
-            if isinstance(name, str) and name and place not in ("body", "formdata"):
-                known = next((one for one in _PLACES if one == place), None)
-                found[known or ("path" if f"{{{name}}}" in self.url else "query")].append((name, parameter))
-        variables = re.findall(r"\{([^{}]+)\}", self.url)
-        for name, parameter in found["path"]:
-            if name in variables:
-                self._add(name, "path", self._schema(parameter, "path"), required=True)
-        declared = {name for name, _ in found["path"]}
-        found["path"] = []
-        for place, named in found.items():
+        """The parameters, those in the path first, and the variables of the URL template that nobody declared."""
+        variables = dict.fromkeys(re.findall(r"\{([^{}]+)\}", self.url))
+        named = [(str(one["name"]), one) for one in parameters if one.get("name")]
+        for place in _PLACES:
             for name, parameter in named:
-                required = parameter.get("required") is True
-                if place != "header" or not self._is_kept_back(name, required=required):
+                required = place == "path" or parameter.get("required") is True
+                stray = place == "path" and name not in variables
+                if parameter.get("in") == place and not stray and not self._is_kept_back(place, name, required):
                     self._add(name, place, self._schema(parameter, place), required=required)
-        for name in dict.fromkeys(variables):
-            if name not in declared:
+        for name in variables:
+            if self.locations.get(name) != "path":
                 self._add(name, "path", {"type": "string"}, required=True)
 
-    def _is_kept_back(self, header: str, *, required: bool) -> bool:
-        """Whether a header is no argument: what it says is noted."""
-        if header.lower() == "idempotency-key":
-            self.idempotency_header = header
-            return True
-        self.needs_authorization |= header.lower() == "authorization" and required
-        return header.lower() in _NOT_ARGUMENTS
+    def _is_kept_back(self, place: Location, name: str, required: bool) -> bool:
+        """Whether a parameter is no argument, as some headers are: what it says is noted."""
+        if place != "header" or name.lower() not in _NOT_ARGUMENTS:
+            return False
+        if name.lower() == "idempotency-key":
+            self.idempotency_header = name
+        self.needs_authorization |= name.lower() == "authorization" and required
+        return True
 
     def add_body(self, body: JsonObject) -> None:
         """A request body: an object's properties become arguments where no name clashes, else it is one argument."""
