@@ -5,7 +5,7 @@ A value has one name between tools: `code` in `/airports/{code}` and `airports[]
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import count, pairwise
 from typing import Any
@@ -18,7 +18,7 @@ from protocols.words import CHANGES, ID_WORDS, NOT_LINKED, POSITIONS, SEARCHES, 
 LINKS_PER_ARGUMENT = 3
 """Guesses for one argument at most: the simplest producers; more would only make prompts longer."""
 
-_MAX_DEPTH, _MAX_PATHS, _MAX_STEPS = 8, 500, 5_000
+_MAX_DEPTH, _MAX_STEPS = 24, 5_000
 _HOW_MANY = frozenset({"no", "num", "number"})
 """Names that identify where they stand in a path (`/issues/{number}`), and else say how many there shall be."""
 _ALIKE = 2
@@ -44,7 +44,7 @@ def _paths(
     if isinstance(schema, bool) or next(steps) > _MAX_STEPS:
         return
     ref = schema.get("$ref")
-    if len(above) > _MAX_DEPTH * 3 or (isinstance(ref, str) and ref in above):
+    if len(above) > _MAX_DEPTH or (isinstance(ref, str) and ref in above):
         return
     above = (*above, ref if isinstance(ref, str) else "")
     here = resolve(schema, root)
@@ -207,12 +207,13 @@ def guess_links(protocols: Sequence[ToolProtocol]) -> list[ToolProtocol]:
 
 def _links(protocol: ToolProtocol, argument: str, places: dict[str, list[_Place]]) -> Iterator[Link]:
     """The guesses for one argument: of each tool one place, reads before writes."""
-    keys, fits = _keys_of(protocol, argument), _fitting(protocol, argument)
+    keys, (wanted, form) = _keys_of(protocol, argument), _wanted(protocol, argument)
     found: dict[str, _Place] = {}
-    for key in keys:
-        for place in places.get(key, ()):
-            if fits(place) and place.tool != protocol.name and place.needs.isdisjoint(keys):
-                found.setdefault(place.tool, place)
+    for place in (place for key in keys for place in places.get(key, ())):
+        alike = not place.types or not wanted or bool(place.types & wanted)
+        if alike and len({place.format, form} - {""}) < 2 and place.needs.isdisjoint(keys):
+            found.setdefault(place.tool, place)
+    found.pop(protocol.name, None)
     for place in sorted(found.values(), key=lambda place: place.rank[0])[:LINKS_PER_ARGUMENT]:
         yield Link(argument=argument, tool=place.tool, path=place.path, support="guessed")
 
@@ -230,13 +231,10 @@ def _produced(protocol: ToolProtocol, collections: Collection[str]) -> Iterator[
     needs = frozenset(key for keys in ids for key in keys)
     searches = any(snake(name) in SEARCHES for name in protocol.parameters)
     seen: set[tuple[str, str]] = set()
-    for number, (path, schema) in enumerate(response_paths(protocol.output_schema)):
-        if number >= _MAX_PATHS:
-            return
+    for path, schema in response_paths(protocol.output_schema):
         kinds = frozenset(types(schema)) - {"null"}
-        if "*" in path:  # no program can name such a place: the keys on the way are data
-            continue
-        if path.count(".") >= _MAX_DEPTH or (not kinds & {"string", "integer", "number"} and kinds):
+        # No program can name a place under a `*`: the keys on the way are data.
+        if "*" in path or (kinds and not kinds & {"string", "integer", "number"}):
             continue
         key = field_key(protocol, path, collections=collections)
         if key is not None and key not in needs and (key, path) not in seen:
@@ -248,21 +246,14 @@ def _produced(protocol: ToolProtocol, collections: Collection[str]) -> Iterator[
             yield key, _Place(protocol.name, path, kinds, str(schema.get("format", "")), rank, needs)
 
 
-def _fitting(protocol: ToolProtocol, argument: str) -> Callable[[_Place], bool]:
-    """Whether a place has a type and a format of the argument's."""
+def _wanted(protocol: ToolProtocol, argument: str) -> tuple[set[str], str]:
+    """The types and the format of an argument, or of its items."""
     root = protocol.input_schema
     schema = resolve(protocol.parameters[argument], root)
     if "array" in types(schema) and isinstance(items := schema.get("items"), dict):
         schema = resolve(items, root)
     wanted = {*types(schema)}.union(*(types(resolve(part, root)) for part in subschemas(schema, "anyOf", "oneOf")))
-    wanted |= {"integer"} if "number" in wanted else set()
-    wanted -= {"null"}
-
-    def fits(place: _Place) -> bool:
-        alike = not place.types or not wanted or bool(place.types & wanted)
-        return alike and len({place.format, str(schema.get("format", ""))} - {""}) < 2
-
-    return fits
+    return (wanted | {"integer"} if "number" in wanted else wanted) - {"null"}, str(schema.get("format", ""))
 
 
 # --- which read shows what a write wrote
