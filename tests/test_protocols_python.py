@@ -91,9 +91,6 @@ def nothing() -> None:
 
 nothing.destructive = True
 
-def stream():
-    yield 1
-
 def _hidden():
     pass
 '''
@@ -292,9 +289,6 @@ BANK = '''
         @cached_property
         def lazy(self):
             raise RuntimeError("neither is this one")
-
-        def stream(self):
-            yield 1
 
         def _hidden(self): pass
 

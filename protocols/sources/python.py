@@ -141,12 +141,8 @@ def _public(module: ModuleType) -> Iterator[tuple[str, FunctionType]]:
     declared = getattr(module, "__all__", None)
     for name, value in vars(module).items():
         own = name[0] != "_" and getattr(value, "__module__", "") == module.__name__
-        if (own if declared is None else name in declared) and inspect.isfunction(value) and not _generates(value):
+        if (own if declared is None else name in declared) and inspect.isfunction(value):
             yield name, value
-
-
-def _generates(function: object) -> bool:
-    return inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function)
 
 
 def _instance(module: ModuleType, member: str, where: str) -> object:
@@ -172,7 +168,7 @@ def _methods(instance: object) -> Iterator[tuple[str, FunctionType | MethodType]
         # Looked at without asking for it, since a property would run.
         if name[0] != "_" and isinstance(kind, FunctionType | staticmethod | classmethod):
             value = getattr(instance, name)
-            if isinstance(value, FunctionType | MethodType) and not _generates(value):
+            if isinstance(value, FunctionType | MethodType):
                 yield name, value
 
 

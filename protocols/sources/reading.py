@@ -68,18 +68,11 @@ def read_sources(texts: Sequence[str], invoker: Invoker, functions: Sequence[Cal
     read = {at: _read_python(one) for at, one in enumerate(spelled) if _is_python(one.location)}
     modules = {p.binding.module for s in read.values() for p in s.protocols if isinstance(p.binding, PythonBinding)}
     found = [read.get(at) or _read(one, invoker, modules) for at, one in enumerate(spelled)]
-    described = {
-        protocol.binding
-        for source in found
-        for protocol in source.protocols
-        if source.kind == "protocols" and isinstance(protocol.binding, PythonBinding | McpBinding)
-    }
-    found = [
-        replace(source, protocols=[p for p in source.protocols if p.binding not in described])
-        if described and source.kind in ("python", "mcp")
-        else source
-        for source in found
-    ]
+    ours = [protocol.binding for source in found if source.kind == "protocols" for protocol in source.protocols]
+    described = {binding for binding in ours if isinstance(binding, PythonBinding | McpBinding)}
+    for at, source in enumerate(found):
+        if source.kind in ("python", "mcp"):
+            found[at] = replace(source, protocols=[p for p in source.protocols if p.binding not in described])
     if functions:
         protocols, callables = read_functions(functions)
         modules = {function.__module__.rpartition(".")[2] for function in functions}
