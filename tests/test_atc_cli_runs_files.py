@@ -10,6 +10,7 @@ import subprocess
 import sys
 from contextlib import redirect_stdout
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -165,7 +166,7 @@ def test_many_files_as_a_test_suite(solve, atc_, offline):
     Path("kept/other.json").write_text('{"format": "of somebody else"}')
     Path("kept/cut.json").write_text(Path("kept/one.json").read_text()[:300])
     offline()
-    code, out, err = atc_("runs", "test", "kept")
+    code, out, err = atc_("runs", "test", "kept", "--junit", "out/report.xml")
     assert code == 1
     assert err == "2 of 4 recordings gave the same answer.\n"
     lines = out.splitlines()
@@ -176,6 +177,9 @@ def test_many_files_as_a_test_suite(solve, atc_, offline):
         ["FAIL", "kept/two.json"],
     ]
     assert 'expected get_note(id="p2"), got get_note(id="p3")' in lines[-1]
+    suite = ElementTree.parse("out/report.xml").getroot()
+    assert [suite.get(name) for name in ("tests", "failures", "errors")] == ["4", "1", "1"]
+    assert 'got get_note(id="p3")' in suite.find("testcase[@name='two.json']/failure").get("message")
 
 
 def test_a_solved_program_as_a_script(solve, atc_, service):

@@ -35,7 +35,7 @@ _WIDTH = 200
         "export": ("atc.cli.runs_files:export", "Write a run as a file that replays, or as a script of its own."),
         "save": ("atc.cli.runs_save:save", "Make a solved program a tool that other programs can call."),
         "replay": ("atc.cli.runs_files:replay", "Run an exported program again, its calls answered from the file."),
-        "test": ("atc.cli.runs_files:test", "Replay many files, for CI."),
+        "test": ("atc.cli.runs_files:test", "Replay many files, for CI; --junit writes a report."),
         "purge": ("atc.cli.runs:purge", "Delete stored runs, down to the bytes in the file."),
     },
 )

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import click
 
@@ -19,7 +20,7 @@ from atc.recording.recording import InvalidRecording, Recording, record, without
 from atc.recording.rerun import Replayer, Verdict
 from atc.recording.script import to_script
 from atc.store.stored import StoredRun
-from atc.terminal import count
+from atc.terminal import count, escape_controls
 from protocols.errors import AtcError
 from protocols.files import write_whole
 
@@ -100,11 +101,14 @@ def replay(file: str, *, sandbox: str | None, as_json: bool) -> None:
     sys.exit(0 if verdict.same else 1)
 
 
-@click.command(epilog="Example: atc runs test tests/runs/")
+@click.command(epilog="Example: atc runs test tests/runs/ --junit report.xml")
 @click.argument("files", nargs=-1, required=True)
 @_sandbox_option
+@click.option(
+    "--junit", "report", type=click.Path(path_type=Path), metavar="OUT.xml", help="Also write a JUnit report."
+)
 @json_option
-def test(files: tuple[str, ...], *, sandbox: str | None, as_json: bool) -> None:
+def test(files: tuple[str, ...], *, sandbox: str | None, report: Path | None, as_json: bool) -> None:
     """Replay FILES, recordings or folders that hold some, and say of each whether it gave the same answer.
 
     Needs neither keys nor network. Exit status: 0 all did, 1 one did not or cannot be read, 2 there is none.
@@ -128,11 +132,29 @@ def test(files: tuple[str, ...], *, sandbox: str | None, as_json: bool) -> None:
             )
             if not as_json:
                 print_text(f"{_WORDS[state]}  {file}  {told}")
+    if report is not None:
+        write_whole(report, _junit(documents))
     if as_json:
         print_json(documents)
     passed = sum(one["state"] == "passed" for one in documents)
     say(f"{passed} of {count(len(documents), 'recording')} gave the same answer.")
     sys.exit(0 if passed == len(documents) else 1)
+
+
+def _junit(documents: Sequence[dict[str, Any]]) -> str:
+    """What came of the files as a JUnit report, which CI services read."""
+    states = [one["state"] for one in documents]
+    figures = {"tests": len(states), "failures": states.count("failed"), "errors": states.count("error")}
+    suite = ElementTree.Element("testsuite", {"name": "atc runs test", **{key: str(n) for key, n in figures.items()}})
+    for one in documents:
+        file, seconds = Path(one["file"]), str(one.get("seconds", 0))
+        case = ElementTree.SubElement(
+            suite, "testcase", {"classname": ".".join(file.parent.parts), "name": file.name, "time": seconds}
+        )
+        if one["problem"] is not None:
+            kind = "failure" if one["state"] == "failed" else "error"
+            ElementTree.SubElement(case, kind, {"message": escape_controls(one["problem"])})
+    return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
 
 
 def _open(name: str) -> Recording:
