@@ -7,7 +7,7 @@ import json
 import pytest
 
 from atc.models.scripted import ScriptedModel
-from atc.strategies.judge import judged, read, told
+from atc.strategies.anytool import judged, read, told
 from protocols.toolbox import Toolbox
 from sandbox.trace import ToolCall
 from tests.tool_lab import tool
@@ -47,5 +47,5 @@ def test_calls_are_told_with_what_they_returned_the_last_ones_where_there_are_ma
     assert first.startswith("- get(n=1) → {'name': 'Ada', 'notes': [")
     assert len(first) < 600
     assert last == "- get(n=2) → error: HTTP 404: no such year"
-    assert told([bad] * 20, tools).splitlines()[0] == "(8 earlier calls)"
+    assert len(told([bad] * 20, tools).splitlines()) == 12
     assert told([], tools) == ""

@@ -18,20 +18,23 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from atc.events import Doubted, ToolsChosen
+from atc.findings import invocation
 from atc.meter import BudgetSpent
 from atc.prompts import fill
 from atc.retrieve import agents
+from atc.retrieve.asking import a_text, an_object, json_object, one_text
 from atc.retrieve.document import ToolDocument
 from atc.retrieve.hierarchy import spelled
 from atc.strategies import dfsdt, react
 from atc.strategies.acting import Acting, Action, offered
 from atc.strategies.conversation import Turn, Turns, room_for_turns
-from atc.strategies.judge import judged, told
 from atc.strategies.run import Parts
 from atc.types import Attempt, Solution
-from protocols.abridge import clipped
+from protocols.abridge import abridged, clipped
+from protocols.ask import Ask, Message
 from protocols.render import described_within
 from protocols.toolbox import Toolbox
+from sandbox.trace import ToolCall
 
 _LONGEST_REASON = 600
 _NO_TOOLS = "No function was found that helps with the task."
@@ -189,3 +192,67 @@ class _AnyTool(Acting):
         parts.observer(ToolsChosen(tuple(chosen), len(parts.toolbox), tuple(lines)))
         self.given, self.tools = tuple(names), chosen
         return chosen
+
+
+Word = Literal["Solved", "Unsolved", "Unsure"]
+
+WORDS: tuple[Word, ...] = ("Solved", "Unsolved", "Unsure")
+_SCHEMA = an_object({"reason": a_text(300), "verdict": {"type": "string", "enum": list(WORDS)}})
+_REPLY_TOKENS = 250
+_LONGEST_ANSWER = 2000
+_LONGEST_CALL = 500
+"""Characters of a result that a judge is shown."""
+_MOST_CALLS = 12
+"""Calls that a judge is shown: the last ones, from which an answer is made."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What is held of an answer, why, and the votes that were asked for."""
+
+    word: Word
+    reason: str = ""
+    votes: tuple[Word, ...] = ()
+
+
+def judged(ask: Ask, task: str, answer: str, *, calls: str = "", votes: int = 3, temperature: float = 0.7) -> Verdict:
+    """Whether an answer settles its task, as a model sees it (§3.2, §5.1); `calls` tells what it rests on, see `told`.
+
+    It is asked up to three times, at the run's temperature and with another seed each time, as in the published code.
+    A word that more than half of the votes say is the verdict; else it is *Unsure*, as is a reply that cannot be read.
+    (ToolEval throws a coin for each *Unsure* and lets a tie pass; so its figures do not repeat, and are too high.)
+
+    Raises:
+        ModelUnavailable: the model did not answer.
+    """
+    said = fill("judge_task", task=task, calls=calls or "(none)", answer=clipped(answer.strip(), _LONGEST_ANSWER))
+    messages = [Message("system", fill("judge")), Message("user", said)]
+    words: list[Word] = []
+    reasons: dict[Word, str] = {}
+    for seed in range(votes):
+        reply = ask(messages, schema=_SCHEMA, temperature=temperature, seed=seed, max_tokens=_REPLY_TOKENS)
+        word, reason = read(reply.text)
+        words.append(word)
+        reasons[word] = reasons.get(word) or reason
+        if 2 * words.count(word) > votes:
+            return Verdict(word, reasons[word], tuple(words))
+    return Verdict("Unsure", reasons.get("Unsure") or "the votes differ", tuple(words))
+
+
+def read(text: str) -> tuple[Word, str]:
+    """The vote of a reply, and its reason; one that cannot be read is unsure."""
+    said = json_object(text)
+    return (said["verdict"], one_text(said.get("reason"))) if said.get("verdict") in WORDS else ("Unsure", "")
+
+
+def told(calls: Sequence[ToolCall], tools: Toolbox) -> str:
+    """Calls and what they returned, a line each, as a judge is shown them."""
+    shown = calls[-_MOST_CALLS:]
+    return "\n".join(f"- {invocation(call)} → {_returned(call, tools)}" for call in shown)
+
+
+def _returned(call: ToolCall, tools: Toolbox) -> str:
+    if call.error is not None:
+        return f"error: {clipped(call.error, _LONGEST_CALL)}"
+    result = tools[call.tool].unwrap(call.result) if call.tool in tools else call.result
+    return abridged(result, most=_LONGEST_CALL)

@@ -64,7 +64,7 @@ def attempt(run: Run, program: Program, *, blind: bool | None = None, seen: str 
 
 def executed(run: Run, program: Program, tools: Toolbox, *, look: bool = False) -> Attempt:
     """Run a program as it stands, unchecked and unmended, and blame what failed: for rivals that have no check."""
-    tools = _with_inner(program, tools, run.parts.toolbox)
+    tools = with_named(program, tools, run.parts.toolbox)
     return _made(run, program, tools, blind=not seen_output(run.attempts), look=look)
 
 
@@ -247,15 +247,10 @@ def traced(run: Run, program: Program, tools: Toolbox) -> Trace:
 
 
 def with_named(program: Program, tools: Toolbox, everything: Toolbox) -> Toolbox:
-    """The prompt's tools and those that the program names besides: a tool that exists may be used unseen."""
+    """`tools`, those that the program names besides (a tool may be used unseen), and those that saved ones call."""
     named = everything.only(dict.fromkeys([*tools, *(word for word in _words(program) if word in everything)]))
-    return _with_inner(program, named, everything)
-
-
-def _with_inner(program: Program, tools: Toolbox, everything: Toolbox) -> Toolbox:
-    """`tools`, and those that the saved ones which the program names call."""
-    inner = [alias for alias in _inner(program, tools) if alias not in tools and alias in everything]
-    return everything.only([*tools, *inner]) if inner else tools
+    inner = [alias for alias in _inner(program, named) if alias not in named and alias in everything]
+    return everything.only([*named, *inner]) if inner else named
 
 
 def _inner(program: Program, tools: Toolbox) -> list[str]:

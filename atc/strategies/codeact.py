@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import ast
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from atc.meter import BudgetSpent
 from atc.prompts import fill
@@ -25,7 +25,7 @@ from atc.strategies.conversation import (
     room_for_turns,
     shown_value,
 )
-from atc.strategies.growing import Growing, answering
+from atc.strategies.growing import FENCE, Growing, answering, first_block
 from atc.strategies.run import Parts, Run
 from atc.synthesize import parse
 from atc.types import Attempt, Program, Solution
@@ -35,7 +35,6 @@ from protocols.abridge import printed
 MOST_TURNS = 10
 """Replies of one run, as the paper allows on M3ToolEval (section 2.3)."""
 _ANSWER = re.compile(r"(?ims)^[ \t*_#]*(?:final\s+)?answer[*_]*\s*:[*_]*\s*(?P<answer>\S.*)")
-_FENCE = re.compile(r"^[ \t]*```", re.MULTILINE)
 _EXITS = frozenset({"exit", "quit", "SystemExit"})
 
 
@@ -44,8 +43,7 @@ def solve(task: str, parts: Parts) -> Solution:
     return _Session(task, parts).solve()
 
 
-@dataclass(frozen=True, slots=True)
-class Reply:
+class Reply(NamedTuple):
     """What the model wrote, up to where its turn ends: an answer, or code; or neither."""
 
     said: str
@@ -114,17 +112,13 @@ def _shown_as(output: str) -> str:
 def read(text: str) -> Reply:
     """A reply up to the end of its first block, or the answer where that comes first.
 
-    Some models go on with an output and turns of their own; and an answer behind a block was given before its output
-    was seen.
+    An answer behind a block was given before its output was seen.
     """
-    fence, answer = _FENCE.search(text), _ANSWER.search(text)
+    fence, answer = FENCE.search(text), _ANSWER.search(text)
     if answer is not None and (fence is None or answer.start("answer") < fence.start()):
         said = text[: fence.start()] if fence is not None else text
         return Reply(said, answer=first_paragraph(said[answer.start("answer") :]))
-    if fence is None:
-        return Reply(text, code=parse(text))
-    closing = text.find("```", fence.end())
-    said = text if closing < 0 else text[: closing + 3]
+    said = first_block(text)
     return Reply(said, code=parse(said))
 
 

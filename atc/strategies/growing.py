@@ -17,6 +17,7 @@ from sandbox.journal import Journal
 from sandbox.trace import ToolCall, Trace
 
 _HEAD = f"{ANSWERING} = print\ndef print(*_, **__): pass  # only the answer is printed\n"
+FENCE = re.compile(r"^[ \t]*```", re.MULTILINE)
 _MARKED = re.compile(
     r"""\bprint\(\s*(?:(?P<quote>['"])\s*(?:final\s+)?answer\s*:\s*(?P=quote)\s*,\s*"""
     r"""|(?P<text>f?['"])\s*(?:final\s+)?answer\s*:\s*)""",
@@ -62,6 +63,13 @@ def finished(program: Program) -> Program | None:
     """The program that prints its bare answer alone; None where it has no `print("ANSWER:", …)`."""
     source, found = _MARKED.subn(lambda mark: f"{ANSWERING}({mark['text'] or ''}", program.source)
     return Program(_HEAD + source) if found else None
+
+
+def first_block(reply: str) -> str:
+    """A reply up to the end of its first fenced block: some models go on with an output and blocks of their own."""
+    fence = FENCE.search(reply)
+    closing = reply.find("```", fence.end()) if fence is not None else -1
+    return reply if closing < 0 else reply[: closing + 3]
 
 
 def answering(program: Program, answer: str) -> Program:

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
+from typing import NamedTuple
 
 from atc.decode.call import write_call
 from atc.decode.read import ReadCall
@@ -58,8 +59,7 @@ def solve(task: str, parts: Parts) -> Solution:
     return _RestGPT(task, parts).solve()
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(NamedTuple):
     """What the planner wrote: the next step in words, or the answer."""
 
     text: str

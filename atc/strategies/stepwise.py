@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
-from atc.meter import Meter
 from atc.prompts import fill
 from atc.repair.case import Case, writes_told
 from atc.repair.facts import facts
@@ -26,14 +26,13 @@ from atc.strategies.attempts import (
 )
 from atc.strategies.chain import UNCHANGED
 from atc.strategies.conversation import Turn, Turns, longest_shown, opening, paragraphs, room_for_turns, shown_value
-from atc.strategies.growing import Growing, finished, new_lines, unfinished
+from atc.strategies.growing import Growing, finished, first_block, new_lines, unfinished
 from atc.strategies.run import Parts, Run, not_undone
 from atc.synthesize import new_program
 from atc.types import Attempt, Program, Solution
 from protocols.abridge import clipped, printed
 from protocols.ask import Completion, Message
 from protocols.render import token_estimate
-from protocols.toolbox import Toolbox
 from sandbox.trace import ToolCall, Trace
 
 MOST_PIECES = 12
@@ -61,33 +60,25 @@ class _Step:
 
 
 class Stepwise(Run):
-    """One run. What the calls of attempts gave that another strategy made before is shown first."""
+    """One run; it may go on with one that another strategy has `begun` (see `Run`), whose results are shown first."""
 
-    def __init__(
-        self,
-        task: str,
-        parts: Parts,
-        *,
-        tools: Toolbox | None = None,
-        meter: Meter | None = None,
-        attempts: Sequence[Attempt] = (),
-    ) -> None:
-        super().__init__(task, parts, tools=tools, meter=meter, attempts=attempts)
+    def __init__(self, task: str, parts: Parts, **begun: Any) -> None:
+        super().__init__(task, parts, **begun)
         self.growing = Growing(parts.journal)
-        self.round = max((attempt.round + 1 for attempt in attempts), default=0)
+        self.round = max((attempt.round + 1 for attempt in self.attempts), default=0)
         self.answered: list[Attempt] = []
         self.failing = 0  # pieces that failed in a row
         self.failed: frozenset[str] = frozenset()  # those of them that would fail as they did
         budget, docs = parts.prompt_tokens, parts.config.docs
         room = room_for_turns(budget)
         self.known = ""  # results of the attempts before
-        if calls := [call for attempt in attempts for call in attempt.calls]:
+        if calls := [call for attempt in self.attempts for call in attempt.calls]:
             self.known = fill("step_known", calls=fenceless(returned(calls, self.tools, most=room)))
         rules, example = fill("step"), fill("step_example")
-        begun = opening(
+        start = opening(
             rules, example, task, self.tools, told=_next, said=_said, budget=budget, docs=docs, more=self.known
         )
-        self.turns = Turns(begun, room - token_estimate(self.known))
+        self.turns = Turns(start, room - token_estimate(self.known))
 
     def act(self) -> None:
         """Piece after piece."""
@@ -249,17 +240,10 @@ class _Failed(Case):
 
 
 def next_piece(reply: str) -> str:
-    """The reply up to the end of its first fenced block: some models go on with an output and pieces of their own.
-
-    An answer in words, in a reply without a program (`ANSWER: 5`), becomes the piece that prints it.
-    """
-    opened = re.search(r"^[ \t]*```.*$", reply, re.MULTILINE)
-    if opened is not None:
-        closing = re.compile(r"^.*```.*$", re.MULTILINE).search(reply, opened.end())
-        return reply if closing is None else reply[: closing.end()]
-    if spoken := _SPOKEN.search(reply):
+    """The reply up to the end of its first block; an answer in words without one (`ANSWER: 5`) as what prints it."""
+    if "```" not in reply and (spoken := _SPOKEN.search(reply)):
         return f"```python\nprint('ANSWER:', {spoken['answer'].rstrip(' *_`')!r})\n```"
-    return reply
+    return first_block(reply)
 
 
 def _doubted(result: Attempt) -> str:
