@@ -133,7 +133,9 @@ def test_a_departure_is_shown_with_what_was_expected(solve, atc_):
     edit(path, lambda d: d.update(program=d["program"].replace("p2", "p3")))
     code, out, err = atc_("runs", "replay", path)
     assert (code, out) == (1, "")
-    assert err == ('the replay left its recording at call 1: expected get_note(id="p2"), got get_note(id="p3").\n')
+    assert err == (
+        'the replay left its recording at call 1: expected get_note(id="p2"), got get_note(id="p3"). The file was edited after it was recorded.\n'
+    )
     code, out, _ = atc_("runs", "replay", path, "--json")
     assert code == 1
     shown = json.loads(out)["diverged"]

@@ -87,7 +87,7 @@ def test_a_solved_run_runs_again_from_its_file(stored, toolbox, replayer, progra
     run = stored(program)
     assert run.summary.status == "solved"
     recording = through_a_file(record(run, protocols(toolbox)))
-    assert recording.answer == run.summary.answer
+    assert (recording.answer, recording.edited) == (run.summary.answer, False)
     verdict = replayer.rerun(recording)
     assert verdict.departure is None
     assert verdict.backend == "zygote"
@@ -159,6 +159,11 @@ def changed(document, *path_and_value):
     if value is ...:
         del part[last]
     return document
+
+
+def test_a_document_that_was_edited_is_said_to_be(document):
+    assert not from_document(document, where="f").edited
+    assert from_document(changed(document, "calls", 0, "result", "stars", 1), where="f").edited
 
 
 @pytest.mark.parametrize(

@@ -187,11 +187,12 @@ def _recordings(files: Sequence[str]) -> Iterator[str]:
 def _line(verdict: Verdict) -> str:
     """What came of it, in a sentence."""
     recording = verdict.recording
+    edited = " The file was edited after it was recorded." if recording.edited else ""
     if verdict.departure is not None:
-        return f"{str(verdict.departure).rstrip('.')}."
+        return f"{str(verdict.departure).rstrip('.')}.{edited}"
     end = "end" if recording.answer is None else "answer"
     took = f"{count(len(recording.trace.calls), 'call')}, {verdict.seconds * 1000:.0f} ms, {verdict.backend}"
-    return f"the same {end} ({took})"
+    return f"the same {end} ({took}){edited and '.'}{edited}"
 
 
 def _document(verdict: Verdict) -> dict[str, Any]:

@@ -1,7 +1,8 @@
-"""A recording as one JSON document: written, read, and refused in one sentence where it cannot be read."""
+"""A recording as one JSON document: written, hashed, read, and refused in one sentence where it cannot be read."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from dataclasses import asdict
@@ -28,7 +29,7 @@ _WIDENING = ("tool_calls", "result_bytes")
 def to_document(recording: Recording) -> dict[str, Any]:
     """The recording as plain JSON. `from_document` reads it."""
     trace = recording.trace
-    return {
+    document: dict[str, Any] = {
         "format": f"{_FORMAT}{FORMAT}",
         "run": recording.run,
         "task": recording.task,
@@ -47,6 +48,7 @@ def to_document(recording: Recording) -> dict[str, Any]:
         "versions": dict(recording.versions),
         "secrets": list(recording.secrets),
     }
+    return document | {"sha256": _hash(document)}
 
 
 def parse(text: str, *, where: str) -> Recording:
@@ -85,6 +87,7 @@ def from_document(document: Json, *, where: str) -> Recording:
         limits=_limits(sandbox["limits"]),
         policy=sandbox["policy"],
         secrets=tuple(document["secrets"]),
+        edited=document["sha256"] != _hash({name: part for name, part in document.items() if name != "sha256"}),
     )
 
 
@@ -135,6 +138,11 @@ def _failure(document: Any) -> Failure | None:
     if document is None:
         return None
     return Failure(**{**document, "frames": tuple(Frame(**frame) for frame in document["frames"])})
+
+
+def _hash(document: JsonObject) -> str:
+    """SHA-256 of the document as compact JSON. The order of keys counts: a program sees it."""
+    return hashlib.sha256(json.dumps(document, separators=(",", ":")).encode("ascii")).hexdigest()
 
 
 _VALIDATOR = jsonschema_rs.validator_for(
