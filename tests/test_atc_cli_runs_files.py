@@ -134,7 +134,8 @@ def test_a_departure_is_shown_with_what_was_expected(solve, atc_):
     code, out, err = atc_("runs", "replay", path)
     assert (code, out) == (1, "")
     assert err == (
-        'the replay left its recording at call 1: expected get_note(id="p2"), got get_note(id="p3"). The file was edited after it was recorded.\n'
+        'the replay left its recording at call 1: expected get_note(id="p2"), got get_note(id="p3"). '
+        "The file was edited after it was recorded.\n"
     )
     code, out, _ = atc_("runs", "replay", path, "--json")
     assert code == 1
