@@ -1,7 +1,7 @@
 """Solved programs as tools: a program becomes a function of the literals that are its parameters.
 
 A saved tool is one protocol document. Its binding holds the function's source and the identity of each tool that it
-calls. `sandbox.inline` puts it before the programs that call it, so it runs in the sandbox like these, and its calls
+calls. The sandbox defines it beside the programs that call it, so it runs there like these, and its calls
 are checked, gated and journaled like theirs.
 """
 

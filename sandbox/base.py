@@ -36,6 +36,9 @@ class Sandbox(AbstractContextManager["Sandbox"], Protocol):
     def run(self, source: str, tools: Toolbox, *, limits: Limits, journal: Journal) -> Trace:
         """Run `source` with each tool bound to its alias as a blocking function of keyword arguments.
 
+        A saved tool (`ProgramBinding`) is a function beside the program: the calls that it makes are the program's, on
+        the line where the program calls it.
+
         Whatever the *program* does (syntax error, exception, limit) is in the Trace. The host checks each call's
         arguments, asks the journal, makes the call, and validates the response (a departure is recorded as drift).
         A tool's `Paused` ends the run with a failure of kind `paused`.

@@ -85,16 +85,16 @@ class Calls:
             Closed: the run is over.
         """
         tool, terms, writes = self._admit(call)
-        line, within = self._journal.origin(call.line)
         started, message = self._clock.elapsed(), None
         try:
             arguments = terms.accept(call.arguments, call.unsendable)
         except BadArguments as problem:
-            message = f"tool {call.tool!r}: {problem} (line {line})"
+            message = f"tool {call.tool!r}: {problem} (line {call.line})"
             arguments = {**call.arguments, **call.unsendable}
         asked = ToolCall(
-            index=call.number, tool=call.tool, arguments=arguments, line=line, within=within, started=started,
-            error=message, outcome="unknown" if message is None else "not_run",
+            index=call.number, tool=call.tool, arguments=arguments, line=call.line,
+            within=shorten(call.within, 100) or None, started=started, error=message,
+            outcome="unknown" if message is None else "not_run",
         )  # fmt: skip
         if message is not None:
             with self._lock:

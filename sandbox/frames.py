@@ -54,7 +54,7 @@ class Call(NamedTuple):
     """A tool call that the program asks for.
 
     `unsendable` holds the `repr` of arguments that are not JSON. A program that does not wait for the reply
-    (`waits`) goes on, and may ask for other calls meanwhile.
+    (`waits`) goes on, and may ask for other calls meanwhile. `within` is the saved tool that makes the call, or empty.
     """
 
     number: int
@@ -63,6 +63,7 @@ class Call(NamedTuple):
     unsendable: dict[str, str]
     line: int
     waits: bool = True
+    within: str = ""
 
 
 class Output(NamedTuple):
@@ -187,18 +188,18 @@ def parse(line: bytes) -> Message:
 
 
 _CALL = frozenset({"call", "tool", "args", "line"})
-_CALL_AT_MOST = _CALL | {"unsendable", "waits"}
+_CALL_AT_MOST = _CALL | {"unsendable", "waits", "within"}
 
 
 def _call(frame: dict[str, Any]) -> Call:
     number, tool, arguments, line = frame["call"], frame["tool"], frame["args"], frame["line"]
-    unsendable, waits = frame.get("unsendable", {}), frame.get("waits", True)
-    wanted = (int, str, dict, int, dict, bool)  # exactly: `True` is no number
-    if tuple(map(type, (number, tool, arguments, line, unsendable, waits))) != wanted:
+    unsendable, waits, within = frame.get("unsendable", {}), frame.get("waits", True), frame.get("within", "")
+    wanted = (int, str, dict, int, dict, bool, str)  # exactly: `True` is no number
+    if tuple(map(type, (number, tool, arguments, line, unsendable, waits, within))) != wanted:
         raise violation("sent a call of the wrong shape")
     if unsendable and not all(type(text) is str for text in unsendable.values()):
         raise violation("sent a call of the wrong shape")
-    return Call(number, tool, arguments, unsendable, max(line, 0), waits)
+    return Call(number, tool, arguments, unsendable, max(line, 0), waits, within)
 
 
 def _failed(fail: dict[str, Json]) -> Failed:

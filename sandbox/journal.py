@@ -51,8 +51,6 @@ class Journal:
     pins: Pins = field(default_factory=Pins)
     run: str | None = None
     effects: Effects | None = None
-    origin: Callable[[int], tuple[int, str | None]] = field(default=lambda line: (line, None))
-    """Leads from a line of the executed source to the program's, and to the saved tool that the source has there."""
     settled: tuple[ToolCall, ...] = ()
     """Calls that the next executions begin with: one that failed is answered as it was, not made again."""
     _done: dict[str, list[_Entry]] = field(default_factory=dict)

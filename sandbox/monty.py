@@ -160,6 +160,8 @@ class _Interpreter:
     def _run(self, start: dict[str, Any]) -> dict[str, Any]:
         """The last word."""
         self._source, self._tools, pins = start["source"], start["tools"], start["pins"]
+        self._saved = start["saved"]
+        self._file = f"<python-input-{len(self._saved)}>"
         seconds = max(min(self._limits.cpu_seconds, self._limits.wall_seconds, TURN_SECONDS), 0.001)
         try:
             with self._pool.checkout(
@@ -195,6 +197,8 @@ class _Interpreter:
 
     def _drive(self, session: Any) -> dict[str, Any]:
         api = _api()
+        for text in self._saved.values():
+            session.feed_run(text)
         step: Any = session.feed_start(self._source, print_callback=self._print)
         while not isinstance(step, api.MontyComplete):
             if self._over.is_set():
@@ -216,20 +220,24 @@ class _Interpreter:
         if asked.is_os_function:
             return self._sleep(float(args[0])) if name.endswith("sleep") else None
         if name in self._tools:
-            line = self._source.encode("utf-8", "replace").count(b"\n", 0, asked.position.start) + 1
-            return self._call(name, args, asked.kwargs, line)
+            line, within = self._source.encode("utf-8", "replace").count(b"\n", 0, asked.position.start) + 1, ""
+            if asked.position.filename != self._file:  # a saved tool; nothing tells on which line it is called
+                line, within = 0, list(self._saved)[int(re.sub(r"\D", "", asked.position.filename))]
+            return self._call(name, args, asked.kwargs, (line, within))
         if name == "input":
             return _raised("RuntimeError", NO_INPUT)
         if name in ("exit", "quit"):
             return _raised("SystemExit", "" if not args or args[0] in (None, 0) else shorten(str(args[0]), 200))
         return _raised("NameError", f"name {shorten(name, 100)!r} is not defined")
 
-    def _call(self, tool: str, args: tuple[Any, ...], arguments: dict[str, Any], line: int) -> dict[str, Any]:
+    def _call(
+        self, tool: str, args: tuple[Any, ...], arguments: dict[str, Any], place: tuple[int, str]
+    ) -> dict[str, Any]:
         try:
             _bounded([args, arguments])
             if args:
                 return _raised("TypeError", keywords_only(tool, self._tools[tool], args, arguments))
-            reply = self._frames.call(tool, arguments, line)
+            reply = self._frames.call(tool, arguments, place)
         except (TooLarge, ValueError):
             return _raised("ValueError", f"{tool}() was given arguments that are too large, or no JSON")
         if "error" not in reply:
@@ -263,7 +271,7 @@ class _Interpreter:
         frames: list[list[Any]] = [
             [frame.line, sendable(shorten(frame.function_name or "<module>", 100))]
             for frame in traced
-            if frame.filename.startswith("<python-input")
+            if frame.filename == self._file
         ][-SHOWN_FRAMES:]
         if type_ == "SystemExit" and text in ("", "0", "None"):
             return {"done": None}

@@ -22,7 +22,6 @@ from RestrictedPython.transformer import INSPECT_ATTRIBUTES, RestrictingNodeTran
 from protocols.parsing import parse
 from protocols.toolbox import Toolbox
 from sandbox.base import Closing, Sandbox
-from sandbox.inline import bound_names
 from sandbox.journal import Journal
 from sandbox.limits import Limits
 from sandbox.trace import Failure, Frame, Pins, Trace
@@ -171,7 +170,7 @@ class _Reviewer:
     """What is wrong with single nodes of one program."""
 
     def __init__(self, nodes: list[ast.AST]) -> None:
-        bound, imported = set(bound_names(nodes)), dict(_imports(nodes))
+        bound, imported = set(_bound_names(nodes)), dict(_imports(nodes))
         self._own = bound | imported.keys()
         self._modules = {name: path for name, path in imported.items() if name not in bound}
         """Names that stand for a module, or something of one, wherever they are read: for its dotted path."""
@@ -234,6 +233,18 @@ class _Reviewer:
         if not (path in ALLOWED or path in PACKAGES) or any(step[:1].isupper() for step in steps):
             return None  # the attributes of a class are like those of any object
         return ".".join([path, *reversed(steps)])
+
+
+def _bound_names(nodes: list[ast.AST]) -> Iterator[str]:
+    """The names that a program gives a value anywhere, imports aside."""
+    for node in nodes:
+        match node:
+            case ast.Name(id=name, ctx=ast.Store() | ast.Del()) | ast.arg(arg=name) | ast.MatchMapping(rest=str(name)):
+                yield name
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                yield name
+            case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
+                yield name
 
 
 def _imports(nodes: list[ast.AST]) -> Iterator[tuple[str, str]]:

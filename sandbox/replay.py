@@ -12,7 +12,6 @@ from protocols.toolbox import Toolbox
 from sandbox.base import Sandbox
 from sandbox.errors import Diverged
 from sandbox.frames import RunEnded
-from sandbox.inline import run
 from sandbox.journal import Journal, canonical
 from sandbox.limits import Limits
 from sandbox.trace import Failure, ToolCall, Trace
@@ -43,7 +42,7 @@ def replay(
         SandboxUnavailable: the sandbox could not start, or died.
     """
     try:
-        trace = run(sandbox, source, tools, limits=limits, journal=ReplayJournal(recorded))
+        trace = sandbox.run(source, tools, limits=limits, journal=ReplayJournal(recorded))
         _compare(recorded, trace)
     except Diverged as departure:
         seen = source + _text([[call.result, call.error] for call in recorded.calls[: departure.index]])

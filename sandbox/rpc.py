@@ -1,8 +1,8 @@
 """The host's side of a run, the same for every backend: it serves one hostile child over one channel.
 
-Frames are JSON lines. The host opens with `{"source", "tools", "pins"}`. The child sends
+Frames are JSON lines. The host opens with `{"source", "tools", "saved", "pins"}`. The child sends
 
-    {"call": 0, "tool": alias, "args": {…}, "line": 3, "unsendable": {alias: repr}?, "waits": false?}
+    {"call": 0, "tool": alias, "args": {…}, "line": 3, "unsendable": {alias: repr}?, "waits": false?, "within": alias?}
     {"stdout": text}
     {"done": value}    or    {"fail": {"kind", "type", "message", "call": number?,
         "frames": [[line, function, column, end line, end column], …],
@@ -15,6 +15,7 @@ did not wait for one before the next: what it sees does not depend on which tool
 from __future__ import annotations
 
 import contextvars
+import re
 import signal
 import socket
 import threading
@@ -24,6 +25,7 @@ from dataclasses import asdict, replace
 from typing import NamedTuple, Protocol
 
 from protocols.jsontypes import Json
+from protocols.protocol import ProgramBinding
 from protocols.toolbox import Toolbox
 from sandbox import workers
 from sandbox.calls import Calls, Closed, Open, Reply, encode
@@ -87,12 +89,19 @@ def serve(child: Child, source: str, tools: Toolbox, *, limits: Limits, journal:
         AtcError: a tool or the journal failed on our side.
     """
     clock = Clock(limits.wall_seconds)
+    saved = {alias: own for alias, tool in tools.items() if isinstance(own := tool.protocol.binding, ProgramBinding)}
+    tools = tools.only([alias for alias in tools if alias not in saved]) if saved else tools
     calls = Calls(tools, limits=limits, journal=journal, clock=clock)
     try:
         pins = journal.open()
         start = {
             "source": source,
             "tools": {alias: list(tool.arguments) for alias, tool in tools.items()},
+            "saved": {
+                alias: re.sub(r"^\s*def \w+", f"def {alias}", own.source, count=1)
+                for alias, own in saved.items()
+                if alias in source
+            },
             "pins": asdict(pins),
         }
         run = _Run(child, source, calls, limits, clock)

@@ -22,7 +22,6 @@ from atc.typed import held_to
 from atc.types import Attempt, FaultKind, Finding, Program
 from protocols.protocol import ProgramBinding
 from protocols.toolbox import Toolbox
-from sandbox import inline
 from sandbox.journal import canonical
 from sandbox.limits import Limits
 from sandbox.trace import ToolCall, Trace
@@ -243,7 +242,7 @@ def traced(run: Run, program: Program, tools: Toolbox) -> Trace:
         limits = replace(limits, wall_seconds=max(1.0, min(limits.wall_seconds, left)))
     named = dict.fromkeys([*_words(program), *_inner(program, tools)])
     parts.observer(ToolsNamed({alias: tools[alias].protocol for alias in named if alias in tools}))
-    return inline.run(parts.sandbox, program.source, tools, limits=limits, journal=parts.journal)
+    return parts.sandbox.run(program.source, tools, limits=limits, journal=parts.journal)
 
 
 def with_named(program: Program, tools: Toolbox, everything: Toolbox) -> Toolbox:

@@ -66,16 +66,18 @@ class Channel:
         )
         self._flush = self.output.flush
 
-    def call(self, alias: str, arguments: dict[str, Any], line: int) -> Reply:
-        """The host's reply to one call."""
-        number = self._ask(alias, arguments, line)
+    def call(self, alias: str, arguments: dict[str, Any], place: tuple[int, str]) -> Reply:
+        """The host's reply to one call. `place`: the program's line, and the saved tool that makes the call."""
+        number = self._ask(alias, arguments, place)
         while (reply := self.receive())["id"] != number:
             self._awaited.pop(reply["id"])(reply)
         return reply
 
-    def begin(self, alias: str, arguments: dict[str, Any], line: int, on_reply: Callable[[Reply], object]) -> None:
+    def begin(
+        self, alias: str, arguments: dict[str, Any], place: tuple[int, str], on_reply: Callable[[Reply], object]
+    ) -> None:
         """Ask for a call and go on; `wait` gives its reply to `on_reply`."""
-        self._awaited[self._ask(alias, arguments, line, waits=False)] = on_reply
+        self._awaited[self._ask(alias, arguments, place, waits=False)] = on_reply
 
     def wait(self, seconds: float | None) -> None:
         """Hand out the replies that are there, or the first that comes in that time (None: however long it takes).
@@ -131,8 +133,11 @@ class Channel:
             raise Interrupted
         self._late = True
 
-    def _ask(self, alias: str, arguments: dict[str, Any], line: int, **more: bool) -> int:
+    def _ask(self, alias: str, arguments: dict[str, Any], place: tuple[int, str], **more: bool | str) -> int:
         self._flush()  # what was printed before a call that never returns is not lost
+        line, within = place
+        if within:
+            more["within"] = within
         frame: dict[str, Any] = {"call": self._number, "tool": alias, "args": arguments, "line": line, **more}
         try:
             data = encode(frame).encode("utf-8")

@@ -83,7 +83,10 @@ def run(reader: int, writer: int) -> None:
     signal.signal(signal.SIGXCPU, channel.interrupt)
     outcome: dict[str, Any]
     try:
-        outcome = program.run(start["source"], _namespace(channel, start["tools"]), channel.roots)
+        namespace = _namespace(channel, start["tools"])
+        for alias, text in start["saved"].items():
+            exec(compile(text, program.SAVED + alias, "exec", dont_inherit=True), namespace)  # noqa: S102 - as the program
+        outcome = program.run(start["source"], namespace, channel.roots)
     except BaseException as error:  # noqa: BLE001 - an interrupt that came while the failure was being described
         outcome = program.failure(error, start["source"], channel.roots)
     channel.finish(outcome)
@@ -118,9 +121,9 @@ def tool(channel: Channel, alias: str, parameters: list[str]) -> Callable[..., A
     def call(*args: Any, **arguments: Any) -> Any:
         if args:
             raise TypeError(keywords_only(alias, parameters, args, arguments))
-        return _value_of(channel.call(alias, arguments, program.line()))
+        return _value_of(channel.call(alias, arguments, program.place()))
 
-    async def in_background(line: int, args: tuple[Any, ...], arguments: dict[str, Any]) -> Any:
+    async def in_background(place: program.Place, args: tuple[Any, ...], arguments: dict[str, Any]) -> Any:
         if args:
             raise TypeError(keywords_only(alias, parameters, args, arguments))
         future: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
@@ -129,7 +132,7 @@ def tool(channel: Channel, alias: str, parameters: list[str]) -> Callable[..., A
             if not future.done():  # the program may have given up on it
                 future.set_result(frame)
 
-        channel.begin(alias, arguments, line, arrived)
+        channel.begin(alias, arguments, place, arrived)
         return _value_of(await future)
 
     call.in_background = in_background  # type: ignore[attr-defined]  # what `to_thread` takes instead
@@ -147,21 +150,23 @@ def _value_of(reply: Reply) -> Any:
 
 def to_thread(func: Any, /, *args: Any, **kwargs: Any) -> Any:
     """What programs have as `asyncio.to_thread`."""
-    # Not `async def`: the line is that of the program's own call, which is off the stack when the task runs.
-    line = program.line()
+    # Not `async def`: the place is that of the program's own call, which is off the stack when the task runs.
+    place = program.place()
     while isinstance(func, partial):
         func, args, kwargs = func.func, (*func.args, *args), {**func.keywords, **kwargs}
     in_background = getattr(func, "in_background", None)
-    return _at_line(line, func, args, kwargs) if in_background is None else in_background(line, args, kwargs)
+    return _at_place(place, func, args, kwargs) if in_background is None else in_background(place, args, kwargs)
 
 
-async def _at_line(line: int, func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+async def _at_place(
+    place: program.Place, func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
     await asyncio.sleep(0)  # as with a thread, the tasks beside this one get to start
-    token = program.line_of_task.set(line)
+    token = program.place_of_task.set(place)
     try:
         return func(*args, **kwargs)
     finally:
-        program.line_of_task.reset(token)
+        program.place_of_task.reset(token)
 
 
 class InlineExecutor(concurrent.futures.Executor):

@@ -18,6 +18,8 @@ from sandbox.zygote.channel import Interrupted
 from sandbox.zygote.values import plain, sendable, shorten, text_of
 
 FILENAME = "<program>"
+SAVED = "<saved tool> "
+"""Begins the file name of a saved tool's function; its alias follows."""
 
 NAME_CHARACTERS, MESSAGE_CHARACTERS = 100, 4000
 
@@ -28,8 +30,11 @@ _reserve = mmap.mmap(-1, 4 << 20, access=mmap.ACCESS_COPY)
 """Memory to report with, once the program has taken all. Mapped, so that giving it up really makes room; private, since
 a shared mapping would be the same memory in every child of the zygote."""
 
-line_of_task: ContextVar[int] = ContextVar("line_of_task", default=0)
-"""The line that stands for calls made from outside the program's own functions; 0 where there is none."""
+Place = tuple[int, str]
+"""A line of the program, 0 where there is none, and the saved tool that it is in, or nothing."""
+
+place_of_task: ContextVar[Place] = ContextVar("place_of_task", default=(0, ""))
+"""The place that stands for calls made from outside the program's own functions."""
 
 
 def run(source: str, namespace: dict[str, Any], roots: Roots) -> dict[str, Any]:
@@ -77,17 +82,22 @@ def failure(error: BaseException, source: str, roots: Roots) -> dict[str, Any]:
         return _last_word("limit", "memory_bytes", "", frames)
     number = getattr(error, "_call_number", None)
     hints = find(_levels(error), source, roots) if isinstance(error, Exception) else []
-    return _last_word("exception", type(error).__name__, _message(error), frames, number, hints)
+    message, within = _message(error), _within(error)
+    if within and number is None:
+        message = shorten(message, MESSAGE_CHARACTERS - 200) + f" (within the saved tool {within!r})"
+    return _last_word("exception", type(error).__name__, message, frames, number, hints)
 
 
-def line() -> int:
-    """The line of the program that is now being executed, 0 where there is none."""
-    frame = sys._getframe(1)  # noqa: SLF001 - how a frame is had
-    while frame is not None and frame.f_code.co_filename != FILENAME:
+def place() -> Place:
+    """Where the program now is."""
+    frame, within = sys._getframe(1), ""  # noqa: SLF001 - how a frame is had
+    while frame is not None and (file := frame.f_code.co_filename) != FILENAME:
+        if file.startswith(SAVED):
+            within = file.removeprefix(SAVED)
         frame = frame.f_back  # type: ignore[assignment]
-    if (stands := line_of_task.get()) and (frame is None or frame.f_code.co_name == "<module>"):
-        return stands
-    return 0 if frame is None else frame.f_lineno
+    if (stands := place_of_task.get())[0] and (frame is None or frame.f_code.co_name == "<module>"):
+        return stands[0], within or stands[1]
+    return (0 if frame is None else frame.f_lineno), within
 
 
 def _compile(source: str) -> list[CodeType]:
@@ -112,6 +122,16 @@ def _levels(error: BaseException) -> list[TracebackType]:
     if len(found) > OUTER_FRAMES + INNER_FRAMES:
         found[OUTER_FRAMES:-INNER_FRAMES] = []
     return found
+
+
+def _within(error: BaseException) -> str:
+    """The saved tool that an error comes from, or nothing."""
+    within, step = "", error.__traceback__
+    while step is not None:
+        file = step.tb_frame.f_code.co_filename
+        within = "" if file == FILENAME else within or file.partition(SAVED)[2]
+        step = step.tb_next
+    return within
 
 
 def _frames_of(error: BaseException) -> list[list[Any]]:
