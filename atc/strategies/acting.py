@@ -20,7 +20,7 @@ from atc.prompts import fill
 from atc.retrieve.asking import an_object
 from atc.searching import MOST_SEARCHES, Searching
 from atc.strategies.attempts import executed
-from atc.strategies.conversation import longest_shown
+from atc.strategies.conversation import longest_shown, room_for_turns
 from atc.strategies.run import Parts, Run
 from atc.synthesize import parse
 from atc.types import Attempt, Program
@@ -69,6 +69,8 @@ class Acting(Run):
     def __init__(self, task: str, parts: Parts, *, tools: Toolbox | None = None) -> None:
         super().__init__(task, parts, tools=tools)
         self.standing: tuple[Action, ...] = ()
+        self.room = room_for_turns(parts.prompt_tokens)
+        """Tokens of turns beside what a prompt tells of tools."""
         self.waits = ""
         """The tool that the model called last before an id was known that it needs."""
 

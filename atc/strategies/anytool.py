@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from atc.events import Doubted, ToolsChosen
 from atc.findings import invocation
@@ -27,11 +27,11 @@ from atc.retrieve.document import ToolDocument
 from atc.retrieve.hierarchy import spelled
 from atc.strategies import dfsdt, react
 from atc.strategies.acting import Acting, Action, offered
-from atc.strategies.conversation import Turn, Turns, room_for_turns
+from atc.strategies.conversation import Turn, Turns, asked
 from atc.strategies.run import Parts
 from atc.types import Attempt, Solution
 from protocols.abridge import abridged, clipped
-from protocols.ask import Ask, Message
+from protocols.ask import Ask
 from protocols.render import described_within
 from protocols.toolbox import Toolbox
 from sandbox.trace import ToolCall
@@ -62,8 +62,7 @@ def solve(task: str, parts: Parts, *, options: Options | None = None) -> Solutio
     return _AnyTool(task, replace(parts, config=replace(config, max_tokens=tokens)), options).solve()
 
 
-@dataclass(frozen=True, slots=True)
-class _Failed:
+class _Failed(NamedTuple):
     """Why a round came to nothing, and the functions that were of no use."""
 
     reason: str
@@ -126,7 +125,7 @@ class _AnyTool(Acting):
         if failed is not None:
             again = fill("anytool_again", reason=failed.reason)
             opening[-1] = replace(opening[-1], content=f"{opening[-1].content}\n\n{again}")
-        turns = Turns(opening, room_for_turns(budget), list(self.turns))
+        turns = Turns(opening, self.room, list(self.turns))
         solver = dfsdt.search if self.options.solver == "dfsdt" else react.chain_of_turns
         limit = solver(turns, offer, self, most=self.options.turns)
         last = turns.last
@@ -171,7 +170,7 @@ class _AnyTool(Acting):
         A call that changed something stays in the history and in the program, whatever was said of its tool: it did
         happen.
         """
-        asked = self.search.ask.usage.model_calls
+        before = self.search.ask.usage.model_calls
         if failed.functions:
             self.search.prune(failed.functions)
             wrote = {one.tool for one in self.standing if self.parts.toolbox[one.tool].protocol.writes}
@@ -179,7 +178,7 @@ class _AnyTool(Acting):
             self.standing = tuple(action for action in self.standing if action.tool not in gone)
             self.turns = [turn for turn in self.turns if turn.tool not in gone]
         self.search.resume(failed.reason)
-        return self.search.ask.usage.model_calls > asked
+        return self.search.ask.usage.model_calls > before
 
     def _candidates(self) -> Toolbox:
         """The pool's tools that fit a prompt, those that are new first: the solver has not tried them."""
@@ -206,8 +205,7 @@ _MOST_CALLS = 12
 """Calls that a judge is shown: the last ones, from which an answer is made."""
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(NamedTuple):
     """What is held of an answer, why, and the votes that were asked for."""
 
     word: Word
@@ -226,7 +224,7 @@ def judged(ask: Ask, task: str, answer: str, *, calls: str = "", votes: int = 3,
         ModelUnavailable: the model did not answer.
     """
     said = fill("judge_task", task=task, calls=calls or "(none)", answer=clipped(answer.strip(), _LONGEST_ANSWER))
-    messages = [Message("system", fill("judge")), Message("user", said)]
+    messages = asked(fill("judge"), said)
     words: list[Word] = []
     reasons: dict[Word, str] = {}
     for seed in range(votes):

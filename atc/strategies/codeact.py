@@ -15,7 +15,7 @@ from typing import NamedTuple
 from atc.meter import BudgetSpent
 from atc.prompts import fill
 from atc.repair import traceback_text
-from atc.strategies.attempts import executed, with_named
+from atc.strategies.attempts import executed
 from atc.strategies.conversation import (
     Turn,
     Turns,
@@ -101,7 +101,7 @@ class _Session(Run):
 
     def _executed(self, program: Program, *, look: bool = False) -> Attempt:
         self.growing.settle()
-        return executed(self, program, with_named(program, self.tools, self.parts.toolbox), look=look)
+        return executed(self, program, self.tools, look=look)
 
 
 def _shown_as(output: str) -> str:

@@ -19,7 +19,7 @@ from atc.decode.formats import PYTHON_CALL
 from atc.decode.read import ReadCall, write_as
 from atc.prompts import fill
 from atc.strategies.acting import Acting, finish_tool, reply_tool
-from atc.strategies.conversation import Turn, Turns, briefer, room_for_turns
+from atc.strategies.conversation import Turn, Turns, asked, briefer
 from atc.strategies.run import Parts
 from atc.types import Solution
 from protocols.abridge import abridged, clipped, sampled
@@ -71,12 +71,7 @@ class _Team(Acting):
     def __init__(self, task: str, parts: Parts) -> None:
         super().__init__(task, parts)
         self.stubs = self.described(self.tools)
-        opening = [
-            Message("system", fill("conagents_ground")),
-            Message("user", fill("task", stubs=self.stubs, task=task)),
-        ]
-        self.room = room_for_turns(parts.prompt_tokens)
-        self.turns = Turns(opening, self.room)
+        self.turns = Turns(asked(fill("conagents_ground"), fill("task", stubs=self.stubs, task=task)), self.room)
         self.known: list[str] = []
         self.rounds = 0
 
@@ -120,13 +115,8 @@ class _Team(Acting):
         if refused := self._reviewed(question, ["grounding"]):
             return refused
         chosen = self.tools.only([step["tool"]])
-        asked = fill(
-            "conagents_instruction",
-            stubs=self.described(chosen),
-            known=self._known(),
-            instruction=step["instruction"],
-        )
-        messages = [Message("system", fill("conagents_execute")), Message("user", asked)]
+        about = {"stubs": self.described(chosen), "known": self._known(), "instruction": step["instruction"]}
+        messages = asked(fill("conagents_execute"), fill("conagents_instruction", **about))
         return self._accepted("execution", messages, chosen, partial(self._called, step))[1]
 
     def _called(self, step: Mapping[str, str], call: ReadCall) -> _Outcome:
@@ -159,8 +149,7 @@ class _Team(Acting):
 
         def asking(prompt: str, response: str) -> list[Message]:
             about = {"instruction": step["instruction"], "wanted": step["wanted"]}
-            asked = fill("conagents_response", call=call, response=response, **about)
-            return [Message("system", fill(prompt)), Message("user", asked)]
+            return asked(fill(prompt), fill("conagents_response", call=call, response=response, **about))
 
         code = []
         if len(repr(value)) > LONGEST_READ:
@@ -178,7 +167,7 @@ class _Team(Acting):
         """
         if not self.rounds:
             return None
-        messages = [Message("system", fill("conagents_review")), Message("user", question)]
+        messages = asked(fill("conagents_review"), question)
         call = self.held(write_call, messages, _reviewing(to, accepts=accepts), purpose="review").call
         if call.tool != "send_back" or call.error is not None:
             return None

@@ -99,13 +99,18 @@ def opening(
     sections = re.split(r"^=== (\w+)\n", example, flags=re.MULTILINE)[1:]
     texts = [text.strip("\n") for text in sections[1::2]]
     begun = texts.pop(0) if sections[0] == "task" else fill("example_task")
-    asked = fill("task", stubs=described_within(tools, budget=budget, docs=docs)[0], task=task)
+    stubs = described_within(tools, budget=budget, docs=docs)[0]
     return [
         Message("system", rules),
         Message("user", fill("example_task_names") if docs == "names" else begun),
         *(Message("user", told(text)) if n % 2 else Message("assistant", said(text)) for n, text in enumerate(texts)),
-        Message("user", paragraphs([asked, more])),
+        Message("user", paragraphs([fill("task", stubs=stubs, task=task), more])),
     ]
+
+
+def asked(system: str, user: str) -> list[Message]:
+    """A conversation that begins with these two messages."""
+    return [Message("system", system), Message("user", user)]
 
 
 def paragraphs(parts: Iterable[str]) -> str:

@@ -14,7 +14,7 @@ from atc.decode.read import ReadCall
 from atc.prompts import fill
 from atc.strategies import conversation
 from atc.strategies.acting import Acting, Offer, offered
-from atc.strategies.conversation import Turn, Turns, room_for_turns
+from atc.strategies.conversation import Turn, Turns
 from atc.strategies.run import Parts
 from atc.types import Solution
 from protocols.abridge import clipped
@@ -48,7 +48,7 @@ class ByTurns(Acting):
         self.offer = offered(self.tools, back=back, searching=self.meter.searching)
         budget, docs = parts.prompt_tokens, parts.config.docs
         start = opening(task, self.tools, self.offer, budget=budget, docs=docs)
-        self.turns = Turns(start, room_for_turns(budget))
+        self.turns = Turns(start, self.room)
 
     def act(self) -> None:
         """Turn after turn."""

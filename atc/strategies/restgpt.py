@@ -21,7 +21,7 @@ from atc.findings import invocation
 from atc.prompts import fill
 from atc.repair.reading import fenceless
 from atc.strategies.acting import Acting, reply_tool
-from atc.strategies.conversation import Turn, Turns, briefer, first_paragraph, room_for_turns
+from atc.strategies.conversation import Turn, Turns, asked, briefer, first_paragraph
 from atc.strategies.run import Parts
 from atc.types import Solution
 from protocols.abridge import abridged, clipped
@@ -67,19 +67,11 @@ class Plan(NamedTuple):
 
 
 class _RestGPT(Acting):
-    """One run. `planning` is the planner's conversation, `selecting` the selector's about the step that is under way.
-
-    `results` are what came of the steps, `chosen` what the selector said last, and what came of that.
-    """
+    """One run. `planning` is the planner's conversation, `results` are what came of the steps."""
 
     def __init__(self, task: str, parts: Parts) -> None:
         super().__init__(task, parts)
-        room = room_for_turns(parts.prompt_tokens)
-        opening = [
-            Message("system", fill("restgpt_plan")),
-            Message("user", fill("restgpt_plan_task", task=task)),
-        ]
-        self.planning = Turns(opening, room)
+        self.planning = Turns(asked(fill("restgpt_plan"), fill("restgpt_plan_task", task=task)), self.room)
         self.results: list[str] = []
 
     def act(self) -> None:
@@ -115,16 +107,21 @@ class _RestGPT(Acting):
 
     def _background(self) -> str:
         """What came of the steps so far, the earliest in brief where room is short."""
-        room = self.planning.room // 2
-        return "\n".join(briefer(self.results, room=room)) or "No background"
+        return "\n".join(briefer(self.results, room=self.room // 2)) or "No background"
 
     def _select(self, plan: Plan, background: str) -> ReadCall:
         """The selector's reply.
 
         One that names no API that there is, is asked for again, as in the paper's published code.
         """
-        selecting = Turns(selector_opening(plan.text, background, self.tools, self.parts), self.planning.room)
-        offer = choices(self.tools)
+        apis = names_only(self.tools)
+        if self.parts.config.docs != "names":
+            summaries = "\n".join(f"- {alias}: {_summary(tool)}" for alias, tool in self.tools.items())
+            apis = summaries if token_estimate(summaries) <= self.parts.prompt_tokens else apis
+        task = fill("restgpt_select_task", background=background, step=plan.text)
+        selecting = Turns(asked(fill("restgpt_select", apis=apis), task), self.room)
+        names = {"type": "array", "items": {"enum": list(self.tools)}, "minItems": 1, "maxItems": _MOST_APIS}
+        offer = Toolbox([reply_tool("call_apis", apis=names, plan=_TEXT), reply_tool("no_call", result=_TEXT)])
         for _ in range(_MOST_CHOICES):
             written = self.held(write_call, selecting.messages(), offer, purpose="select")
             call, said = written.call, written.text.strip() or "(nothing)"
@@ -142,9 +139,9 @@ class _RestGPT(Acting):
         offer = asking.also([reply_tool("execution_result", "Say what came of the plan.", text=_TEXT)])
         last_word = list(offer)[-1]
         functions = self.described(offer.only(chosen), share=2)
-        asked = fill("restgpt_call_task", functions=functions, background=background, plan=plan)
+        task = fill("restgpt_call_task", functions=functions, background=background, plan=plan)
         system = fill("restgpt_call", instructions=INSTRUCTIONS, result=last_word)
-        turns = Turns([Message("system", system), Message("user", asked)], room_for_turns(parts.prompt_tokens))
+        turns = Turns(asked(system, task), self.room)
         for _ in range(MOST_TURNS):
             written = self.held(_WRITE, turns.messages(), offer)
             tool, arguments = written.call.tool, dict(written.call.arguments)
@@ -180,8 +177,7 @@ class _RestGPT(Acting):
                 for sample in ("", f"\n\n{snippet}")
             ]
         shown = abridged(value, most=min(_SAMPLE, 3 * parts.prompt_tokens))
-        asked = fill("restgpt_parse_read", call=made, about=about, data=shown, wanted=wanted)
-        reading = [Message("user", asked)]
+        reading = [Message("user", fill("restgpt_parse_read", call=made, about=about, data=shown, wanted=wanted))]
         return self.read_response(value, code, reading, purpose="parse", tokens=_PARSE_TOKENS, most=LONGEST_RESULT)
 
 
@@ -194,25 +190,6 @@ def read_plan(text: str) -> Plan:
     if final is None:
         return Plan(text)
     return Plan(text, first_paragraph(final["answer"]))
-
-
-def selector_opening(step: str, background: str, tools: Toolbox, parts: Parts) -> list[Message]:
-    """The conversation that asks for the API of one step: their names, and what each is for."""
-    apis = names_only(tools)
-    if parts.config.docs != "names":
-        summaries = "\n".join(f"- {alias}: {_summary(tool)}" for alias, tool in tools.items())
-        apis = summaries if token_estimate(summaries) <= parts.prompt_tokens else apis
-    return [
-        Message("system", fill("restgpt_select", apis=apis)),
-        Message("user", fill("restgpt_select_task", background=background, step=step)),
-    ]
-
-
-def choices(tools: Toolbox) -> Toolbox:
-    """What the selector may say, as calls: so a reply can be held to the names that there are."""
-    apis = {"type": "array", "items": {"enum": list(tools)}, "minItems": 1, "maxItems": _MOST_APIS}
-    calling = [reply_tool("call_apis", apis=apis, plan=_TEXT)] if tools else []
-    return Toolbox([*calling, reply_tool("no_call", result=_TEXT)])
 
 
 def _summary(tool: Tool) -> str:
