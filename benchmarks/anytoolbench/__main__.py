@@ -61,7 +61,7 @@ def make_queries(pool: ApiPool, ask: Ask, out: Path, *, count: int, seed: int = 
         InvalidRunFile: the file cannot be used or continued.
         ModelUnavailable: the model did not answer; what is done stands, and another run goes on with the next query.
     """
-    header = {"format": "atc-anytoolbench-2", "data": pool.digest, "model": ask.name, "seed": seed}
+    header = {"format": "atc-anytoolbench-2", "data": f"{len(pool)} APIs", "model": ask.name, "seed": seed}
     with Rows(out, header, key=("id",)) as file, bar("making", total=count) as watch:
         while len(taken := taken_of(file.rows.values())) < count and len(file.rows) < TRIES * count:
             watch(len(taken))

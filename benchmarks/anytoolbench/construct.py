@@ -28,24 +28,8 @@ TURNS, FINISHES, POOL, TEMPERATURE = 40, 3, 16, 1.0
 """What the paper does not state: calls of all functions together; times that a query is handed in, each but the last
 told what is wrong with it by rule; APIs in the pool; and the writer's temperature (judge and filter are greedy)."""
 _REPLY_TOKENS, _VERDICT_TOKENS = 1500, 300
-_MOST_REPEATS = 3
-"""Calls with the same result as before, in a row, after which the writing ends: it would go on so."""
 _LONGEST_TEXT, _LINE, _LETTERS = 1500, 300, 3
 _NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
-_FLAWS = {
-    "missing information": re.compile(
-        r"\{[^{}]{1,40}\}|<(?!https?:)[a-z][^<>@]{1,40}>|\[(?:your|my|the|insert|name|city|date)\b[^][]*\]|\bX{3,}\b"
-        r"|\b(?:attached|enclosed|uploaded) (?:file|image|photo|picture|document|pdf)\b",
-        re.IGNORECASE,
-    ),
-    "fake parameters": re.compile(
-        r"\b[\w.-]*\b(?:example\.(?:com|org|net)|your-?(?:domain|website|site)\.\w+)|\b1234567\d*|\b555[ -]?01\d\d\b"
-        r"|\babc-?123\w*",
-        re.IGNORECASE,
-    ),
-    "names an API": re.compile(r"\b(?:use|using|via|through|call|query) (?:the )?(?:[\w.'-]+ ){1,4}(?:API|endpoint)\b"),
-}
-"""What a program can see of a query that is no good (A.7). What it cannot see is left to a model."""
 fill = partial(prompt_files.fill, "benchmarks.anytoolbench.prompts")
 
 
@@ -72,10 +56,10 @@ class Query:
         """What can be called now; a function that can do nothing takes None."""
         flat, pool = FUNCTIONS["flat"], self.search.pool
         held = list(pool) or [""]
-        one_call = {"anyOf": [an_object({"api": {"enum": [api]}, "arguments": self.pool[api].schema}) for api in pool]}
-        text, solution = a_text(_LONGEST_TEXT, least=1), a_list(one_call, most=CALLS, least=1)
+        one_call = {"api": {"enum": held}, "arguments": {"type": "object"}}
+        text, solution = a_text(_LONGEST_TEXT, least=1), a_list(an_object(one_call), most=CALLS, least=1)
         removed = {"apis": a_list({"enum": held}, most=len(held), least=1)} if pool else None
-        tested = {"api": {"enum": held}, "arguments": {"type": "object"}} if pool else None
+        tested = one_call if pool else None
         finishes = len(self.pool.categories(pool)) >= LEAST_CATEGORIES
         finished = {"query": text, "solution": solution, "answer": text} if finishes else None
         return {
@@ -164,9 +148,8 @@ def construct(pool: ApiPool, number: int, ask: Ask, *, seed: int = 0) -> dict[st
 
 def _explore(query: Query, agent: Agent, purpose: str, ask: Ask) -> Iterator[str]:
     """Let the model call until a query is taken, or a bound is met; gives a line for each call."""
-    repeats, heard = 0, dict[str, str]()
     for turn in range(TURNS):
-        if query.taken or len(query.refusals) >= FINISHES or repeats >= _MOST_REPEATS:
+        if query.taken or len(query.refusals) >= FINISHES:
             return
         functions = query.functions()
         reply = ask(
@@ -177,10 +160,8 @@ def _explore(query: Query, agent: Agent, purpose: str, ask: Ask) -> Iterator[str
             max_tokens=_REPLY_TOKENS,
         )
         call, result = perform(query.search, agent, reply.text, functions)
-        repeats = repeats + 1 if heard.get(call) == result else 0
-        heard[call] = result
         agent.history.append(Message("assistant", reply.text))
-        agent.hear("the result is the same as before; make another call" if repeats else result)
+        agent.hear(result)
         yield f"{clipped(call, _LINE)} → {clipped(one_text(result), _LINE)}"
 
 
@@ -195,13 +176,6 @@ def verified(
     if not LEAST_CATEGORIES <= len(categories) <= MOST_CATEGORIES or len(planned) > CALLS:
         wanted = f"{LEAST_CATEGORIES} to {MOST_CATEGORIES} categories, {CALLS} calls at most"
         raise Refused("categories", f"{len(planned)} calls of {', '.join(categories)}; {wanted}, are wanted")
-    for kind, rule in _FLAWS.items():
-        if found := rule.search(query):
-            raise Refused(kind, found[0])
-    names = {part for name in pool for part in (name, name.rpartition("/")[2])}
-    for name in sorted(names):
-        if re.search(r"\w[_/.]\w|[a-z][A-Z]", name) and name.casefold() in query.casefold():
-            raise Refused("names an API", name)
     known, shared = query.casefold(), False
     for number, (api, arguments) in enumerate(planned, start=1):
         for name, value in arguments.items():

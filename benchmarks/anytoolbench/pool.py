@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import random
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +19,6 @@ from protocols.protocol import Annotations, ToolProtocol
 from protocols.toolbox import Tool, Toolbox
 from sandbox.contract import BadArguments, contract
 
-_LONGEST_SCHEMA = 4000
-"""Characters of a schema of arguments that a reply is held to; one that is longer is checked when the call comes."""
 _TYPES = {kind: {"type": kind} for kind in ("string", "number", "boolean", "array", "object")}
 _ENTRIES = 2
 """Of a list in a response that is made up."""
@@ -46,13 +42,6 @@ class Api:
 
     document: ToolDocument
     tool: Tool
-
-    @property
-    def schema(self) -> JsonObject:
-        """What a model's arguments are held to."""
-        given = self.tool.protocol.input_schema
-        text = json.dumps(given)
-        return given if len(text) <= _LONGEST_SCHEMA and '"$ref"' not in text else {"type": "object"}
 
     def call(self, arguments: JsonObject) -> Json:
         """The response, arguments by their original names.
@@ -97,12 +86,6 @@ class ApiPool(Mapping[str, Api]):
     def categories(self, names: Iterable[str]) -> list[str]:
         """The categories of APIs, each once."""
         return list(dict.fromkeys(self._categories[name] for name in names))
-
-    @cached_property
-    def digest(self) -> str:
-        """Changes when what is known of an API or what it takes does."""
-        content = [[name, api.document.digest, api.tool.protocol.input_schema] for name, api in self._apis.items()]
-        return hashlib.sha256(json.dumps(content, sort_keys=True, default=str).encode()).hexdigest()[:16]
 
 
 def pool_of_toolbox(toolbox: Toolbox) -> ApiPool:
