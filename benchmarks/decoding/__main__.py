@@ -19,6 +19,7 @@ from benchmarks import runner
 from benchmarks.decoding import chance, funcqa, kamel, overhead, speed, tmdb
 from benchmarks.decoding.arms import MODES, Arm, Row, arm_file, report, run_arms, sampled
 from benchmarks.decoding.vocabulary import gguf_tokenizer
+from benchmarks.restbench.data import FOLDER as RESTBENCH
 from protocols.ask import Ask
 
 SUITES = ("funcqa", "kamel", "restbench", "random", "gold", "speed", "overhead")
@@ -79,7 +80,7 @@ def _parts(
             some = sampled(whole.test(count), sample or kamel.QUESTIONS, seed)
             yield kamel.Asked(ask, whole.relations[:count], seed=seed), some, kamel.ARMS, f"relations={count}"
     else:
-        asked = tmdb.Asked(ask, data or tmdb.FOLDER, seed=seed)
+        asked = tmdb.Asked(ask, data or RESTBENCH, seed=seed)
         yield asked, sampled(asked.cases, sample or tmdb.TASKS, seed), tmdb.ARMS, ""
 
 
