@@ -17,7 +17,7 @@ from typing import Any
 import click
 
 from atc.cli.output import say
-from atc.cli.probe import open_model
+from atc.cli.probe_sources import open_model
 from atc.cli.progress import bar
 from atc.cli.settings import load_config
 from benchmarks.bfcl import CLASSES
