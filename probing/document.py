@@ -19,7 +19,7 @@ from probing.facts import TEXT_PLACES, ArgumentFacts, ToolFacts
 from probing.infer import conforms, count_fields, infer, nodes, one_or_all, relaxed
 from probing.invent import clauses, number_of
 from probing.links import ObservedLink
-from probing.names import common_format, text_of
+from probing.names import text_of
 from probing.probe import Probed
 from probing.samples import Sample, Value
 from probing.writes import effects_of
@@ -37,7 +37,7 @@ _LISTED, _LONGEST = 2, 200
 """Elements of a list, and characters of a text, that an example shows."""
 _HIDDEN = "<secret>"
 _QUOTED = re.compile(r"(?<!\w)(['\"`])([^'\"`]{1,80})\1")
-_EXAMPLES, _SEVERAL = 3, 3
+_EXAMPLES = 3
 _OURS = ("generated", "model")
 NOBODYS = frozenset({"given", "enum", "error", "generated"})
 """Origins of values that are nobody's data: the tool's own description and replies, and what we made up."""
@@ -154,9 +154,6 @@ def _property(facts: ToolFacts, argument: ArgumentFacts, root: JsonObject, *, ke
             found["type"] = one_or_all([*kinds, *map(type_name, accepted)])
     if "type" not in found and (kinds := _types(argument, found)):
         found["type"] = one_or_all(kinds)
-    real = [value for value in argument.accepted if value.origin.kind not in _OURS]
-    if not found.keys() & {"format", "enum"} and len(real) >= _SEVERAL and all(isinstance(v, str) for v in accepted):
-        found |= {"format": form} if (form := common_format(accepted)) else {}
     whole = top.keys() & {"anyOf", "oneOf", "allOf", "enum", "const"}
     schema |= {k: v for k, v in found.items() if k not in top and not (k == "type" and whole)}
     if not top.keys() & {"examples", "example"} and (

@@ -24,14 +24,13 @@ class ArgumentFacts:
     """What is known of one argument.
 
     `place` is where it travels (`path`, `query`, `body` …; `value` where JSON values are passed on as they are, by a
-    Python function or an MCP tool). `required`: True, False, or None where nothing tells; `why` says what told.
+    Python function or an MCP tool). `required`: True, False, or None where nothing tells.
     """
 
     name: str
     place: str = "value"
     declared: JsonObject = field(default_factory=dict)
     required: bool | None = None
-    why: str = ""
     hints: tuple[Hint, ...] = ()
     accepted: tuple[Value, ...] = ()
     """Different values with which a call was done, oldest first."""
@@ -160,9 +159,8 @@ def _argument(protocol: ToolProtocol, name: str, told: Sequence[tuple[Sample, tu
     refused: dict[str, Value] = {}
     lost: dict[str, Value] = {}
     required: bool | None = True if name in protocol.required else None
-    why = "declared" if required else ""
     if place == "path":
-        required, why = True, "it stands in the path"
+        required = True
     for sample, said in told:
         here = [hint for hint in said if hint.argument == name]
         mine.update(dict.fromkeys(here))
@@ -172,17 +170,17 @@ def _argument(protocol: ToolProtocol, name: str, told: Sequence[tuple[Sample, tu
             if given is not None:
                 accepted.setdefault(repr(given.value), given)
             elif place != "path":
-                required, why = False, f"call {sample.number} was done without it"
+                required = False
         elif given is None:
             # "must be one of A, B" of an argument that was not given says that it was missed.
             if required is None and kinds & (_SAYS_WRONG | {"missing"}):
-                required, why = True, f"call {sample.number} was refused without it"
+                required = True
         elif kinds & (_SAYS_WRONG | {"unknown"}):
             refused.setdefault(repr(given.value), given)
         elif "not_found" in kinds or (sample.status == 404 and place == "path"):
             lost.setdefault(repr(given.value), given)
     return ArgumentFacts(
-        name=name, place=place, declared=declared if isinstance(declared, Mapping) else {}, required=required, why=why,
+        name=name, place=place, declared=declared if isinstance(declared, Mapping) else {}, required=required,
         hints=tuple(mine), accepted=tuple(accepted.values()),
         refused=tuple(v for key, v in refused.items() if key not in accepted),
         not_found=tuple(v for key, v in lost.items() if key not in accepted),

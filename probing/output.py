@@ -127,7 +127,6 @@ def _tool(probed: Probed, name: str, protocol: ToolProtocol) -> dict[str, Any]:
         "arguments": {
             one.name: {
                 "required": one.required,
-                **({"why": one.why} if one.why else {}),
                 "accepted": len(one.accepted),
                 "refused": len(one.refused),
                 "notFound": len(one.not_found),

@@ -326,7 +326,7 @@ def said_of(argument: ArgumentFacts) -> frozenset[str]:
 def good_values(argument: ArgumentFacts) -> Iterator[Json]:
     """Values that are known to be good for an argument, or are called so."""
     yield from (held.value for held in argument.accepted)
-    yield from (value for h in argument.hints if h.kind in ("enum", "example") for value in h.values)
+    yield from (value for h in argument.hints if h.kind == "enum" for value in h.values)
     for key in ("examples", "enum"):
         yield from values if isinstance(values := argument.declared.get(key), list) else ()
     yield from (argument.declared[key] for key in ("example", "default", "const") if key in argument.declared)

@@ -222,7 +222,7 @@ def _told(session: Session) -> Iterator[dict[str, Any]]:
         yield {
             "tool": one.tool,
             "calls": [call.number for call in one.calls],
-            "marks": sorted({_clipped(text) for text in one.marks}),
+            "marks": sorted({one_line(text, limit=_LONGEST) for text in one.marks}),
             "ids": sorted({text for _, text in one.ids | one.given} - one.marks),
             "removed": not one.there,
             "why": f"removed {by}" if not one.there else _why_left(session, one),
@@ -230,12 +230,9 @@ def _told(session: Session) -> Iterator[dict[str, Any]]:
     for intent in session.log.intents.values():
         if ledger.restricts(tool := str(intent["tool"])):
             why = "the call was cut off, so nobody knows whether it made anything"
-            marks, calls = sorted(map(_clipped, ledger.marks_in(intent["arguments"]))), [intent["number"]]
+            marks = sorted(one_line(text, limit=_LONGEST) for text in ledger.marks_in(intent["arguments"]))
+            calls = [intent["number"]]
             yield {"tool": tool, "calls": calls, "marks": marks, "ids": [], "removed": False, "why": why}
-
-
-def _clipped(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
 
 def _why_left(session: Session, one: Made) -> str:
@@ -250,7 +247,5 @@ def _why_left(session: Session, one: Made) -> str:
     later = (s for s in reversed(session.log.samples) if s.tool in removers and s.number > one.calls[-1].number)
     if tried := next((s for s in later if texts & set(map(str, s.plain.values()))), None):
         return f"{tried.tool} refused: {one_line(tried.error, limit=120)}"
-    if not one.shown:
-        return f"no read showed that it carries the mark, so {removers[0]} was not called"
-    why = session.caller.stopped.get(removers[0]) or ("" if session.caller.left(removers[0]) else "its calls are spent")
-    return f"{removers[0]} was not called{why and ': '}{why}"
+    unseen = "" if one.shown else "no read showed that it carries the mark, so "
+    return f"{unseen}{removers[0]} was not called"

@@ -23,11 +23,11 @@ from protocols.reply import one_line
 from protocols.words import snake
 
 HintKind = Literal[
-    "missing", "any_of", "unknown", "type", "enum", "range", "length", "pattern", "format", "example", "not_found",
+    "missing", "any_of", "unknown", "type", "enum", "range", "length", "pattern", "format", "not_found",
     "refused",
 ]  # fmt: skip
 """*missing*: it must be given. *any_of*: it or another that the reply names must be. *unknown*: there is no such
-argument. *type* … *format*: what it must be. *example*: values that the reply quotes. *not_found*: well formed, but
+argument. *type* … *format*: what it must be. *not_found*: well formed, but
 there is no such thing. *refused*: the reply names the argument, and no more can be read from it."""
 
 
@@ -39,7 +39,7 @@ class Hint:
     argument: str = ""
     types: tuple[str, ...] = ()
     values: tuple[Json, ...] = ()
-    """For *enum* all of them, for *example* those quoted."""
+    """Of an *enum*."""
     minimum: float | None = None
     maximum: float | None = None
     """Inclusive, for *range*; of characters or items for *length*."""
@@ -170,7 +170,7 @@ def _hints(text: str, status: int | None, sent: str, names: tuple[tuple[str, str
     kept: dict[Hint, Hint] = {}
     for hint in found:
         kept.setdefault(replace(hint, text=""), replace(hint, text=one_line(reader.neutral(hint.text), limit=200)))
-    told = {hint.argument for hint in kept.values() if hint.kind not in ("refused", "example")}
+    told = {hint.argument for hint in kept.values() if hint.kind != "refused"}
     return tuple(hint for hint in kept.values() if hint.kind != "refused" or hint.argument not in told)
 
 
@@ -266,7 +266,7 @@ class _Reader:
             yield Hint(kind="refused", argument=name, text=words)
         else:
             yield from (replace(fact, argument=name, text=words) for fact in facts)
-            if all(fact.kind == "example" for fact in facts):
+            if not facts:
                 yield Hint(kind="refused", argument=name, text=words)
 
     def _sentences(self, text: str) -> Iterator[Hint]:
@@ -341,8 +341,6 @@ def wanted(words: str) -> list[Hint]:
     elif not found and re.search(r"valid|format|must be|should be|expected|parse|convert|is not", low):
         form = next((form for form, pattern in _FORMAT_WORDS if re.search(pattern, low)), "")
         found += [Hint(kind="format", format=form)] if form else []
-    if match := re.search(rf"(?:such as|e\.g\.,?|for example|example:?|like) {_QUOTED}(?: or {_QUOTED})?", words[:600]):
-        found.append(Hint(kind="example", values=tuple(part for part in match.groups() if part)))
     return found or ([Hint(kind="not_found")] if _LOST.search(low) else [])
 
 

@@ -81,7 +81,7 @@ class Teacher:
         """What a refusal says of arguments that no rule reads: asked once per template, and kept in the log."""
         names = list(tool.arguments)
         one = {
-            "kind": {"enum": [kind for kind in get_args(HintKind) if kind != "example"]},
+            "kind": {"enum": list(get_args(HintKind))},
             "argument": {"enum": names},
             "types": {"type": "array", "items": {"enum": _TYPES}},
             "values": {"type": "array", "items": {"type": ["string", "number"]}, "maxItems": 30},

@@ -108,7 +108,7 @@ def candidates(
     """
     fits = Fits(tool, argument)
     listed = argument.declared.get("enum")
-    told = [v for kind in ("example", "enum") for h in argument.hints if h.kind == kind for v in h.values]
+    told = [value for hint in argument.told("enum") for value in hint.values]
     sources: list[tuple[float, float, Iterable[Value]]] = [
         (0.0, 0.4, _as(_described(tool, argument), "given")),
         (0.4, 0.6, _as(listed if isinstance(listed, list) else [], "enum")),
