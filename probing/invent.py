@@ -25,7 +25,6 @@ _FAR, _MANY = 1_000_000, 100_000
 """Numbers beyond most ranges; of records that a page may hold, fewer, lest a tool without a limit sends them all."""
 _SAID = frozenset({"type", "enum", "range", "length", "pattern", "format"})
 _DATES = ("2024-01-15", "2020-06-01", "2010-01-01", "2030-06-01", "2000-01-01")
-_LATER = ("2024-01-16", "2020-06-02", "2010-01-02", "2030-06-02", "2000-01-02")
 _EDGES = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
 
 
@@ -131,18 +130,12 @@ def named(name: str) -> tuple[Json, ...]:
     if Name(own, own).identifies and words[-1] not in VALUES:
         return ()
     if words[-1] in ("datetime", "timestamp") or (words[-1] == "at" and len(words) > 1):
-        return tuple(f"{day}T00:00:00Z" for day in _dates(name))
+        return tuple(f"{day}T00:00:00Z" for day in _DATES)
     if set(words) & {"date", "birthday", "dob", "arrival", "checkin", "checkout", "departure", "since", "until"}:
-        return _dates(name)
+        return _DATES
     if words[0] in ("max", "min", "maximum", "minimum") and words[-1] not in ("date", "year"):
         return VALUES[words[0]]
     return VALUES.get("_".join(words[-2:])) or VALUES.get(words[-1]) or ()
-
-
-def _dates(name: str) -> tuple[str, ...]:
-    """Dates of some years; for the later end of a range, by its name, the days after those."""
-    words = set(words_of(name).replace("check_out", "checkout").split("_"))
-    return _LATER if words & NAMES["ends"] and not words & NAMES["starts"] else _DATES
 
 
 def _flat(schema: Any, root: JsonObject) -> JsonObject:
@@ -213,7 +206,7 @@ def _strings(name: str, schema: JsonObject) -> Iterator[str]:
             judge = validator({"pattern": pattern})
             yield from filter(judge.is_valid, (*guesses, *usual, *_DATES, *_TEXTS))
     elif form in ("date", "date-time"):
-        yield from (day if form == "date" else f"{day}T00:00:00Z" for day in _dates(name))
+        yield from (day if form == "date" else f"{day}T00:00:00Z" for day in _DATES)
     elif form in FORMATS:
         yield from FORMATS[form]
     else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import islice, zip_longest
@@ -170,8 +170,8 @@ class Pools:
         wanted = _Wanted(protocol, argument)
         found: list[tuple[float, Value]] = []
         for apart, group in self._groups(wanted):
-            ordered = [heapq.nlargest(MOST_CANDIDATES, _spread(list(place.values.values())), key=self.popularity)
-                       for place in sorted(group, key=wanted.aptness)]  # fmt: skip
+            ordered = [heapq.nlargest(MOST_CANDIDATES, place.values.values(), key=self.popularity)
+                       for place in sorted(group, key=lambda place: not place.argument)]  # fmt: skip
             row = [held for row in zip_longest(*ordered) for held in row if held is not None]
             once = {text_of(held.value): held for held in reversed(row)}  # of several places, where the last has it
             found += [(apart + 0.75 * n, value) for n, value in enumerate(reversed(once.values()))]
@@ -267,11 +267,6 @@ class _Wanted:
         own = self.name.searches or self.name.secret or self.name.own in PAGING
         self.closed = own or (self._lookup is None and not telling)  # to names that have nothing in common
 
-    def aptness(self, place: Place) -> tuple[bool, int]:
-        """Of places of one name, arguments go first, then those of tools about the same."""
-        words = words_in((words_of(f"{place.tool}_{place.path}").replace("_", " "),))
-        return not place.argument, -len(self.about & words)
-
     def distance(self, place: Place, apart: float | None, *, aside: bool) -> float | None:
         """How far a place is from the argument, None for too far; `apart` is how far their names are."""
         if apart is None:
@@ -305,16 +300,6 @@ class _Wanted:
 
 def _origin(sample: Sample, path: str) -> Origin:
     return Origin(kind="response", tool=sample.tool, path=path, sample=sample.number)
-
-
-def _spread(values: Sequence[Value]) -> list[Value]:
-    """The first, the last, the middle one, and so on between: neighbours are often alike."""
-    order = [0, len(values) - 1]
-    step = 1 << max(0, len(values) - 1).bit_length()
-    while step > 1:
-        step //= 2
-        order += range(step, len(values), step)
-    return [values[place] for place in dict.fromkeys(order) if 0 <= place < len(values)]
 
 
 def said_of(argument: ArgumentFacts) -> frozenset[str]:

@@ -6,7 +6,6 @@ of one call are best taken from one record.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -63,7 +62,7 @@ class Fits:
 
     def allows(self, value: Json) -> bool:
         """Whether nothing that is known excludes a value."""
-        if self._argument.unknown or self.key(value) in self._gone or not _sendable(value):
+        if self._argument.unknown or self.key(value) in self._gone:
             return False
         if self._argument.place == "path" and value in ("", ".", ".."):
             return False
@@ -79,15 +78,6 @@ def _check(schema: JsonObject) -> Any:
         return validator(schema)
     except (ValueError, RecursionError):  # a schema or a pattern that is none excludes nothing
         return None
-
-
-def _sendable(value: Json) -> bool:
-    """Whether a value can be written as JSON in UTF-8: not half a character, not infinity."""
-    try:
-        json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
-    except (ValueError, TypeError, RecursionError):
-        return False
-    return True
 
 
 def _to_blame(tool: ToolFacts, name: str, held: Value) -> bool:

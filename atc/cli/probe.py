@@ -17,16 +17,14 @@ from atc.cli.output import has_person, say
 from atc.cli.pool import open_pool
 from atc.cli.probe_check import check_again
 from atc.cli.probe_report import conclude, probing_bar, show_plan, tool_lines
-from atc.cli.probe_sources import Many, conclude_many, open_model, own, probe_many, recall
+from atc.cli.probe_sources import Many, conclude_many, open_model, own, probe_many, recall, require_named
 from atc.cli.settings import load_config
-from atc.cli.wiring import invoke_settings
 from atc.config import Config
 from atc.terminal import count
 from probing.gate import plan
 from probing.output import write
 from probing.probe import Probed, known, probe, take_away
 from probing.samples import FOLDER, Log, ProbeSettings
-from protocols.invoke import Invoker
 from protocols.sources import load_source
 from protocols.toolbox import Toolbox
 
@@ -106,18 +104,16 @@ def probe_command(
         requests_per_second=flags["rate"],
         timeout_seconds=flags["timeout"],
     )
+    many = Many(config, settings, tuple(modules), keep_values=keep_values)
     if len(sources) > 1 or config.workers is not None:
         if output is None or dry_run:
             raise click.UsageError("--check and --dry-run take one SRC, and no --workers")
-        many = Many(config, settings, tuple(modules), keep_values=keep_values)
         with open_pool(config, flags["jobs"]) as pool, redirect_stdout(sys.stderr):
             ended = probe_many(sources, output, many, pool)
         sys.exit(conclude_many(ended, as_json=as_json))
     [source] = sources
     with ExitStack() as stack:
-        # Each call is one request: the gate of probing waits and repeats, nobody else.
-        invoke = replace(invoke_settings(config, say), retries=0, timeout_seconds=settings.timeout_seconds)
-        invoker = stack.enter_context(Invoker(invoke))
+        invoker = stack.enter_context(many.invoker())
         with redirect_stdout(sys.stderr):  # what a module prints when it is imported is not the result
             loaded = load_source(source, invoker=invoker, modules=modules)
         if check:
@@ -148,9 +144,7 @@ def allowed(tools: Toolbox, settings: ProbeSettings, log: Log) -> ProbeSettings:
     Raises:
         click.UsageError: `--allow-writes` names a tool that there is not.
     """
-    named = frozenset() if isinstance(settings.allow_writes, bool) else settings.allow_writes
-    if strange := sorted(named - {tool.protocol.name for tool in tools.values()}):
-        raise click.UsageError(f"--allow-writes names no tool of the source: {', '.join(strange)}")
+    require_named(tools.values(), settings)
     agreed = settings if settings.allow_writes else replace(settings, allow_writes=True)
     writes = plan(tools, agreed, log).writes
     if not writes:

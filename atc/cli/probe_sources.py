@@ -113,7 +113,7 @@ def probe_many(sources: Sequence[str], output: Path, many: Many, pool: Pool) -> 
                 done(one)
             else:
                 read.append(one)
-        _require_named(read, many.settings)
+        require_named((tool for one in read for tool in one.tools.values()), many.settings)
         read.sort(key=lambda one: sources.index(one.text))
         # The configuration is made portable here: workers elsewhere have none of its files and variables.
         away = replace(many, config=portable(many.config)) if many.config.workers is not None else many
@@ -181,11 +181,11 @@ def _is_code(tool: Tool) -> bool:
     return tool.protocol.binding is None or isinstance(tool.protocol.binding, PythonBinding)
 
 
-def _require_named(read: Sequence[_Source], settings: ProbeSettings) -> None:
-    """Raise click.UsageError where `--allow-writes` names a tool that no source has."""
+def require_named(tools: Iterable[Tool], settings: ProbeSettings) -> None:
+    """Raise click.UsageError where `--allow-writes` names a tool that is none of these."""
     named = frozenset() if isinstance(settings.allow_writes, bool) else settings.allow_writes
-    if strange := sorted(named - {tool.protocol.name for one in read for tool in one.tools.values()}):
-        raise click.UsageError(f"--allow-writes names no tool of the sources: {', '.join(strange)}")
+    if strange := sorted(named - {tool.protocol.name for tool in tools}):
+        raise click.UsageError(f"--allow-writes names no tool of the source: {', '.join(strange)}")
 
 
 def _by_host(sources: Iterable[_Source]) -> list[list[_Source]]:
