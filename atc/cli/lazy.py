@@ -37,6 +37,7 @@ class LazyGroup(click.Group):
         module, _, attribute = place.partition(":")
         gc.disable()  # what is imported stays: to look through it for garbage takes a tenth of the time
         command: click.Command = getattr(import_module(module), attribute)
+        gc.freeze()
         gc.enable()
         page = pages[0] if pages else self.page
         if isinstance(command, LazyGroup):
