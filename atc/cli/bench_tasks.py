@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from atc.cli.options import json_option
-from atc.cli.output import print_json, print_text, say
+from atc.cli.output import print_columns, print_json, print_result, print_text, say
 from atc.cli.progress import bar
 from atc.cli.settings import load_config
 from atc.terminal import count
@@ -50,12 +50,9 @@ def check(*, folder: Path | None, jobs: int, as_json: bool) -> None:
     if as_json:
         print_json(checked.as_json())
     else:
-        shares = f"success {checked.success:.0%}, path {checked.path:.0%}, precision {checked.precision:.0%}"
-        flows = f"{checked.calls:,} calls, {checked.patterns} data flows, {checked.operations} tools"
         for problem in checked.problems:
             print_text(f"problem  {problem}")
-        print_text(f"tasks    {checked.tasks}, {flows}\ngold     {shares}, {checked.seconds:.1f} s of programs")
-        print_text(f"{'failed' if checked.problems else 'passed'}   {count(len(checked.problems), 'problem')}")
+        print_columns((name, str(value)) for name, value in checked.as_json().items() if name != "problems")
     sys.exit(1 if checked.problems else 0)
 
 
@@ -87,7 +84,5 @@ def fresh(*, seed: int, wanted: int, out: Path, as_json: bool) -> None:
             advance(len(lines))
     out.mkdir(parents=True, exist_ok=True)
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    if as_json:
-        print_json({"tasks": len(lines), "file": str(path)})
-    else:
-        print_text(f"{path}: {count(len(lines), 'task')}")
+    told = f"{path}: {count(len(lines), 'task')}"
+    print_result({"tasks": len(lines), "file": str(path)}, told, as_json=as_json)

@@ -99,7 +99,6 @@ def _cluster(config: Config) -> Iterator[Check]:
     except (ImportError, AtcError) as error:  # the extra that Ray is in has a line of its own
         yield Check("cluster", "failed", str(error))
         return
-    yield Check("cluster", "ok", f"{len(found)} nodes")
     for host, has, problem in found:
         yield Check(f"node {host}", "failed" if problem else "ok", f"{has}; {problem or 'programs run in a sandbox'}")
 
@@ -136,10 +135,7 @@ def _sandbox(name: str) -> tuple[State, str]:
 
 
 def _model(config: Config) -> tuple[State, str]:
-    chosen = config.model
-    if chosen is None and openai.configured():
-        return "ok", f"the endpoint {openai.OpenAIModel().url}; 'atc models test' asks it"
-    name = chosen or "local"
+    name = config.model or (f"the endpoint {openai.OpenAIModel().url}" if openai.configured() else "local")
     if name not in LOCAL_MODELS:
         return "ok", f"{name}; 'atc models test' asks it"
     try:

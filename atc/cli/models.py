@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from atc.cli.options import json_option, model_option
-from atc.cli.output import print_columns, print_json, print_result, print_text, say
+from atc.cli.output import print_columns, print_json, print_result, say
 from atc.cli.progress import download_bar
 from atc.cli.settings import load_config
 from atc.cli.wiring import choose_model
@@ -16,6 +16,7 @@ from atc.config import Config
 from atc.models import llamacpp_url, nearby, ollama_url, openai
 from atc.models.fetch import LOCAL_MODELS, fetch, whereabouts
 from atc.retrieve import embedders
+from atc.terminal import count
 from protocols.ask import Message
 
 _QUESTION = "Write a Python function add(a, b) that returns the sum. Reply with the code alone."
@@ -79,14 +80,11 @@ def test(*, as_json: bool, **flags: Any) -> None:
         finally:
             getattr(ask, "close", lambda: None)()
     speed = reply.output_tokens / reply.seconds if reply.seconds else 0.0
-    if as_json:
-        tokens = {"input_tokens": reply.input_tokens, "output_tokens": reply.output_tokens}
-        figures = {"seconds": round(reply.seconds, 3), "tokens_per_second": round(speed, 1)}
-        print_json({"model": ask.name, "reply": reply.text} | tokens | figures)
-        return
-    print_text(reply.text)
-    tokens_told = f"{reply.input_tokens} tokens read, {reply.output_tokens} written in {reply.seconds:.1f} s"
-    say(f"{ask.name}: {tokens_told} ({speed:.1f} a second, the first answer after loading)")
+    figures = {"seconds": round(reply.seconds, 3), "tokens_per_second": round(speed, 1)}
+    tokens = {"input_tokens": reply.input_tokens, "output_tokens": reply.output_tokens}
+    print_result({"model": ask.name, "reply": reply.text} | tokens | figures, reply.text, as_json=as_json)
+    read, written = count(reply.input_tokens, "token"), f"{reply.output_tokens} written in {reply.seconds:.1f} s"
+    say(f"{ask.name}: {read} read, {written} ({speed:.1f} a second, the first answer after loading)")
 
 
 def _known(config: Config) -> Iterator[tuple[str, str, str, bool]]:

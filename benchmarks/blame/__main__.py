@@ -135,7 +135,7 @@ def measure(tasks: Sequence[Task], *, seed: int = 0) -> Iterator[Row]:
         world = stack.enter_context(World(services_of(tasks)))
         invoker = stack.enter_context(Invoker(settings))
         sources = [f"{name}={served.document_url}" for name, served in world.services.items()]
-        sandbox = stack.enter_context(closing(open_sandbox("zygote,docker")))
+        sandbox = stack.enter_context(closing(open_sandbox()))
         bench = Bench(world, sandbox, load_tools(*sources, invoker=invoker))
         watch = stack.enter_context(bar("blaming", total=len(tasks)))
         for number, task in enumerate(tasks):

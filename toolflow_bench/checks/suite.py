@@ -76,7 +76,7 @@ def check_tasks(
                 with lock:
                     worlds.append(stack.enter_context(World(folder=folder)))
                     data = stack.enter_context(closing(Data(folder=folder)))
-                    own.tools = worlds[-1], data, stack.enter_context(closing(open_sandbox("zygote,docker")))
+                    own.tools = worlds[-1], data, stack.enter_context(closing(open_sandbox()))
             return _check(task, *own.tools, thorough=thorough)
 
         pool = stack.enter_context(ThreadPoolExecutor(max_workers=jobs, thread_name_prefix="check"))

@@ -50,7 +50,7 @@ def fresh_tasks(count: int, *, seed: int, folder: Path | None = None) -> Iterato
     with (
         World(folder=folder) as world,
         closing(Data(folder=folder)) as data,
-        closing(open_sandbox("zygote,docker")) as sandbox,
+        closing(open_sandbox()) as sandbox,
     ):
         rows = {name: data.rows(query) for name, query in sorted(sql.items())}
         numbers = dict.fromkeys(recipes, 0)
