@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 
 import pytest
+import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -21,36 +23,8 @@ def checked(source: str) -> None:
         assert render_finding(finding, program).startswith(f"line {finding.line}: ")
 
 
-ATOMS = [
-    "x", "y", "z", "f", "g", "None", "True", "0", "1", "-1", "2.5", "''", "'items'", "'status'", "'lines'", "b'x'",
-    "...", "[]", "{}", "()", "print", "len", "max", "sorted", "dict", "list", "get_order", "get_order(order_id=1)",
-    "list_orders(customer_id=y)", "search_products(query=x)", "exchange_rates(base=x)",
-    "get_category_tree(root_id=1)", "get_product(sku=x)",
-]  # fmt: skip
-FORMS = [
-    "{a}[{b}]", "{a}[{b}:{c}]", "{a}.x", "{a}.get({b}, {c})", "{a}.items()", "{a}.values()", "{a}.append({b})",
-    "{a}.pop({b})", "{a}.update({b})", "{a}.sort(key={b})", "{a}.join({b})", "{a}({b}, key={c})", "{a}(*{b}, **{c})",
-    "{a} + {b}", "{a} % {b}", "{a} * {b}", "{a} | {b}", "{a} - {b}", "{a} and {b}", "{a} or {b}", "{a} < {b}",
-    "{a} is {b}", "{a} in {b}", "{a} == {b}", "{a} != {b}", "not {a}", "-{a}", "{a} if {b} else {c}", "x := {a}",
-    "lambda x, y={a}: {b}", "{{{a}: {b}, **{c}}}", "[{a}, {b}]", "({a}, {b})", "{{{a}, {b}}}",
-    "[{a} for x in {b} if {c}]", "{a} for x in {b} for y in x", "{{{a}: {b} for x, y in {c}}}",
-    "{{{a} for x in {b}}}", "f'{{{a}:.2f}}'", "sorted({a}, key=lambda x: {b})",
-    "max({a}, key=lambda x: {b}, default={c})", "sum({a} for x in {b})", "list(zip({a}, {b}))",
-    "list(enumerate({a}))", "list(map({a}, {b}))", "list(filter({a}, {b}))", "isinstance({a}, {b})", "dict({a})",
-    "set({a})", "next({a}, {b})", "all({a})", "int({a})", "round({a}, {b})", "print({a})", "get_order(order_id={a})",
-    "search_products(query={a}, **{b})",
-]  # fmt: skip
-BLOCKS = [
-    "{e}", "x = {e}", "y = {e}", "f = {e}", "x[{e}] = {f}", "x += {e}", "x, *y = {e}", "(x, y), z = {e}, {f}",
-    "del x", "x: int = {e}", "if {e}:\n{b}\nelse:\n{c}", "while {e}:\n{b}\n    break", "while {e}:\n{b}",
-    "for x in {e}:\n{b}", "for x, y in {e}:\n{b}\n    continue", "try:\n{b}\nexcept KeyError as x:\n{c}",
-    "try:\n{b}\nexcept Exception:\n    print(1)\nfinally:\n{c}", "with {e} as x:\n{b}",
-    "def f(x=None, *y, z={e}):\n{b}\n    return {f}", "def g(x):\n{b}\n    yield {f}",
-    "async def f(x):\n{b}\n    return await {f}", "class A:\n{b}",
-    "match {e}:\n    case [x, *y]:\n        {f}\n    case {{'k': z}} if {f}:\n        x\n    case _:\n        y",
-    "def f():\n    global x\n{b}", "assert {e}", "import json as x\nfrom a import b as y",
-    "for x in {e}:\n    for y in x:\n    {b}",
-]  # fmt: skip
+PARTS = yaml.safe_load((Path(__file__).parent / "data" / "check" / "fuzz.yaml").read_text(encoding="utf-8"))
+ATOMS, FORMS, BLOCKS = PARTS["atoms"], PARTS["forms"], PARTS["blocks"]
 
 
 def _indented(block: str) -> str:
