@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from benchmarks.bfcl import protocol_of
 from protocols.protocol import ToolProtocol, load
 from protocols.sources.openapi import read_openapi
 from protocols.toolbox import Tool, Toolbox
@@ -46,7 +47,7 @@ def _idle(protocol: ToolProtocol, source: str) -> Tool:
 SHOP = _shop()
 
 
-def service_protocols(name: str) -> list[ToolProtocol]:
+def _service_protocols(name: str) -> list[ToolProtocol]:
     """The tools of a ToolFlow service as its own OpenAPI document has them; nothing is served."""
     service = find_service(name)
     described = document(service.operations, info=service.info, schemas=service.schemas, server="http://service.test")
@@ -56,15 +57,12 @@ def service_protocols(name: str) -> list[ToolProtocol]:
 @cache
 def services(*names: str) -> Toolbox:
     """The tools of ToolFlow services."""
-    return Toolbox([_idle(protocol, name) for name in names for protocol in service_protocols(name)])
+    return Toolbox([_idle(protocol, name) for name in names for protocol in _service_protocols(name)])
 
 
 @cache
 def restbench(name: str) -> Toolbox:
-    return _openapi(json.loads((SHARED / "data/restbench" / f"{name}_oas.json").read_text("utf-8")), name)
-
-
-def _openapi(described: dict[str, Any], name: str) -> Toolbox:
+    described = json.loads((SHARED / "data/restbench" / f"{name}_oas.json").read_text("utf-8"))
     return Toolbox([_idle(p, name) for p in read_openapi(described, where=name, base_url="http://service.test")])
 
 
@@ -72,33 +70,8 @@ def _openapi(described: dict[str, Any], name: str) -> Toolbox:
 def bfcl(only: str | None = None) -> Toolbox:
     """BFCL's functions, or those of one class, with their documented responses; their type names are translated."""
     documents = json.loads((SHARED / "data/bfcl/func_docs.json").read_text("utf-8"))
-    tools = []
-    for source in documents if only is None else [only]:
-        for function in documents[source]:
-            protocol = ToolProtocol(
-                name=function["name"],
-                input_schema=_json_schema(function["parameters"]),
-                output_schema=_json_schema(function["response"]) if function.get("response") else None,
-            )
-            tools.append(_idle(protocol, source))
-    return Toolbox(tools)
-
-
-_TYPES = {"dict": "object", "float": "number", "list": "array", "tuple": "array", "any": None, "bool": "boolean"}
-
-
-def _json_schema(node: Any) -> Any:
-    if isinstance(node, list):
-        return [_json_schema(part) for part in node]
-    if not isinstance(node, dict):
-        return node
-    made = {key: _json_schema(value) for key, value in node.items()}
-    kind = made.get("type")
-    if isinstance(kind, str):
-        made["type"] = _TYPES.get(kind.lower(), kind.lower())
-        if made["type"] not in ("object", "number", "array", "boolean", "string", "integer"):
-            del made["type"]
-    return made
+    sources = documents if only is None else [only]
+    return Toolbox([_idle(protocol_of(function), source) for source in sources for function in documents[source]])
 
 
 BOXES: dict[str, Callable[[], Toolbox]] = {
