@@ -65,7 +65,7 @@ class _Session(Run):
     def act(self) -> None:
         """Turn after turn."""
         for _ in range(MOST_TURNS):
-            reply = self._reply()
+            reply = read(self.meter.write(self.turns.messages(), purpose="act", temperature=0.0, seed=0).text)
             if reply.answer is not None:
                 self.answer = self._executed(answering(self.growing.program, reply.answer)).answer
                 return
@@ -74,10 +74,6 @@ class _Session(Run):
                 return
             self.turns.taken.append(Turn(said=reply.said.strip() or "(nothing)", told=told))
         self.limit = f"{MOST_TURNS} turns"
-
-    def _reply(self) -> Reply:
-        messages = self.turns.messages()
-        return read(self.meter.write(messages, purpose="act", temperature=0.0, seed=0).text)
 
     def _run(self, block: Program) -> str:
         """Execute the program with a new block behind it; what the model is told of that."""

@@ -66,7 +66,6 @@ class Stepwise(Run):
         super().__init__(task, parts, **begun)
         self.growing = Growing(parts.journal)
         self.round = max((attempt.round + 1 for attempt in self.attempts), default=0)
-        self.answered: list[Attempt] = []
         self.failing = 0  # pieces that failed in a row
         self.failed: frozenset[str] = frozenset()  # those of them that would fail as they did
         budget, docs = parts.prompt_tokens, parts.config.docs
@@ -89,10 +88,6 @@ class Stepwise(Run):
                 return
             self._tell(step, last=turn == turns - 1)
         self.limit = f"{MOST_PIECES} pieces"
-
-    def settle(self) -> None:
-        """The last answer that was given."""
-        self.answer = self.answered[-1].answer if self.answered else None
 
     def _messages(self) -> list[Message]:
         """The prompt for the next piece, with the writes that stand though the program does not make them."""
@@ -174,8 +169,8 @@ class Stepwise(Run):
             self.growing.take(result.program, trace)
             return False
         self.growing.issued = trace.calls
-        self.answered.append(result)
-        if len(self.answered) > 1 or not (result.doubts or self._standing()):
+        questioned, self.answer = self.answer is not None, result.answer
+        if questioned or not (result.doubts or self._standing()):
             return True
         # What it prints is known when it has run as it stands; the journal answers its calls.
         program = unfinished(result.program)

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Literal, cast, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin, get_type_hints
 
 from atc.config import Config
 from atc.flags import Flags, Kind, read_spec
@@ -94,15 +93,19 @@ def strategy(spec: str) -> Strategy:
         UnknownStrategy: as `read`; or a value that is out of range.
     """
     entry, flags = read(spec)
-    module = entry.load()
-    solve: Any = module.solve
+    module, own = entry.load(), {}
     settings = {key: value for key, value in flags.items() if key in entry.settings}
-    if own := {key: value for key, value in flags.items() if key not in settings}:
+    if chosen := {key: value for key, value in flags.items() if key not in settings}:
         try:
-            solve = partial(solve, options=module.Options(**own))
+            own = {"options": module.Options(**chosen)}
         except ValueError as error:
             raise UnknownStrategy(f"the strategy {spec!r}: {error}.") from error
-    return partial(_with_settings, solve, settings) if settings else cast("Strategy", solve)
+
+    def solve(task: str, parts: Parts) -> Solution:
+        solution: Solution = module.solve(task, replace(parts, config=replace(parts.config, **settings)), **own)
+        return solution
+
+    return solve
 
 
 def _kinds(of: type, names: Sequence[str] | None = None) -> dict[str, Kind]:
@@ -113,7 +116,3 @@ def _kinds(of: type, names: Sequence[str] | None = None) -> dict[str, Kind]:
         hint = next((one for one in get_args(hints[name]) if get_origin(hints[name]) is not Literal), hints[name])
         found[name] = get_args(hint) if get_origin(hint) is Literal else hint
     return found
-
-
-def _with_settings(solve: Strategy, settings: Mapping[str, Any], task: str, parts: Parts) -> Solution:
-    return solve(task, replace(parts, config=replace(parts.config, **settings)))
