@@ -275,11 +275,7 @@ FUNCTIONS: Mapping[Role, Mapping[str, Function]] = {
     },
     "category": {
         "create_agent_tool_level": _naming(
-            "tools",
-            "tools",
-            _create_for_tools,
-            most=lambda search: search.options.tools_per_agent,
-            used=_given_out,
+            "tools", "tools", _create_for_tools, most=lambda search: search.options.tools_per_agent, used=_given_out
         ),
         **_LOOK,
         **_FINISH,

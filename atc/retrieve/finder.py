@@ -106,13 +106,7 @@ def open_index(
 
 
 def open_finder(
-    spec: str,
-    index: ToolIndex,
-    toolbox: Toolbox,
-    *,
-    ask: Ask | None = None,
-    threads: int = 16,
-    abstain: bool = False,
+    spec: str, index: ToolIndex, toolbox: Toolbox, *, ask: Ask | None = None, threads: int = 16, abstain: bool = False
 ) -> Retriever:
     """A search of `toolbox` by the method that `spec` spells, see `Finder`; with `abstain`, nothing where nothing fits.
 

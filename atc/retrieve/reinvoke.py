@@ -22,11 +22,7 @@ from protocols.ask import Ask, Message
 
 
 def expanded_dense(
-    documents: Sequence[ToolDocument],
-    expansions: Store,
-    embedder: Embedder,
-    *,
-    queries: int = QUERIES,
+    documents: Sequence[ToolDocument], expansions: Store, embedder: Embedder, *, queries: int = QUERIES
 ) -> Ranker:
     """Re-Invoke's documents: a copy with each synthetic query, whose embeddings are averaged (Algorithm 2).
 
@@ -45,11 +41,7 @@ def expanded_dense(
 
 
 def expanded_lexical(
-    documents: Sequence[ToolDocument],
-    expansions: Store,
-    *,
-    kinds: Sequence[str] = ("queries",),
-    queries: int = QUERIES,
+    documents: Sequence[ToolDocument], expansions: Store, *, kinds: Sequence[str] = ("queries",), queries: int = QUERIES
 ) -> Ranker:
     """BM25 over documents with all their synthetic queries behind them.
 

@@ -236,7 +236,8 @@ def writing_tools(program: Program, tools: Toolbox) -> set[str]:
 
 
 def traced(run: Run, program: Program, tools: Toolbox) -> Trace:
-    """What running `program` left, within what is left of the run's budget."""
+    """What running `program` with `tools` and those that it names left, within what is left of the run's budget."""
+    tools = with_named(program, tools, run.parts.toolbox)
     parts, limits, left = run.parts, Limits(tool_calls=run.parts.config.max_calls), run.meter.seconds_left
     if left is not None:
         limits = replace(limits, wall_seconds=max(1.0, min(limits.wall_seconds, left)))

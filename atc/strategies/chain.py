@@ -10,15 +10,7 @@ from atc.doubt import says_nothing
 from atc.events import ProgramWritten
 from atc.meter import BudgetSpent
 from atc.repair import correction, worth_repairing
-from atc.strategies.attempts import (
-    attempt,
-    checked,
-    insists,
-    rests_on_responses,
-    with_named,
-    writing_tools,
-    written,
-)
+from atc.strategies.attempts import attempt, checked, insists, rests_on_responses, with_named, writing_tools, written
 from atc.strategies.run import Parts, Run
 from atc.synthesize import new_program, opening
 from atc.types import Attempt, Finding, Program, Solution

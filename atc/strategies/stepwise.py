@@ -14,16 +14,7 @@ from atc.prompts import fill
 from atc.repair.case import Case, writes_told
 from atc.repair.facts import facts
 from atc.repair.reading import fenceless, returned
-from atc.strategies.attempts import (
-    attempt,
-    numbered,
-    rests_on_responses,
-    seen_output,
-    traced,
-    with_named,
-    writing_tools,
-    written,
-)
+from atc.strategies.attempts import attempt, numbered, rests_on_responses, seen_output, traced, writing_tools, written
 from atc.strategies.chain import UNCHANGED
 from atc.strategies.conversation import Turn, Turns, longest_shown, opening, paragraphs, room_for_turns, shown_value
 from atc.strategies.growing import Growing, finished, first_block, new_lines, unfinished
@@ -97,11 +88,7 @@ class Stepwise(Run):
         """The next piece, as it ran; None where the last one, which failed, came back as it was."""
         config, blind = self.parts.config, not seen_output(self.attempts)
         piece = new_program(
-            self._messages(),
-            self._complete,
-            known=self.failed,
-            most=self.parts.samples,
-            temperature=config.temperature,
+            self._messages(), self._complete, known=self.failed, most=self.parts.samples, temperature=config.temperature
         )
         if piece is None:
             return _Step("", self.not_run("The reply held no Python program."))
@@ -174,9 +161,8 @@ class Stepwise(Run):
             return True
         # What it prints is known when it has run as it stands; the journal answers its calls.
         program = unfinished(result.program)
-        known = with_named(program, self.tools, self.parts.toolbox)
         self.growing.settle(trace.calls)
-        self.growing.take(program, traced(self, program, known))
+        self.growing.take(program, traced(self, program, self.tools))
         return False
 
     def _tell(self, step: _Step, *, last: bool) -> None:
