@@ -121,11 +121,10 @@ def chosen(
     if names is None:
         if not all(alternatives):
             return {}
-        missing = next((n for names in alternatives for n in names if n in credentials and n not in usable), "")
-        missing = missing or next(name for name in alternatives[0] if name not in usable)
-        if missing in credentials:
-            raise CredentialMissing(f"{tool}: {credentials[missing].problem}")
-        raise CredentialMissing(_advice(missing, schemes.get(missing, {}), origin, tool))
+        missing = [name for names in alternatives for name in names if name not in usable]
+        if problem := next((credentials[name].problem for name in missing if name in credentials), ""):
+            raise CredentialMissing(f"{tool}: {problem}")
+        raise CredentialMissing(_advice(missing[0], schemes.get(missing[0], {}), origin, tool))
     for name in names:
         credential, place = usable[name], address(origin)
         if not credential.may_go_to(origin):

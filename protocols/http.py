@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import random
+import re
 import shlex
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from protocols.credentials import MASK, Alternatives, Carried, Mask, carried, chosen, dress, variable_of
 from protocols.errors import Outcome, ToolError
@@ -16,7 +17,7 @@ from protocols.origin import MAX_REDIRECTS, REDIRECTS, Origin, redirected
 from protocols.protocol import HttpBinding, ToolProtocol
 from protocols.reply import Answer, Lost, Unreadable, essence, one_line, outcome_of, read, retry_after, text_of
 from protocols.request import DEFAULT_HEADERS, HttpRequest, Plan
-from protocols.secrets import covered
+from protocols.secrets import covered, names_secret
 from protocols.settings import InvokeSettings
 from protocols.toolbox import idempotency_key
 from protocols.transport import Transport
@@ -26,17 +27,18 @@ _BACKOFF_SECONDS = 0.25
 _LONGEST_RETRY_AFTER = 20.0  # seconds that a read waits for
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Shared:
     """What all tools of one invoker have in common."""
 
-    settings: InvokeSettings
-    mask: Mask
-    transport: Transport
-    sign_in: SignIn
-    tokens: TokenFile
-    homes: set[str]
-    """Hosts that the user named, and that may be on this machine or its networks (`protocols.origin.may_reach`)."""
+    def __init__(self, settings: InvokeSettings) -> None:
+        self.settings, credentials = settings, settings.credentials.values()
+        self.homes = {re.sub(r":\d+$", "", host.lower()) for one in credentials for host in one.hosts}
+        """Hosts that the user named, and that may be on this machine or its networks (`origin.may_reach`)."""
+        self.mask = Mask(secret for one in credentials for secret in (one.value, one.client_secret))
+        for server in settings.servers.values():  # which may echo what it was given
+            self.mask.add(*(value for name, value in server.environment.items() if names_secret(name, value)))
+        self.transport = Transport(max_body_bytes=settings.max_body_bytes, mask=self.mask, homes=self.homes)
+        self.sign_in = SignIn(self.transport, TokenFile(settings.tokens), settings.open_browser)
 
     def secrets(
         self, offered: Alternatives, schemes: Mapping[str, JsonObject], origin: Origin, *, tool: str
@@ -100,7 +102,7 @@ class HttpCall:
             return self._shared.transport.send(dress(one, secrets), self._plan.origin, deadline=deadline)
 
         while True:
-            answer, note, last = follow(request, send, headers_of_a_write=(self._binding.idempotency_header,))
+            answer, note, last = follow(request, send)
             wait = self._wait(answer, attempt, keyed=keyed)
             if wait is None or attempt >= settings.retries or time.monotonic() + wait >= deadline:
                 return answer, note, last.method != request.method and not self._reads
@@ -158,16 +160,12 @@ def _curl_option(secret: Carried) -> str:
 
 
 def follow(
-    request: HttpRequest,
-    send: Callable[[HttpRequest], Answer | Lost],
-    *,
-    upgrade: bool = False,
-    headers_of_a_write: Sequence[str | None] = (),
+    request: HttpRequest, send: Callable[[HttpRequest], Answer | Lost], *, upgrade: bool = False
 ) -> tuple[Answer | Lost, str, HttpRequest]:
     """The answer after redirects within the origin: of GET and HEAD, and of others only a 303.
 
     Also why the last redirect was not followed, if it was not, and the request that was answered. `upgrade` allows
-    https in the place of http; what is read after a write has none of `headers_of_a_write`.
+    https in the place of http.
     """
     for _ in range(MAX_REDIRECTS + 1):
         answer = send(request)
@@ -180,7 +178,7 @@ def follow(
         if request.method not in ("GET", "HEAD"):
             if answer.status != 303:
                 return answer, f"a {request.method} is not sent on to {target}", request
-            kept = {k: v for k, v in request.headers.items() if k not in ("Content-Type", *headers_of_a_write)}
+            kept = {k: v for k, v in request.headers.items() if k != "Content-Type"}
             request = replace(request, method="GET", headers=kept, body=None)
         request = replace(request, url=target)
     return answer, f"more than {MAX_REDIRECTS} redirects", request

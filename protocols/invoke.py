@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from functools import partial
-from types import TracebackType
 from typing import NoReturn, Self
 
-from protocols.credentials import Credential, Mask
+from protocols.credentials import Credential
 from protocols.errors import InvalidProtocol, ToolError
 from protocols.http import HttpCall, Shared
 from protocols.jsontypes import JsonObject
 from protocols.mcp.servers import Servers, mcp_call
-from protocols.oauth import SignIn, TokenFile
 from protocols.plain import python_call, to_json
 from protocols.protocol import HttpBinding, McpBinding, ProgramBinding, PythonBinding, ToolProtocol
-from protocols.secrets import names_secret
 from protocols.settings import InvokeSettings
 from protocols.toolbox import Call, idempotency_key
-from protocols.transport import Transport
 
 _SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 
@@ -28,22 +23,8 @@ class Invoker:
     """Binds protocols to callables. They share its connections and its limits per host, and are safe for threads."""
 
     def __init__(self, settings: InvokeSettings | None = None) -> None:
-        self.settings = settings = settings or InvokeSettings()
-        hosts = (host for one in settings.credentials.values() for host in one.hosts)
-        self.homes = {re.sub(r":\d+$", "", host.lower()) for host in hosts}
-        mask = Mask(secret for one in settings.credentials.values() for secret in (one.value, one.client_secret))
-        for server in settings.servers.values():  # which may echo what it was given
-            mask.add(*(value for name, value in server.environment.items() if names_secret(name, value)))
-        transport = Transport(max_body_bytes=settings.max_body_bytes, mask=mask, homes=self.homes)
-        tokens = TokenFile(settings.tokens)
-        self._shared = Shared(
-            settings=settings,
-            mask=mask,
-            transport=transport,
-            sign_in=SignIn(tokens, transport, settings.open_browser),
-            tokens=tokens,
-            homes=self.homes,
-        )
+        self._shared = Shared(settings or InvokeSettings())
+        self.settings, self.homes = self._shared.settings, self._shared.homes
         self.servers = Servers(self._shared)
         """The MCP servers that are configured or were opened. Nothing is started by asking for them."""
 
@@ -83,9 +64,7 @@ class Invoker:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 

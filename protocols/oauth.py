@@ -18,7 +18,7 @@ from functools import partial
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs, urlencode, urlsplit
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from protocols.credentials import Credential, address
 from protocols.errors import CredentialMissing
@@ -61,34 +61,33 @@ class TokenFile:
                 write_whole(self._path, json.dumps(self._known), mode=0o600)
 
 
-class Redirect:
+class _Page(BaseHTTPRequestHandler):
+    server: Redirect
+
+    def do_GET(self) -> None:
+        parts = urlsplit(self.path)
+        if parts.path == "/callback":
+            self.server.answer = dict(parse_qsl(parts.query))
+        done = "code" in self.server.answer
+        self.send_response(200 if done else 400)
+        self.send_header("Content-Type", "text/html")
+        self.end_headers()
+        self.wfile.write(_DONE if done else _FAILED)
+
+    def log_message(self, *_: object) -> None:
+        return
+
+
+class Redirect(HTTPServer):
     """A page on loopback, for this sign-in alone, to which the browser comes back."""
 
     def __init__(self) -> None:
         self.answer: dict[str, str] = {}
-
-        class Page(BaseHTTPRequestHandler):
-            def do_GET(page) -> None:  # noqa: N805 - the base class wants this name; `self` is the outer one
-                parts = urlsplit(page.path)
-                if parts.path == "/callback":
-                    self.answer = {key: values[0] for key, values in parse_qs(parts.query).items()}
-                page.send_response(200 if "code" in self.answer else 400)
-                page.send_header("Content-Type", "text/html")
-                page.end_headers()
-                page.wfile.write(_DONE if "code" in self.answer else _FAILED)
-
-            def log_message(page, *_: object) -> None:  # noqa: N805
-                return
-
         try:
-            self._server = HTTPServer(("127.0.0.1", REDIRECT_PORT), Page)
+            super().__init__(("127.0.0.1", REDIRECT_PORT), _Page)
         except OSError:  # another sign-in is under way
-            self._server = HTTPServer(("127.0.0.1", 0), Page)
-        self.url = f"http://127.0.0.1:{self._server.server_port}/callback"
-
-    def close(self) -> None:
-        """Close the page. Twice is once."""
-        self._server.server_close()
+            super().__init__(("127.0.0.1", 0), _Page)
+        self.url = f"http://127.0.0.1:{self.server_port}/callback"
 
     def wait(self, state: str | None) -> dict[str, str]:
         """What the browser brought: `code`, and `state` where it is the one given.
@@ -99,10 +98,10 @@ class Redirect:
         deadline = time.monotonic() + SIGN_IN_SECONDS
         try:
             while not self.answer and (left := deadline - time.monotonic()) > 0:
-                self._server.timeout = left
-                self._server.handle_request()
+                self.timeout = left
+                self.handle_request()
         finally:
-            self.close()
+            self.server_close()
         if "code" not in self.answer:
             said = self.answer.get("error_description") or self.answer.get("error") or "no answer came in time"
             raise CredentialMissing(f"the sign-in did not succeed: {said[:200]}; run the command again to repeat it.")
@@ -114,8 +113,8 @@ class Redirect:
 class SignIn:
     """Gets and keeps the tokens of credentials that are no token themselves. Safe for threads."""
 
-    def __init__(self, tokens: TokenFile, transport: Transport, open_browser: Callable[[str], object] | None) -> None:
-        self._tokens, self._transport, self._open = tokens, transport, open_browser
+    def __init__(self, transport: Transport, tokens: TokenFile, open_browser: Callable[[str], object] | None) -> None:
+        self._transport, self.tokens, self._open = transport, tokens, open_browser
         self._lock = threading.Lock()
 
     def token(self, name: str, credential: Credential, scheme: Mapping[str, Any]) -> str:
@@ -126,7 +125,7 @@ class SignIn:
         """
         with self._lock:
             key = f"{name} {credential.client_id} {' '.join(credential.hosts)}"
-            known = self._tokens.get(key)
+            known = self.tokens.get(key)
             if known.get("access_token") and known.get("expires_at", float("inf")) > time.time() + _EARLY_SECONDS:
                 return str(known["access_token"])
             token_url, page, scope = _flow(name, credential, scheme)
@@ -144,7 +143,7 @@ class SignIn:
             kept = {"refresh_token": again, **found}
             if isinstance(seconds := found.get("expires_in"), int | float):
                 kept["expires_at"] = time.time() + seconds
-            self._tokens.put(key, kept)
+            self.tokens.put(key, kept)
             return str(found["access_token"])
 
     def _through_browser(self, name: str, page: str, asked: dict[str, str]) -> dict[str, str]:

@@ -11,7 +11,7 @@ import os
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from concurrent.futures import CancelledError
-from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, closing, suppress
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, suppress
 from functools import partial
 from tempfile import TemporaryFile
 from typing import Any
@@ -216,7 +216,7 @@ async def _over_http(
     async with AsyncExitStack() as stack:
         auth = None
         if tokens is not None and (settings.open_browser is not None or tokens.get(f"mcp {url}")):
-            redirect = stack.enter_context(closing(Redirect()))
+            redirect = stack.enter_context(Redirect())
             auth = _provider(url, settings.open_browser, _Kept(tokens, f"mcp {url}"), redirect)
         client = await stack.enter_async_context(
             httpx2.AsyncClient(headers=dict(headers), timeout=timeout, event_hooks=hooks, auth=auth)

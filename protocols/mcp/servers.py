@@ -161,7 +161,7 @@ class Servers:
                     request = dress(HttpRequest(method="POST", url=server.url, headers=headers), secrets)
                     server, headers = replace(server, url=request.url), dict(request.headers)
                 else:
-                    tokens = shared.tokens
+                    tokens = shared.sign_in.tokens
             from protocols.mcp.connection import Connection
 
             known.connection = Connection(server, self._settings, headers=headers, tokens=tokens, homes=shared.homes)
