@@ -35,7 +35,7 @@ def test_arguments_may_have_sentences_types_and_schemas(tmp_path):
     arguments = {
         "title": "what it is called",
         "year": "integer",
-        "tags": {"type": "list", "items": {"type": "string"}, "required": True},
+        "tags": {"type": "array", "items": {"type": "string"}, "required": True},
         "X-Trace": {"in": "header", "description": "any text"},
         "free": None,
     }

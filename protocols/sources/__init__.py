@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import partial
 from typing import Any, NoReturn, TypeAlias
 
@@ -13,21 +13,11 @@ from protocols.jsontypes import JsonObject
 from protocols.links import guess_links, guess_verifiers
 from protocols.protocol import ToolProtocol
 from protocols.sources.har import RecordedCall
-from protocols.sources.reading import Source, SourceKind, read_sources
+from protocols.sources.reading import Source, read_sources
 from protocols.toolbox import Call, Tool, Toolbox
 
 ToolSource: TypeAlias = str | Callable[..., Any] | Iterable[Any]
 """A source as text, a function, or a list of such."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Loaded:
-    """One source with its tools ready to be called, and the calls that it has recorded (of a HAR; oldest first)."""
-
-    name: str
-    kind: SourceKind
-    tools: Toolbox
-    recorded: tuple[RecordedCall, ...] = ()
 
 
 def load_tools(*sources: ToolSource, invoker: Invoker | None = None) -> Toolbox:
@@ -64,8 +54,8 @@ def load_tools(*sources: ToolSource, invoker: Invoker | None = None) -> Toolbox:
     return Toolbox([tool for source in read for tool in _tools(source, invoker, read)])
 
 
-def load_source(source: str, *, invoker: Invoker | None = None, modules: Sequence[str] = ()) -> Loaded:
-    """One source with what it holds beside its tools, read as `load_tools` reads it.
+def load_source(source: str, *, invoker: Invoker | None = None, modules: Sequence[str] = ()) -> Source:
+    """One source with its tools ready to be called and what it holds beside them, read as `load_tools` reads it.
 
     `modules` are Python modules that the user named too: descriptions in a folder may bind their functions.
 
@@ -74,8 +64,7 @@ def load_source(source: str, *, invoker: Invoker | None = None, modules: Sequenc
     """
     invoker = invoker or Invoker()
     read = read_sources([*modules, source], invoker)
-    tools = Toolbox(_tools(read[-1], invoker, read))
-    return Loaded(name=read[-1].name, kind=read[-1].kind, tools=tools, recorded=read[-1].recorded)
+    return replace(read[-1], tools=Toolbox(_tools(read[-1], invoker, read)))
 
 
 def _flat(sources: Iterable[Any]) -> Iterable[Any]:
@@ -109,4 +98,4 @@ def _refuse(problem: str, _arguments: JsonObject) -> NoReturn:
     raise ToolError(None, problem, outcome="not_run")
 
 
-__all__ = ["Loaded", "RecordedCall", "ToolSource", "load_source", "load_tools"]
+__all__ = ["RecordedCall", "Source", "ToolSource", "load_source", "load_tools"]

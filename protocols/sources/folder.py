@@ -28,10 +28,7 @@ _SUFFIXES = (".json", ".yaml", ".yml")
 _METHODS = ("GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE")
 _REQUEST = re.compile(rf"\s*({'|'.join(_METHODS)})\s+(\S+)\s*", re.IGNORECASE)
 _BARE_KEYS = frozenset({"method", "url", "path", "arguments", "request"})
-_TYPES = {
-    "str": "string", "string": "string", "int": "integer", "integer": "integer", "float": "number", "number": "number",
-    "bool": "boolean", "boolean": "boolean", "list": "array", "array": "array", "dict": "object", "object": "object",
-}  # fmt: skip
+_TYPES = ("string", "integer", "number", "boolean", "array", "object")
 
 
 def read_folder(path: Path | str, *, base_url: str | None = None, modules: Collection[str] = ()) -> list[ToolProtocol]:
@@ -204,11 +201,9 @@ def _arguments(given: Json, where: str) -> dict[str, dict[str, Any]]:
             case None:
                 found[name] = {}
             case str():
-                kind = _TYPES.get(described.strip().lower())
-                found[name] = {"type": kind} if kind else {"description": described.strip()}
+                found[name] = {"type": described} if described in _TYPES else {"description": described.strip()}
             case Mapping():
-                kind = described.get("type")
-                found[name] = {**described, "type": _TYPES.get(str(kind).lower(), kind)} if kind else dict(described)
+                found[name] = dict(described)
             case _:
                 problem = f"{described!r} is neither a sentence nor a schema."
                 raise _invalid(where, problem, f"arguments.{name}")

@@ -22,6 +22,7 @@ from protocols.sources.har import RecordedCall, is_har, read_har
 from protocols.sources.mcp import read_mcp
 from protocols.sources.openapi import careful_annotations, read_openapi
 from protocols.sources.python import is_module, read_functions, read_module
+from protocols.toolbox import Toolbox
 
 SourceKind = Literal["protocols", "openapi", "python", "har", "mcp"]
 
@@ -34,9 +35,11 @@ _GENERIC_TITLES = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """One source. Of Python, `functions` are those of its tools, by `module:function`.
+    """One source. Of Python, `functions` are those of its tools, by `module:function`; of a HAR, `recorded` are its
+    calls, oldest first.
 
-    `home` is the origin that the document was fetched from, None for the user's own files.
+    `home` is the origin that the document was fetched from, None for the user's own files. `tools` are empty until
+    they are bound.
     """
 
     name: str
@@ -45,6 +48,7 @@ class Source:
     functions: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
     recorded: tuple[RecordedCall, ...] = ()
     home: Origin | None = None
+    tools: Toolbox = field(default_factory=Toolbox)
 
 
 class _Spelling(NamedTuple):
@@ -75,9 +79,7 @@ def read_sources(texts: Sequence[str], invoker: Invoker, functions: Sequence[Cal
             found[at] = replace(source, protocols=[p for p in source.protocols if p.binding not in described])
     if functions:
         protocols, callables = read_functions(functions)
-        modules = {function.__module__.rpartition(".")[2] for function in functions}
-        name = "functions" if len(modules) > 1 or "__main__" in modules else modules.pop()
-        found.append(Source(name=name, kind="python", protocols=protocols, functions=callables))
+        found.append(Source(name="functions", kind="python", protocols=protocols, functions=callables))
     return found
 
 
