@@ -30,6 +30,14 @@ def validator(schema: JsonObject, *, formats: bool = True) -> jsonschema_rs.Draf
     )
 
 
+def compiles(schema: Json) -> bool:
+    """Whether a value is a schema of which a validator can be made."""
+    try:
+        return isinstance(schema, Mapping) and bool(validator(schema))
+    except ValueError:
+        return False
+
+
 def first_error(checks: jsonschema_rs.Validator, value: Json) -> jsonschema_rs.ValidationError | None:
     """The first departure of `value`. `iter_errors` builds all of them first, each with a copy of what it is about."""
     try:

@@ -10,7 +10,7 @@ from protocols.errors import InvalidProtocol, SourceUnavailable
 from protocols.jsontypes import Json, JsonObject
 from protocols.mcp.servers import Servers
 from protocols.protocol import Annotations, ToolProtocol, load
-from protocols.schema import validator
+from protocols.schema import compiles
 
 
 def read_mcp(text: str, servers: Servers, *, name: str = "", trusted: bool = False) -> tuple[str, list[ToolProtocol]]:
@@ -56,7 +56,7 @@ def _protocol(tool: JsonObject, server: str, *, trusted: bool) -> ToolProtocol:
         "binding": {"mcp": {"server": server, "tool": name}},
         "collection": server,
     }
-    if (output := tool.get("outputSchema")) is not None and _compiles(output):
+    if (output := tool.get("outputSchema")) is not None and compiles(_own(output)):
         document["outputSchema"] = output
     return replace(load(document, where=where), annotations=believed(tool.get("annotations"), trusted=trusted))
 
@@ -65,17 +65,13 @@ def _input(schema: Json) -> JsonObject:
     """The schema of the arguments; where it is none, the names of the arguments alone."""
     properties = schema.get("properties") if isinstance(schema, Mapping) else None
     named = {str(key): part for key, part in properties.items()} if isinstance(properties, Mapping) else {}
-    if isinstance(schema, Mapping) and _compiles(schema):
-        kept = {key: part for key, part in schema.items() if key not in ("$schema", "$id")}
+    if compiles(kept := _own(schema)):
         return {"type": "object", **kept, "properties": named}
-    return {"type": "object", "properties": {key: part if _compiles(part) else {} for key, part in named.items()}}
+    return {"type": "object", "properties": {key: part if compiles(_own(part)) else {} for key, part in named.items()}}
 
 
-def _compiles(schema: Json) -> bool:
+def _own(schema: Json) -> Any:
+    """A schema that stands for itself, whatever dialect and address it claims."""
     if not isinstance(schema, Mapping):
-        return False
-    try:
-        validator({key: part for key, part in schema.items() if key not in ("$schema", "$id")})
-    except ValueError:
-        return False
-    return True
+        return schema
+    return {key: part for key, part in schema.items() if key not in ("$schema", "$id")}

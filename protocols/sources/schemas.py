@@ -17,7 +17,7 @@ from urllib.parse import unquote
 from protocols.alias import FreeNames
 from protocols.errors import InvalidProtocol
 from protocols.jsontypes import Json, JsonObject, dumps
-from protocols.schema import ANNOTATIONS, narrowed, pointer, references, resolve, validator
+from protocols.schema import ANNOTATIONS, compiles, narrowed, pointer, references, resolve
 
 Direction = Literal["request", "response"]
 
@@ -240,8 +240,4 @@ def _accepted(keyword: str, value: Json) -> bool:
 
 @lru_cache(maxsize=4096)
 def _compiles(schema: str) -> bool:
-    try:
-        validator(json.loads(schema))
-    except ValueError:
-        return False
-    return True
+    return compiles(json.loads(schema))
