@@ -29,7 +29,7 @@ _BESIDE_SCHEMA = {
 
 @dataclass
 class Arguments:
-    """The arguments of one operation, filled by `add_parameters` and `add_body`."""
+    """The arguments of one operation, filled by `add_parameters`, `add_body` and `add`."""
 
     schemas: Schemas
     at: str
@@ -61,10 +61,10 @@ class Arguments:
                 required = place == "path" or parameter.get("required") is True
                 stray = place == "path" and name not in variables
                 if parameter.get("in") == place and not stray and not self._is_kept_back(place, name, required):
-                    self._add(name, place, self._schema(parameter, place), required=required)
+                    self.add(name, place, self._schema(parameter, place), required=required)
         for name in variables:
             if self.locations.get(name) != "path":
-                self._add(name, "path", {"type": "string"}, required=True)
+                self.add(name, "path", {"type": "string"}, required=True)
 
     def _is_kept_back(self, place: Location, name: str, required: bool) -> bool:
         """Whether a parameter is no argument, as some headers are: what it says is noted."""
@@ -90,19 +90,20 @@ class Arguments:
         needed = body.get("required", bool(named and top.get("required"))) is True
         if named and (location == "form" or not top["properties"].keys() & self.properties.keys()):
             for name, schema in top["properties"].items():
-                self._add(name, location, schema, required=needed and name in top.get("required", ()))
+                self.add(name, location, schema, required=needed and name in top.get("required", ()))
             return
         text = body.get("description")
         if isinstance(text, str) and text and isinstance(whole, dict):
             whole = {"description": text} | whole
-        self.body_argument = self._add("body", "body", whole, required=needed)
+        self.body_argument = self.add("body", "body", whole, required=needed)
 
     def _converted(self, raw: Json) -> Any:
         schema, definitions = self.schemas.convert(raw, "request", at=self.at)
         self.definitions |= definitions
         return schema
 
-    def _add(self, name: str, location: Location, schema: Any, *, required: bool) -> str:
+    def add(self, name: str, location: Location, schema: Any, *, required: bool) -> str:
+        """One argument; what it is called where its name is taken."""
         chosen = name if name not in self.properties else free_alias(f"{location}_{name}", self.properties)
         self.properties[chosen] = schema
         self.locations[chosen] = location

@@ -18,13 +18,14 @@ from protocols.request import DEFAULT_HEADERS, HttpRequest
 from protocols.transport import Transport
 
 MAX_BYTES: Final = 50_000_000
+TIMEOUT_SECONDS: Final = 15
 MAX_NODES: Final = 3_000_000
 """How many values a YAML document may hold once its aliases are written out."""
 MAX_DEPTH: Final = 200
 _ACCEPTED = "application/json, application/yaml;q=0.9, */*;q=0.5"
 
 
-def fetch_document(location: str, *, timeout_seconds: float = 15, homes: set[str] | None = None) -> Json:
+def fetch_document(location: str, *, homes: set[str] | None = None) -> Json:
     """What the JSON or YAML document at a path or http(s) address holds.
 
     Its host is added to `homes` where it is on this machine or its networks: its service is there too.
@@ -33,7 +34,7 @@ def fetch_document(location: str, *, timeout_seconds: float = 15, homes: set[str
         SourceUnavailable: nothing can be read there, or it is neither JSON nor YAML, or over 50 MB.
     """
     found = set() if homes is None else homes
-    body = _download(location, timeout_seconds, found) if is_url(location) else _read(location)
+    body = _download(location, found) if is_url(location) else _read(location)
     try:
         return parse(body.decode("utf-8-sig"), where=location)
     except UnicodeDecodeError:
@@ -79,8 +80,8 @@ def _read(location: str) -> bytes:
     return body
 
 
-def _download(url: str, timeout_seconds: float, homes: set[str]) -> bytes:
-    deadline = time.monotonic() + timeout_seconds
+def _download(url: str, homes: set[str]) -> bytes:
+    deadline = time.monotonic() + TIMEOUT_SECONDS
     try:
         origin = split_url(url)[0]
         transport = Transport(max_body_bytes=MAX_BYTES, mask=Mask([]), homes={origin.host})
@@ -99,7 +100,7 @@ def _download(url: str, timeout_seconds: float, homes: set[str]) -> bytes:
     if isinstance(answer, Lost):
         if time.monotonic() >= deadline:
             raise SourceUnavailable(
-                f"{url} did not send a whole document within {timeout_seconds:g} s; try again, or give a file."
+                f"{url} did not send a whole document within {TIMEOUT_SECONDS} s; try again, or give a file."
             )
         raise SourceUnavailable(f"{url} cannot be fetched: {answer.problem}")
     if answer.status not in (200, 203):

@@ -26,8 +26,9 @@ from protocols.origin import split_url
 from protocols.protocol import Evidence, HttpBinding, Location, ToolProtocol
 from protocols.reply import parse
 from protocols.secrets import conceals_nothing, covered, looks_random, names_secret, secrets_of
-from protocols.sources.arguments import is_json
+from protocols.sources.arguments import Arguments, is_json
 from protocols.sources.openapi import annotations_of, readable_name
+from protocols.sources.schemas import Schemas
 from protocols.words import singular, snake
 
 _METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
@@ -97,29 +98,9 @@ def read_har(
             operations.setdefault((entry.method, _template(entry.segments, mask)), []).append(entry)
     free, protocols, recorded = FreeNames(), list[ToolProtocol](), list[RecordedCall]()
     for (method, path), found in operations.items():
-        given = [_in_path(path, entry.segments) | entry.given for entry in found]
-        names, host = _names(given), split_url(origin)[0].host
-        binding = HttpBinding(
-            method=method,
-            url=server + path,
-            locations={name: place for (place, _), name in names.items()},
-            wire_names={name: wire for (_, wire), name in names.items() if wire not in ("", name)},
-            body_argument=names.get(("body", "")),
-            credentials=(identifier(host),) if all(entry.credential for entry in found) else (),
-        )
-        protocol = ToolProtocol(
-            name=free(readable_name(method.lower(), path)),
-            input_schema=_schema(given, names),
-            annotations=annotations_of(method),
-            binding=binding,
-            collection=host,
-            evidence=Evidence(level="observed", observations=len(found)),
-        )
+        protocol, calls = _operation(free(readable_name(method.lower(), path)), server, path, found, mask)
         protocols.append(protocol)
-        for values, entry in zip(given, found, strict=True):
-            arguments = _covered({names[key]: value for key, value in values.items()}, mask)
-            response = _covered(entry.response, mask)
-            recorded.append(RecordedCall(tool=protocol.name, arguments=arguments, response=response))
+        recorded += calls
     return protocols, recorded
 
 
@@ -235,29 +216,50 @@ def _template(segments: Sequence[str], mask: Mask) -> str:
     return "/" + "/".join(parts)
 
 
+def _operation(
+    name: str, server: str, path: str, entries: Sequence[_Entry], mask: Mask
+) -> tuple[ToolProtocol, list[RecordedCall]]:
+    given = [_in_path(path, entry.segments) | entry.given for entry in entries]
+    arguments = Arguments(Schemas({}, where=server), path, server + path)
+    names: dict[tuple[Location, str], str] = {}
+    for place, wire in dict.fromkeys(key for one in given for key in one):
+        schema = _schema(wire, [one[place, wire] for one in given if (place, wire) in one])
+        names[place, wire] = arguments.add(wire or "body", place, schema, required=place == "path")
+    host, method = split_url(entries[0].origin)[0].host, entries[0].method
+    binding = HttpBinding(
+        method=method,
+        url=server + path,
+        locations=arguments.locations,
+        wire_names=arguments.wire_names,
+        body_argument=names.get(("body", "")),
+        credentials=(identifier(host),) if all(entry.credential for entry in entries) else (),
+    )
+    protocol = ToolProtocol(
+        name=name,
+        input_schema=arguments.input_schema,
+        annotations=annotations_of(method),
+        binding=binding,
+        collection=host,
+        evidence=Evidence(level="observed", observations=len(entries)),
+    )
+    calls = []
+    for sent, entry in zip(given, entries, strict=True):
+        values = _covered({names[key]: value for key, value in sent.items()}, mask)
+        calls.append(RecordedCall(tool=name, arguments=values, response=_covered(entry.response, mask)))
+    return protocol, calls
+
+
 def _in_path(path: str, segments: Sequence[str]) -> _Given:
     parts = zip(path.split("/")[1:], segments, strict=True)
     return {("path", part[1:-1]): _typed(segment) for part, segment in parts if part.startswith("{")}
 
 
-def _names(given: Sequence[_Given]) -> dict[tuple[Location, str], str]:
-    """The name of each argument, unique in the tool."""
-    names: dict[tuple[Location, str], str] = {}
-    for place, wire in dict.fromkeys(key for one in given for key in one):
-        wanted, taken = wire or "body", [*names.values()]
-        names[place, wire] = wanted if wanted not in taken else free_alias(f"{place}_{wanted}", taken)
-    return names
-
-
-def _schema(given: Sequence[_Given], names: Mapping[tuple[Location, str], str]) -> dict[str, Any]:
-    """The schema of what was sent; only what stands in the path is required."""
-    properties: dict[str, Any] = {}
-    for key, name in names.items():
-        builder = SchemaBuilder(schema_uri=None)
-        values = [one[key] for one in given if key in one]
-        for value in values:
-            builder.add_object(value)
-        secret = any(names_secret(key[1], value) for value in values)
-        properties[name] = {"type": "string", "x-atc-secret": True} if secret else builder.to_schema()
-    required = [name for (place, _), name in names.items() if place == "path"]
-    return {"type": "object", "properties": properties} | ({"required": required} if required else {})
+def _schema(name: str, values: Sequence[Json]) -> dict[str, Any]:
+    """The schema of what was sent under a name."""
+    if any(names_secret(name, value) for value in values):
+        return {"type": "string", "x-atc-secret": True}
+    builder = SchemaBuilder(schema_uri=None)
+    for value in values:
+        builder.add_object(value)
+    schema: dict[str, Any] = builder.to_schema()
+    return schema
