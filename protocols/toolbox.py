@@ -231,8 +231,8 @@ class Producers:
     def of(self, tool: Tool, argument: str) -> list[Producer]:
         """Producers of an argument (by its original name), the best first; one a tool.
 
-        Better known links go first; then tools that need no produced value themselves (a search by words); then in name
-        order.
+        Better known links go first; then tools that need no produced value themselves (a search by words); then in the
+        order of the links, of which guesses begin with the simplest.
         """
         best: dict[str, Producer] = {}
         for link in tool.protocol.links:
@@ -244,7 +244,7 @@ class Producers:
             other = self._toolbox[alias]
             linked = {link.argument for link in other.protocol.links if (other.source, link.tool) in self._alias}
             needs[alias] = len(other.protocol.required & linked)
-        return sorted(best.values(), key=lambda p: (_TRUST[p.support], needs[p.tool], p.tool))
+        return sorted(best.values(), key=lambda p: (_TRUST[p.support], needs[p.tool]))
 
     def expression(self, producer: Producer, *, arguments: str = "…") -> str:
         """How a program reads the value: `search_airports(…)[0]["code"]`, for unwrapped responses too."""
