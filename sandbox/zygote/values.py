@@ -6,7 +6,6 @@ import datetime
 import decimal
 import fractions
 import json
-import math
 import uuid
 from typing import Any
 
@@ -16,17 +15,17 @@ VALUE_CHARACTERS = 200_000
 encode = json.JSONEncoder(check_circular=False, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 """Compact JSON. Raises `TypeError`, `ValueError` or `RecursionError` where a value is not JSON."""
 
-_LISTS: tuple[Any, ...] = (list, tuple, type({}.keys()), type({}.values()), type({}.items()))
+_VIEWS: tuple[Any, ...] = (type({}.keys()), type({}.values()), type({}.items()))
 _TEXTUAL = (datetime.date, datetime.time, datetime.timedelta, decimal.Decimal, fractions.Fraction, uuid.UUID)
 
 
 def plain(value: Any) -> Any:
-    """`value` as JSON: tuples as lists, sets as sorted lists, dates and numbers as `str`, the rest as `repr`."""
+    """`value` as JSON: sets as sorted lists, dates and numbers as `str`; its `repr` where that is not JSON."""
     try:
-        converted = _plain(value, 40)
-        if len(json.dumps(converted, allow_nan=False)) <= VALUE_CHARACTERS:
-            return converted
-    except (ValueError, RecursionError):
+        text = json.dumps(value, default=_converted, ensure_ascii=False, allow_nan=False)
+        if len(text) <= VALUE_CHARACTERS:
+            return json.loads(text.encode("utf-8", "replace"))  # lone surrogates cannot be sent
+    except (TypeError, ValueError, RecursionError):
         pass
     return text_of(value)
 
@@ -71,31 +70,12 @@ def keywords_only(alias: str, parameters: list[str], args: tuple[Any, ...], argu
     return f"{alias}() takes keyword arguments only: write {alias}({written})"
 
 
-def _plain(value: Any, depth: int) -> Any:
-    kind = type(value)
-    if value is None or kind is bool or kind is int:
-        return value
-    if kind is float:
-        return value if math.isfinite(value) else repr(value)
-    if isinstance(value, str):
-        return sendable(str(value))
-    if depth == 0:
-        return text_of(value)
-    if isinstance(value, dict):
-        return {_key(key): _plain(item, depth - 1) for key, item in value.items()}
+def _converted(value: Any) -> Any:
     if isinstance(value, set | frozenset):
-        return [_plain(item, depth - 1) for item in _ordered(value)]
-    if isinstance(value, _LISTS):
-        return [_plain(item, depth - 1) for item in value]
-    return sendable(str(value)) if isinstance(value, _TEXTUAL) else text_of(value)
-
-
-def _key(key: Any) -> str:
-    return sendable(key if isinstance(key, str) else json.dumps(key) if type(key) in (int, bool) else str(key))
-
-
-def _ordered(values: set[Any] | frozenset[Any]) -> list[Any]:
-    try:
-        return sorted(values)
-    except TypeError:
-        return sorted(values, key=repr)
+        try:
+            return sorted(value)
+        except TypeError:
+            return sorted(value, key=repr)
+    if isinstance(value, _VIEWS):
+        return list(value)
+    return str(value) if isinstance(value, _TEXTUAL) else text_of(value)
