@@ -164,23 +164,19 @@ class Attached:
         self._attached = attached  # what the SDK gives: a reader over the socket, which goes when the reader goes
         self._socket = getattr(attached, "_sock", attached)
         self._pieces = sdk().utils.socket.frames_iter(attached, tty=False)
+        self._poll = select.poll()
+        self._poll.register(self._socket, select.POLLIN)
         self._seconds: float | None = None
 
     def recv(self, size: int, /) -> bytes:  # noqa: ARG002 - the engine's pieces are of at most 32 KiB
         """Output as it comes; nothing at the end."""
         while True:
-            if self._seconds is not None and not self.readable(self._seconds):
+            if self._seconds is not None and not self._poll.poll(self._seconds * 1000):
                 raise TimeoutError
             stream, data = next(self._pieces, (1, b""))
             if stream == 1 or not data:
                 return bytes(data)
             self.errors = (self.errors + data)[:4000]
-
-    def readable(self, seconds: float) -> bool:
-        """Whether the container says something, or ends, in that time."""
-        poll = select.poll()
-        poll.register(self._socket, select.POLLIN)
-        return bool(poll.poll(seconds * 1000))
 
     def sendall(self, data: bytes, /) -> None:
         """Give all of `data` to the container's standard input."""

@@ -15,9 +15,7 @@ import asyncio.selector_events
 import builtins
 import concurrent.futures
 import concurrent.futures.thread
-import math
 import os
-import resource
 import selectors
 import signal
 import sys
@@ -25,7 +23,6 @@ import threading
 import time
 import types
 from collections.abc import Callable
-from contextlib import suppress
 from functools import partial
 from typing import Any, NoReturn
 
@@ -90,15 +87,6 @@ def run(reader: int, writer: int) -> None:
     except BaseException as error:  # noqa: BLE001 - an interrupt that came while the failure was being described
         outcome = program.failure(error, start["source"], channel.roots)
     channel.finish(outcome)
-
-
-def limit(memory_bytes: int, cpu_seconds: float) -> None:
-    """Have the kernel keep these two limits of a process without layers, as far as it can (macOS keeps no memory's)."""
-    cpu = math.ceil(min(max(cpu_seconds, 1), 1 << 30))
-    with suppress(ValueError, OSError):  # there is a lower one
-        resource.setrlimit(resource.RLIMIT_CPU, (cpu, cpu + 1))  # the first raises in the program, the second kills it
-    with suppress(ValueError, OSError):
-        resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
 
 
 def _namespace(channel: Channel, tools: dict[str, list[str]]) -> dict[str, Any]:

@@ -41,17 +41,19 @@ options = json.loads(sys.argv[1])
 for name, folder in (("sandbox", ""), ("sandbox.layers", "/layers"), ("sandbox.zygote", "/zygote")):
     module = sys.modules[name] = types.ModuleType(name)
     module.__path__ = [options["package"] + folder]
+from sandbox.zygote.server import serve
+serve(options)
 """
 
 
-def start_inside(code: str, theirs: socket.socket, **options: Any) -> subprocess.Popen[bytes]:
-    """A Python process that has nothing of this one but the socket `theirs`. It runs `code`, with `options` there.
+def _start_warm(theirs: socket.socket, **options: Any) -> subprocess.Popen[bytes]:
+    """The warm process, which has nothing of this one but the socket `theirs`.
 
     Raises:
         SandboxUnavailable: it cannot be started.
     """
     options |= {"package": str(Path(__file__).resolve().parent.parent), "channel": theirs.fileno()}
-    command = [sys.executable, *_FLAGS, "-c", _BOOTSTRAP + code, json.dumps(options)]
+    command = [sys.executable, *_FLAGS, "-c", _BOOTSTRAP, json.dumps(options)]
     with theirs:
         try:
             return subprocess.Popen(  # noqa: S603 - our own interpreter and code
@@ -157,9 +159,8 @@ class Zygote:
         self._missing: dict[str, str] | None = None
         tzdata = importlib.util.find_spec("tzdata")  # for a system that has no time zones of its own
         zones = [str(Path(tzdata.origin).parent / "zoneinfo")] if tzdata is not None and tzdata.origin else []
-        inside = "from sandbox.zygote.server import serve; serve(options)"
         try:
-            self._process = start_inside(inside, theirs, without=sorted(without), zones=zones)
+            self._process = _start_warm(theirs, without=sorted(without), zones=zones)
         except SandboxUnavailable:
             self._control.close()
             raise
