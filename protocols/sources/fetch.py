@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import time
 from pathlib import Path
 from typing import Any, Final
 
 import yaml
+from yaml.constructor import ConstructorError
 
 from protocols.credentials import Mask
 from protocols.errors import SourceUnavailable
@@ -143,13 +145,21 @@ def _check_size(text: str, where: str) -> None:
 
 
 def _loader() -> type:
-    """SafeLoader, in C where there is one, that leaves dates as text, since JSON has none."""
+    """SafeLoader, in C where there is one, that leaves dates as text and refuses .nan and .inf: JSON has neither."""
     base: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     resolvers = {
         first: [(tag, pattern) for tag, pattern in known if tag != "tag:yaml.org,2002:timestamp"]
         for first, known in yaml.SafeLoader.yaml_implicit_resolvers.items()
     }
-    return type("_Loader", (base,), {"yaml_implicit_resolvers": resolvers})
+    constructors = {**base.yaml_constructors, "tag:yaml.org,2002:float": _yaml_float}
+    return type("_Loader", (base,), {"yaml_implicit_resolvers": resolvers, "yaml_constructors": constructors})
+
+
+def _yaml_float(loader: Any, node: Any) -> float:
+    value: float = loader.construct_yaml_float(node)
+    if not math.isfinite(value):
+        raise ConstructorError(problem=f"{node.value} is no JSON number", problem_mark=node.start_mark)
+    return value
 
 
 _LOADER: Any = _loader()
