@@ -37,20 +37,17 @@ class Past:
     ) -> list[Completion | None]:
         """The replies to prompts that were asked side by side; None for one that got none before the run ended.
 
-        Their replies stand next to each other, in the order of the prompts, but for those that an outage put off.
         `redact` knows secrets by now that it did not know when the first prompts were stored.
         """
-        found: list[Completion | None] = [None] * len(prompts)
-        while None in found and not self._over and self._next < len(self._exchanges):
-            known = self._exchanges[self._next]
-            asked = [replace(message, content=redact(message.content)) for message in known.messages]
-            place = next((n for n, prompt in enumerate(prompts) if found[n] is None and asked == list(prompt)), None)
-            if place is None:
-                self._over = True
-            else:
-                self._next += 1
-                found[place] = known.reply
-        return found
+        return [self._reply(prompt, redact) for prompt in prompts]
+
+    def _reply(self, prompt: Sequence[Message], redact: Callable[[str], str]) -> Completion | None:
+        if self._over or self._next == len(self._exchanges):
+            return None
+        known = self._exchanges[self._next]
+        self._over = [replace(message, content=redact(message.content)) for message in known.messages] != list(prompt)
+        self._next += 1
+        return None if self._over else known.reply
 
     def attempt(self, number: int) -> Attempt | None:
         """The attempt of this number, unless it did not come to its end: then it is executed again.

@@ -2,15 +2,11 @@
 
 import pytest
 
-from atc.grounding import is_opaque, made_up
+from atc.grounding import made_up
 from atc.types import Program
 from protocols.protocol import Link
 from protocols.toolbox import Toolbox
 from tests.tool_lab import tool
-
-
-def of(pattern):
-    return {"type": "string", "pattern": pattern}
 
 
 def of_orders(name, argument, kind, *, field=None):
@@ -19,14 +15,6 @@ def of_orders(name, argument, kind, *, field=None):
     return tool(name, None, {argument: kind}, links=(link,))
 
 
-PATTERNS = {
-    "get_park": "^pk_[a-z2-7]{5}$",
-    "get_track": "^[A-Za-z0-9]{22}$",
-    "get_airline": "^[A-Z0-9]{2}$",
-    "get_airport": "^[A-Z]{3}$",
-    "get_country": "^[a-z]{2}$",
-    "get_coin": "^[a-z0-9-]+$",
-}
 TOOLS = Toolbox(
     [
         tool("list_orders", None, {"day": "string"}),
@@ -34,7 +22,6 @@ TOOLS = Toolbox(
         of_orders("get_flight", "number", "integer"),
         of_orders("list_near", "radius_km", "integer"),
         tool("wait", None, {"seconds": "integer"}),
-        *(of_orders(name, "key", of(pattern), field="order_id") for name, pattern in PATTERNS.items()),
     ]
 )
 
@@ -44,8 +31,6 @@ TOOLS = Toolbox(
     [
         "get_order(order_id='A12X')",
         "get_flight(number=1234)",
-        "get_park(key='pk_abcde')",  # a letter might as well be a digit: nobody knows such an id by heart
-        "get_track(key='abcdefghijklmnopqrstuv')",
     ],
 )
 def test_an_id_that_nobody_gave_is_found(call):
@@ -62,24 +47,9 @@ def test_an_id_that_nobody_gave_is_found(call):
         ("get_order(order_id='BOS')", "Boston"),  # a code that the model may know
         ("get_order(order_id='2013-05-06')", "6 May 2013"),  # a date, spelled otherwise
         ("list_near(radius_km=300)", "Which shop is nearest?"),  # a measure, not an id
-        ("get_park(key='pk_abcde')", "Where is the park pk_abcde?"),
-        ("get_coin(key='bitcoin-cash')", "BCH"),  # a word of any length: a model may know it
         ("wait(seconds=1000)", "Wait."),  # no tool yields it
         ("x = 'A12X'\nget_order(order_id=x)", "?"),  # no literal
     ],
 )
 def test_what_may_be_known_is_not(call, task):
     assert made_up(Program(call), task, TOOLS) == ()
-
-
-@pytest.mark.parametrize(
-    ("value", "pattern", "opaque"),
-    [
-        ("pk_abcde", "^pk_[a-z2-7]{5}$", True),
-        ("0123456789", "^[0-9a-f]{10}$", True),
-        ("2013-07-04", "^[0-9]{4}-[0-9]{2}-[0-9]{2}$", False),
-        ("JFK", "^[A-Z0-9]{3}$", False),
-    ],
-)
-def test_an_opaque_id_is_one_whose_letters_may_be_digits_or_digits_letters(value, pattern, opaque):
-    assert is_opaque(value, of(pattern)) is opaque
