@@ -72,7 +72,6 @@ class Calls:
         self._tools, self._limits, self._journal, self._clock = tools, limits, journal, clock
         self._lock = threading.Lock()
         self._settled = threading.Condition(self._lock)
-        self._known: dict[str, tuple[Tool, Contract, bool]] = {}
         self._open: dict[int, Open] = {}
         self._closed = self._held_back = self._settling = False
 
@@ -84,7 +83,8 @@ class Calls:
             AtcError: our side failed, as a replay that left its recording.
             Closed: the run is over.
         """
-        tool, terms, writes = self._admit(call)
+        tool = self._admit(call)
+        terms = contract(tool.protocol)
         started, message = self._clock.elapsed(), None
         try:
             arguments = terms.accept(call.arguments, call.unsendable)
@@ -104,7 +104,7 @@ class Calls:
             return Reply(call.number, error=message)
         with self._lock:
             self._check()
-            found = self._journal.before(asked, writes=writes, defaults=terms.defaults)
+            found = self._journal.before(asked, writes=tool.protocol.writes, defaults=terms.defaults)
             self.made.append(asked)
             self._open[call.number] = opened = Open(asked, tool, terms)
         if found is None:
@@ -179,21 +179,17 @@ class Calls:
             for opened in list(self._open.values()):
                 self._close_one(opened, why, "unknown" if opened.sent else "not_run")
 
-    def _admit(self, call: Call) -> tuple[Tool, Contract, bool]:
-        """The tool, its contract, and whether it writes."""
+    def _admit(self, call: Call) -> Tool:
+        """The tool that is called."""
         if call.number != len(self.made):
             raise violation(f"numbered its call {call.number} where {len(self.made)} was due")
-        known = self._known.get(call.tool)
-        if known is None and call.tool not in self._tools:
+        if call.tool not in self._tools:
             raise violation(f"asked for the undeclared tool {shorten(call.tool, 80)!r}")
         most = self._limits.tool_calls
         if call.number >= most:
             at = (Frame(line=call.line),)
             raise limit_exceeded("tool_calls", f"the program made more than {most:,} calls", frames=at)
-        if known is None:
-            tool = self._tools[call.tool]
-            known = self._known[call.tool] = (tool, contract(tool.protocol), tool.protocol.writes)
-        return known
+        return self._tools[call.tool]
 
     def _deliver(self, opened: Open) -> Sent:
         """Send the call, where the tool's gate lets it through and a write was not done before."""

@@ -19,6 +19,7 @@ import socket
 import sys
 import threading
 import uuid
+from collections.abc import Sized
 from contextlib import suppress
 from typing import Any, NoReturn
 
@@ -227,7 +228,9 @@ class _Interpreter:
         if name == "input":
             return _raised("RuntimeError", NO_INPUT)
         if name in ("exit", "quit"):
-            return _raised("SystemExit", "" if not args or args[0] in (None, 0) else shorten(str(args[0]), 200))
+            code = args[0] if args else None
+            said = "" if code in (None, 0) else shorten(code, 200) if isinstance(code, str) else "1"
+            return _raised("SystemExit", said)
         return _raised("NameError", f"name {shorten(name, 100)!r} is not defined")
 
     def _call(
@@ -303,7 +306,7 @@ def _bounded(value: Any) -> Any:
     left, inside = PARTS, [(value, LEVELS - 4)]
     while inside:
         item, levels = inside.pop()
-        left -= len(item) + 1 if isinstance(item, str | bytes) else 3
+        left -= 3 + (len(item) if isinstance(item, Sized) else 0)  # before what is in it is looked at
         if left < 0 or levels == 0 or not isinstance(item, _PLAIN):
             raise TooLarge
         if isinstance(item, dict):

@@ -135,7 +135,7 @@ class _Run:
     def __init__(self, child: Child, source: str, calls: Calls, limits: Limits, clock: Clock) -> None:
         self.stdout: list[str] = []
         self.value: Json = None
-        self._child, self._channel, self._calls, self._limits, self._clock = child, child.channel, calls, limits, clock
+        self._channel, self._calls, self._limits, self._clock = child.channel, calls, limits, clock
         self._lines = source.count("\n") + 2  # an error may stand just past the end
         self._output_left = limits.output_bytes
         # Output costs up to six bytes of JSON for one; a call's arguments may take a whole frame, but not every time.

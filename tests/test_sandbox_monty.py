@@ -56,6 +56,7 @@ def test_ends_a_program(sandbox, source, kind, type_):
     ("source", "value"),
     [
         ("x = []\nfor _ in range(60): x = [x, x]\nx", "<list, which cannot be shown>"),
+        ("x = [0] * 300_000\nfor _ in range(3): x = [x] * 300_000\nx", "<list, which cannot be shown>"),
         ("x = []\nx.append(x)\nx", ["[...]"]),
         ("[(1, 2), {3}, 'é', None, 1.5, {1: 2}]", [[1, 2], [3], "é", None, 1.5, {"1": 2}]),
     ],

@@ -48,13 +48,10 @@ def connect() -> Any:
             with socket.socket(socket.AF_UNIX) as trial:  # where nobody listens, the SDK leaves its own open
                 trial.connect(path)
         client = docker.from_env(timeout=REPLY_SECONDS)
-    except PermissionError as error:
-        raise SandboxUnavailable(
-            f"the docker sandbox may not speak to the engine at {path}; add this user to the group docker"
-        ) from error
     except (docker.errors.DockerException, OSError) as error:
         raise SandboxUnavailable(
-            f"the docker sandbox cannot reach an engine on {where} ({error}); start Docker, or set DOCKER_HOST"
+            f"the docker sandbox cannot reach an engine on {where} ({error}); start Docker, set DOCKER_HOST, or add "
+            "this user to the group docker"
         ) from error
     client.api.trust_env = False  # an engine has no proxy; looking for one races with changes of os.environ
     try:
