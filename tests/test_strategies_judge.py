@@ -28,10 +28,8 @@ def vote(word: str, reason: str = "") -> str:
 )
 def test_more_than_half_of_three_votes_decide_and_none_is_asked_for_in_vain(words, verdict, asked):
     model = ScriptedModel(*(vote(word, f"reason {number}") for number, word in enumerate(words)))
-    found = judged(model, "Who won?", "Ada")
-    assert found.word == verdict
+    assert judged(model, "Who won?", "Ada")[0] == verdict
     assert len(model.prompts) == asked
-    assert found.votes == tuple(words[:asked])
 
 
 @pytest.mark.parametrize("text", ["", "Solved", "[1]", "{}", '{"verdict": "solved!"}', "[" * 100_000])

@@ -10,7 +10,7 @@ from atc.agent import Agent
 from atc.config import Config
 from atc.events import ModelAsked
 from atc.models.scripted import ScriptedModel
-from atc.strategies.restgpt import Plan, read_plan
+from atc.strategies.restgpt import read_plan
 from protocols.errors import ToolError
 from protocols.toolbox import Toolbox
 from tests.tool_lab import record, tool
@@ -146,10 +146,10 @@ def test_malformed_calls_and_failed_ones_are_told_to_the_caller(solve, sent):
 @pytest.mark.parametrize(
     ("text", "plan"),
     [
-        ("find Ada\nAPI response: p1\nPlan step 2: x\nFinal Answer: made up", Plan("find Ada")),
-        ("Plan step 1: a\nPlan step 2: b\nFinal Answer: c", Plan("a")),
-        ("Thought: done\n**Final Answer:** p1\n", Plan("Thought: done\n**Final Answer:** p1", answer="p1")),
-        ("Final Answer: p1\n \nThat is Ada.", Plan("Final Answer: p1\n \nThat is Ada.", answer="p1")),
+        ("find Ada\nAPI response: p1\nPlan step 2: x\nFinal Answer: made up", ("find Ada", None)),
+        ("Plan step 1: a\nPlan step 2: b\nFinal Answer: c", ("a", None)),
+        ("Thought: done\n**Final Answer:** p1\n", ("Thought: done\n**Final Answer:** p1", "p1")),
+        ("Final Answer: p1\n \nThat is Ada.", ("Final Answer: p1\n \nThat is Ada.", "p1")),
     ],
 )
 def test_what_the_planner_says(text, plan):

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple
 
 from atc.decode.call import Sampling, Written
 from atc.decode.errors import Undecodable
@@ -34,10 +34,6 @@ from sandbox.journal import Journal
 from sandbox.limits import Limits
 
 _EXTRACT_SECONDS = 20.0
-
-
-Write: TypeAlias = Callable[..., Written]
-"""`write_turn` or `write_call` of `atc.decode.call`, or one of them with its form."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,7 +115,7 @@ class Acting(Run):
 
     def held(
         self,
-        write: Write,
+        write: Callable[..., Written],
         messages: Sequence[Message],
         tools: Toolbox,
         *,
@@ -128,8 +124,8 @@ class Acting(Run):
     ) -> Written:
         """The call that the model writes, held to the tools for every strategy alike, unless decoding is off.
 
-        It is written freely, and that noted, where a tool's schema is too much for a grammar. `within` are the tools
-        as a grammar holds calls to them, where they are narrower than `tools`.
+        `write` is `write_turn` or `write_call`. The call is written freely, and that noted, where a tool's schema is
+        too much for a grammar. `within` are the tools as a grammar holds calls to them, where narrower than `tools`.
 
         Raises:
             BudgetSpent: no time or tokens are left.

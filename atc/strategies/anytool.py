@@ -38,7 +38,6 @@ from sandbox.trace import ToolCall
 
 _LONGEST_REASON = 600
 _NO_TOOLS = "No function was found that helps with the task."
-_NO_ANSWER = "No way that was tried led to an answer."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,8 +50,6 @@ class Options(agents.Options):
     """Self-reflections at most; 0 is Table 3's run without any."""
     turns: int = 10
     """Turns that the solver takes at most in a round: the paper's calls (A.1)."""
-    votes: int = 3
-    """Of the judge."""
 
 
 def solve(task: str, parts: Parts, *, options: Options | None = None) -> Solution:
@@ -136,7 +133,7 @@ class _AnyTool(Acting):
             return _Failed(f"No answer was found within {limit}.")
         if last.end == "paused":
             return None
-        reason = clipped(last.reason or _NO_ANSWER, _LONGEST_REASON)
+        reason = clipped(last.reason or react.NO_ANSWER, _LONGEST_REASON)
         named = [spelled(name.removesuffix("()"), self.search.pool) for name in last.functions]
         return _Failed(reason, tuple(dict.fromkeys(name for name in named if name is not None)))
 
@@ -147,14 +144,13 @@ class _AnyTool(Acting):
             said = attempt.fault.message if attempt.fault is not None else "The answer is empty."
             return None if self.paused else _Failed(clipped(said, _LONGEST_REASON))
         self.best = (attempt, self.standing)
-        calls = told(attempt.trace.calls, self.parts.toolbox)
-        votes, temperature = self.options.votes, self.parts.config.temperature
+        calls, temperature = told(attempt.trace.calls, self.parts.toolbox), self.parts.config.temperature
         ask = self.meter.asker("judge")
-        verdict = judged(ask, self.task, attempt.answer, calls=calls, votes=votes, temperature=temperature)
-        if verdict.word != "Unsolved":  # of an unsure one there is nothing to mend it by
+        word, why = judged(ask, self.task, attempt.answer, calls=calls, temperature=temperature)
+        if word != "Unsolved":  # of an unsure one there is nothing to mend it by
             self.answer = attempt.answer
             return None
-        reason = verdict.reason or "The answer does not settle the task."
+        reason = why or "The answer does not settle the task."
         self.best = (self._doubt(f"A judge holds: {reason}"), self.standing)
         return _Failed(clipped(reason, _LONGEST_REASON))
 
@@ -197,7 +193,7 @@ Word = Literal["Solved", "Unsolved", "Unsure"]
 
 WORDS: tuple[Word, ...] = ("Solved", "Unsolved", "Unsure")
 _SCHEMA = an_object({"reason": a_text(300), "verdict": {"type": "string", "enum": list(WORDS)}})
-_REPLY_TOKENS = 250
+_VOTES, _REPLY_TOKENS = 3, 250
 _LONGEST_ANSWER = 2000
 _LONGEST_CALL = 500
 """Characters of a result that a judge is shown."""
@@ -205,16 +201,8 @@ _MOST_CALLS = 12
 """Calls that a judge is shown: the last ones, from which an answer is made."""
 
 
-class Verdict(NamedTuple):
-    """What is held of an answer, why, and the votes that were asked for."""
-
-    word: Word
-    reason: str = ""
-    votes: tuple[Word, ...] = ()
-
-
-def judged(ask: Ask, task: str, answer: str, *, calls: str = "", votes: int = 3, temperature: float = 0.7) -> Verdict:
-    """Whether an answer settles its task, as a model sees it (§3.2, §5.1); `calls` tells what it rests on, see `told`.
+def judged(ask: Ask, task: str, answer: str, *, calls: str = "", temperature: float = 0.7) -> tuple[Word, str]:
+    """Whether an answer settles its task, as a model sees it (§3.2, §5.1), and why; `calls` tells what it rests on.
 
     It is asked up to three times, at the run's temperature and with another seed each time, as in the published code.
     A word that more than half of the votes say is the verdict; else it is *Unsure*, as is a reply that cannot be read.
@@ -227,14 +215,14 @@ def judged(ask: Ask, task: str, answer: str, *, calls: str = "", votes: int = 3,
     messages = asked(fill("judge"), said)
     words: list[Word] = []
     reasons: dict[Word, str] = {}
-    for seed in range(votes):
+    for seed in range(_VOTES):
         reply = ask(messages, schema=_SCHEMA, temperature=temperature, seed=seed, max_tokens=_REPLY_TOKENS)
         word, reason = read(reply.text)
         words.append(word)
         reasons[word] = reasons.get(word) or reason
-        if 2 * words.count(word) > votes:
-            return Verdict(word, reasons[word], tuple(words))
-    return Verdict("Unsure", reasons.get("Unsure") or "the votes differ", tuple(words))
+        if 2 * words.count(word) > _VOTES:
+            return word, reasons[word]
+    return "Unsure", reasons.get("Unsure") or "the votes differ"
 
 
 def read(text: str) -> tuple[Word, str]:

@@ -62,9 +62,9 @@ class Chain(Run):
             before = len(self.attempts)
             self._attempt(program)
             told = any(attempt.answer is not None for attempt in self.attempts[:before])
-            tried = self.attempts[before:]
-            last = _ended(tried[-1], doubt_told=told) or config.repair == "none" or self.round == config.max_repairs
-            if last or self.leaves(self.attempts):
+            tried, last = self.attempts[before:], self.attempts[-1]
+            ended = last.paused or (last.answer is not None and (told or not last.doubts))
+            if ended or config.repair == "none" or self.round == config.max_repairs or self.leaves(self.attempts):
                 return
             messages += correction(
                 worth_repairing(tried),
@@ -106,11 +106,6 @@ def _reads_of(program: Program, writing: set[str]) -> Program:
         if any(isinstance(node, ast.Name) and node.id in writing for node in ast.walk(statement)):
             return Program("".join(lines[: statement.lineno - 1]))
     return program
-
-
-def _ended(last: Attempt, *, doubt_told: bool) -> bool:
-    """Whether an attempt ends the run: with an answer beyond doubt, or one after the model was told of a doubt."""
-    return last.paused or (last.answer is not None and (doubt_told or not last.doubts))
 
 
 def _standing(attempts: Sequence[Attempt], *, confirmed: bool) -> str | None:

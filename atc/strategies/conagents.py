@@ -72,6 +72,9 @@ class _Team(Acting):
         super().__init__(task, parts)
         self.stubs = self.described(self.tools)
         self.turns = Turns(asked(fill("conagents_ground"), fill("task", stubs=self.stubs, task=task)), self.room)
+        tool = {"type": "string", "enum": list(self.tools)}
+        instruct = reply_tool("instruct", instruction=_TEXT, tool=tool, wanted={"type": "string"})
+        self.guiding = Toolbox([instruct, finish_tool()])
         self.known: list[str] = []
         self.rounds = 0
 
@@ -87,7 +90,7 @@ class _Team(Acting):
     def _step(self) -> _Outcome:
         """One step, from its instruction to what was observed. Of what was sent back only this step's prompts tell."""
         self.rounds = MOST_ROUNDS
-        said, outcome = self._accepted("grounding", self.turns.messages(), _guiding(self.tools), self._guided)
+        said, outcome = self._accepted("grounding", self.turns.messages(), self.guiding, self._guided)
         self.turns.taken.append(Turn(said=said, told=fill("conagents_result", result=outcome.told)))
         return outcome
 
@@ -167,8 +170,9 @@ class _Team(Acting):
         """
         if not self.rounds:
             return None
-        messages = asked(fill("conagents_review"), question)
-        call = self.held(write_call, messages, _reviewing(to, accepts=accepts), purpose="review").call
+        send_back = reply_tool("send_back", feedback=_TEXT, to={"type": "string", "enum": list(to)})
+        replies = Toolbox([reply_tool("accept"), send_back] if accepts else [send_back])
+        call = self.held(write_call, asked(fill("conagents_review"), question), replies, purpose="review").call
         if call.tool != "send_back" or call.error is not None:
             return None
         back = next(agent for agent in to if agent == call.arguments["to"])
@@ -183,15 +187,3 @@ class _Team(Acting):
 
     def _known(self) -> str:
         return "\n".join(briefer(self.known, room=self.room)) or "nothing yet"
-
-
-def _guiding(tools: Toolbox) -> Toolbox:
-    """What grounding replies with: the next instruction, or the answer."""
-    tool = {"type": "string", "enum": list(tools)}
-    return Toolbox([reply_tool("instruct", instruction=_TEXT, tool=tool, wanted={"type": "string"}), finish_tool()])
-
-
-def _reviewing(to: Sequence[Agent], *, accepts: bool) -> Toolbox:
-    """What review replies with. The feedback comes before the agent: what is wrong decides who is to mend it."""
-    send_back = reply_tool("send_back", feedback=_TEXT, to={"type": "string", "enum": list(to)})
-    return Toolbox([reply_tool("accept"), send_back] if accepts else [send_back])

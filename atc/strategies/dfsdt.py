@@ -82,13 +82,9 @@ class _Search:
         return 1
 
     def _next(self, before: list[Turn]) -> Turn:
-        then = fill("dfsdt_again", before="\n\n".join(map(_told, before))) if before else ""
+        told = "\n\n".join(f"{clipped(turn.said, _LONGEST_TOLD)}\n{turn.told}".strip() for turn in before)
+        then = fill("dfsdt_again", before=told) if before else ""
         turn = next_turn(self.turns, self.offer, self.acting, then=then)
         self.taken += 1
         self.turns.taken.append(turn)
         return turn
-
-
-def _told(turn: Turn) -> str:
-    """An earlier way from the same point: its turn, and what it gave."""
-    return f"{clipped(turn.said, _LONGEST_TOLD)}\n{turn.told}".strip()

@@ -12,7 +12,6 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from typing import NamedTuple
 
 from atc.decode.call import write_call
 from atc.decode.read import ReadCall
@@ -59,13 +58,6 @@ def solve(task: str, parts: Parts) -> Solution:
     return _RestGPT(task, parts).solve()
 
 
-class Plan(NamedTuple):
-    """What the planner wrote: the next step in words, or the answer."""
-
-    text: str
-    answer: str | None = None
-
-
 class _RestGPT(Acting):
     """One run. `planning` is the planner's conversation, `results` are what came of the steps."""
 
@@ -77,25 +69,25 @@ class _RestGPT(Acting):
     def act(self) -> None:
         """Step after step."""
         for step in range(1, MOST_STEPS + 1):
-            plan = self._plan(step)
-            if plan.answer is not None:
-                self.answer = self.give(plan.answer).answer
+            plan, answer = self._plan(step)
+            if answer is not None:
+                self.answer = self.give(answer).answer
                 return
             done = self._fulfilled(plan)
             if done is None:
                 return
             self.results.append(done)
             told = fill("restgpt_plan_result", result=done)
-            self.planning.taken.append(Turn(said=f"Plan step {step}: {plan.text}", told=told))
+            self.planning.taken.append(Turn(said=f"Plan step {step}: {plan}", told=told))
         self.limit = f"{MOST_STEPS} steps"
 
-    def _plan(self, step: int) -> Plan:
+    def _plan(self, step: int) -> tuple[str, str | None]:
         messages = self.planning.messages(fill("restgpt_plan_next", step=str(step)) if step > 1 else "")
         return read_plan(self.replied(messages, "plan", _PLAN_TOKENS))
 
-    def _fulfilled(self, plan: Plan) -> str | None:
+    def _fulfilled(self, plan: str) -> str | None:
         """What came of a step, in words; None where a person must decide first."""
-        if not plan.text:
+        if not plan:
             return fill("restgpt_plan_none")
         background = self._background()
         call = self._select(plan, background)
@@ -109,7 +101,7 @@ class _RestGPT(Acting):
         """What came of the steps so far, the earliest in brief where room is short."""
         return "\n".join(briefer(self.results, room=self.room // 2)) or "No background"
 
-    def _select(self, plan: Plan, background: str) -> ReadCall:
+    def _select(self, plan: str, background: str) -> ReadCall:
         """The selector's reply.
 
         One that names no API that there is, is asked for again, as in the paper's published code.
@@ -118,7 +110,7 @@ class _RestGPT(Acting):
         if self.parts.config.docs != "names":
             summaries = "\n".join(f"- {alias}: {_summary(tool)}" for alias, tool in self.tools.items())
             apis = summaries if token_estimate(summaries) <= self.parts.prompt_tokens else apis
-        task = fill("restgpt_select_task", background=background, step=plan.text)
+        task = fill("restgpt_select_task", background=background, step=plan)
         selecting = Turns(asked(fill("restgpt_select", apis=apis), task), self.room)
         names = {"type": "array", "items": {"enum": list(self.tools)}, "minItems": 1, "maxItems": _MOST_APIS}
         offer = Toolbox([reply_tool("call_apis", apis=names, plan=_TEXT), reply_tool("no_call", result=_TEXT)])
@@ -181,15 +173,13 @@ class _RestGPT(Acting):
         return self.read_response(value, code, reading, purpose="parse", tokens=_PARSE_TOKENS, most=LONGEST_RESULT)
 
 
-def read_plan(text: str) -> Plan:
-    """The first step of a reply, or the answer; a response that the model made up ends it."""
+def read_plan(text: str) -> tuple[str, str | None]:
+    """The first step of a reply, and the answer if it gives one; a response that the model made up ends it."""
     text = text[: found.start()] if (found := _CUT.search(text)) else text
     text = text[: steps[1].start()] if len(steps := list(_STEP.finditer(text))) > 1 else text
     text = _STEP.sub("", text).strip()
     final = _FINAL.search(text)
-    if final is None:
-        return Plan(text)
-    return Plan(text, first_paragraph(final["answer"]))
+    return text, first_paragraph(final["answer"]) if final is not None else None
 
 
 def _summary(tool: Tool) -> str:
