@@ -167,7 +167,7 @@ def test_a_source_that_is_not_there(source, message, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("hello there", 'd.json: "hello there" is not of type "object". The format: docs/reference/protocols.md'),
+        ("hello there", "d.json: 'hello there' is no request; write 'GET https://HOST/path/{id}'."),
         ('{"a": 1}', 'd.json: "name" is a required property. The format: docs/reference/protocols.md#the-format'),
         ('{"openapi": "3.1.0"}', "describes no operations: its 'paths' are missing or empty"),
         ('{"name": "x", "binding": {"python": {"module": "os", "function": "system"}}}', "which a file may not"),

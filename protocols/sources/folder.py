@@ -17,7 +17,7 @@ from typing import Any, get_args
 from urllib.parse import unquote_plus
 
 from protocols.errors import InvalidProtocol, SourceUnavailable, docs_page
-from protocols.jsontypes import Json, JsonObject
+from protocols.jsontypes import Json
 from protocols.origin import is_url
 from protocols.protocol import BODYLESS, Location, PythonBinding, ToolProtocol, load
 from protocols.sources.fetch import fetch_document
@@ -85,31 +85,20 @@ def _is_bare(document: Json) -> bool:
     return bool(keys & _BARE_KEYS) and not keys & {"inputSchema", "binding"}
 
 
-def _is_listing(document: JsonObject) -> bool:
-    return isinstance(document.get("tools"), list) and "name" not in document
-
-
-def _is_index(document: JsonObject) -> bool:
-    """Whether every key is a tool's name: `{"get_user": "GET …", "find": {"url": …}}`."""
-    return bool(document) and not _is_bare(document) and all(map(_is_bare, document.values()))
-
-
 def _parts(document: Json, where: str, base_url: str | None) -> Iterator[tuple[Json, str, str | None]]:
     """Each description in a file's content, its place, and the address that its paths are under."""
-    if isinstance(document, list):
-        for index, part in enumerate(document):
-            if isinstance(part, str) and not _is_bare(part):
-                raise _invalid(f"{where}[{index}]", f"{part!r} is no request; write 'GET https://HOST/path/{{id}}'.")
-            yield from _parts(part, f"{where}[{index}]", base_url)
-    elif isinstance(document, Mapping) and _is_listing(document):
-        below = base_url or document.get("url")
-        yield from _parts(document["tools"], f"{where}: tools", below if isinstance(below, str) else None)
-    elif isinstance(document, Mapping) and _is_index(document):
-        for name, part in document.items():
-            named = {"request": part} if isinstance(part, str) else part
-            yield {"name": str(name), **named}, f"{where}: {name}", base_url
-    else:
-        yield document, where, base_url
+    match document:
+        case list():
+            for index, part in enumerate(document):
+                yield from _parts(part, f"{where}[{index}]", base_url)
+        case {"tools": list(tools)} if "name" not in document:
+            yield from _parts(tools, f"{where}: tools", base_url or document.get("url"))
+        case dict() if document and not _is_bare(document) and all(map(_is_bare, document.values())):
+            for name, part in document.items():  # every key is a tool's name
+                named = {"request": part} if isinstance(part, str) else part
+                yield {"name": str(name), **named}, f"{where}: {name}", base_url
+        case _:
+            yield document, where, base_url
 
 
 def _read(document: Json, where: str, base_url: str | None, modules: Collection[str]) -> ToolProtocol:
@@ -117,7 +106,9 @@ def _read(document: Json, where: str, base_url: str | None, modules: Collection[
         raise InvalidProtocol(
             where, "this is an OpenAPI document, not a protocol.", hint="Give the file itself as a source of its own."
         )
-    protocol = load(_completed(document, where, base_url) if _is_bare(document) else document, where=where)
+    if isinstance(document, str) or _is_bare(document):
+        document = _completed(document, where, base_url)
+    protocol = load(document, where=where)
     binding = protocol.binding
     if isinstance(binding, PythonBinding) and binding.module not in modules:
         download = "download the document, give the file, and " if is_url(where) else ""
@@ -180,7 +171,7 @@ def _url(given: Json, where: str, base_url: str | None) -> str:
     if not isinstance(given, str) or not given.strip():
         raise _invalid(where, "it has no 'url'.", "url")
     url = given.strip()
-    if base_url is not None and is_url(base_url):
+    if isinstance(base_url, str) and is_url(base_url):
         rest = "/".join(url.split("/")[3:]) if is_url(url) else url.lstrip("/")
         url = f"{base_url.rstrip('/')}/{rest}"
     if not is_url(url):
