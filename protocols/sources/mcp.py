@@ -9,7 +9,7 @@ from typing import Any
 from protocols.errors import InvalidProtocol, SourceUnavailable
 from protocols.jsontypes import Json, JsonObject
 from protocols.mcp.servers import Servers
-from protocols.protocol import Annotations, ToolProtocol, load
+from protocols.protocol import Annotations, McpBinding, ToolProtocol
 from protocols.schema import compiles
 
 
@@ -44,21 +44,19 @@ def believed(hints: Json, *, trusted: bool) -> Annotations:
 
 
 def _protocol(tool: JsonObject, server: str, *, trusted: bool) -> ToolProtocol:
-    name = str(tool.get("name", ""))
-    where = f"the MCP server {server!r}"
-    if not name:
-        raise InvalidProtocol(where, "one of its tools has no name.")
-    document: dict[str, Any] = {
-        "name": name,
-        "title": tool.get("title") or (tool.get("annotations") or {}).get("title") or "",
-        "description": str(tool.get("description") or "").strip(),
-        "inputSchema": _input(tool.get("inputSchema")),
-        "binding": {"mcp": {"server": server, "tool": name}},
-        "collection": server,
-    }
-    if (output := tool.get("outputSchema")) is not None and compiles(_own(output)):
-        document["outputSchema"] = output
-    return replace(load(document, where=where), annotations=believed(tool.get("annotations"), trusted=trusted))
+    if not (name := str(tool.get("name", ""))):
+        raise InvalidProtocol(f"the MCP server {server!r}", "one of its tools has no name.")
+    output = tool.get("outputSchema")
+    return ToolProtocol(
+        name=name,
+        title=str(tool.get("title") or (tool.get("annotations") or {}).get("title") or ""),
+        description=str(tool.get("description") or "").strip(),
+        input_schema=_input(tool.get("inputSchema")),
+        output_schema=output if compiles(_own(output)) else None,
+        annotations=believed(tool.get("annotations"), trusted=trusted),
+        binding=McpBinding(server=server, tool=name),
+        collection=server,
+    )
 
 
 def _input(schema: Json) -> JsonObject:
