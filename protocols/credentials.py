@@ -87,8 +87,8 @@ def carried(known_as: str, credential: Credential, scheme: Mapping[str, Any]) ->
                 # Swagger 2 has no bearer scheme, so its documents declare a key called Authorization.
                 if key.lower() == "authorization" and " " in value:
                     prefix = prefix or ""
-            case {"type": "basic"} | {"type": "http", "scheme": "basic" | "Basic"}:
-                prefix = "Basic " if prefix is None else prefix
+        if prefix is None and _is_basic(scheme):
+            prefix = "Basic "
     if prefix is None:
         prefix = "Bearer " if name.lower() == "authorization" else ""
     if prefix.strip().lower() == "basic" and ":" in value:
@@ -152,13 +152,9 @@ def _advice(name: str, scheme: Mapping[str, Any], origin: Origin, tool: str) -> 
     The variable's name is never one that the document chose alone: a hostile one could name a variable that holds
     another secret of the user's.
     """
-    match scheme:
-        case {"type": "basic"} | {"type": "http", "scheme": "basic" | "Basic"}:
-            kind = " (user:password)"
-        case {"type": "oauth2"}:
-            kind = " (a token, or in place of value the client_id, with its client_secret where it has one)"
-        case _:
-            kind = ""
+    kind = " (user:password)" if _is_basic(scheme) else ""
+    if scheme.get("type") == "oauth2":
+        kind = " (a token, or in place of value the client_id, with its client_secret where it has one)"
     variable, key = variable_of(name), name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else dumps(name)
     return (
         f"{tool} needs the credential {name!r}{kind}, which is not configured "
@@ -166,6 +162,10 @@ def _advice(name: str, scheme: Mapping[str, Any], origin: Origin, tool: str) -> 
         f"which 'atc config show' names, by this line at its top, and set the variable {variable}: credentials.{key} = "
         f"{{ value = {dumps(f'env:{variable}')}, hosts = {dumps([address(origin)])} }}"
     )
+
+
+def _is_basic(scheme: Mapping[str, Any]) -> bool:
+    return scheme.get("type") == "basic" or str(scheme.get("scheme")).lower() == "basic"
 
 
 def variable_of(name: str) -> str:
@@ -214,9 +214,6 @@ class Mask:
         self._values = frozenset(found)
         # The longest first, so that a secret within another's spelling leaves no rest of it standing.
         self._spellings = tuple(sorted(known, key=lambda text: (-len(text), text)))
-
-    def __bool__(self) -> bool:
-        return bool(self._spellings)
 
     def __call__(self, text: str) -> str:
         """`text` without secrets."""

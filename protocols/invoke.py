@@ -10,7 +10,7 @@ from protocols.credentials import Credential
 from protocols.errors import InvalidProtocol, ToolError
 from protocols.http import HttpCall, Shared
 from protocols.jsontypes import JsonObject
-from protocols.mcp.servers import Servers, mcp_call
+from protocols.mcp.servers import Servers
 from protocols.plain import python_call, to_json
 from protocols.protocol import HttpBinding, McpBinding, ProgramBinding, PythonBinding, ToolProtocol
 from protocols.settings import InvokeSettings
@@ -49,7 +49,7 @@ class Invoker:
                     return partial(_refuse, protocol.name, binding)
                 return python_call(protocol.name, function, reads=bool(declared), mask=self._shared.mask)
             case McpBinding() as binding:
-                return mcp_call(protocol, binding, self.servers, reads=bool(declared))
+                return self.servers.bind(protocol, binding, reads=bool(declared))
             case ProgramBinding():  # a source of tools must not bring code along
                 problem = "it is a saved program: put its file into the folder of saved tools instead."
                 raise InvalidProtocol(protocol.name, problem, path="binding.program")

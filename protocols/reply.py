@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from http import HTTPStatus
+from http.client import responses
 
 from protocols.errors import Outcome
 from protocols.jsontypes import Json, JsonObject, dumps, loads
@@ -152,10 +152,7 @@ def retry_after(answer: Answer) -> float | None:
 
 def phrase(status: int) -> str:
     """What HTTP calls a status."""
-    try:
-        return HTTPStatus(status).phrase
-    except ValueError:
-        return "no explanation"
+    return responses.get(status, "no explanation")
 
 
 def _decoded(answer: Answer, *, strict: bool) -> str:

@@ -245,14 +245,8 @@ def _lost(error: Exception, origin: Origin, *, sent: bool) -> Lost:
     reason = _reason(error)
     if sent:
         return Lost(problem=f"the connection to {origin.netloc} broke: {reason}", sent=True, passing=True)
-    if isinstance(error, requests.exceptions.SSLError):
-        return Lost(problem=f"no secure connection to {origin.netloc}: {reason}", sent=False)
-    if isinstance(error, requests.ConnectionError):
-        problem = f"cannot connect to {origin.netloc} ({reason}); is the service running, and its address right?"
-        return Lost(problem=problem, sent=False, passing=True)
-    if isinstance(error, requests.exceptions.InvalidSchema):  # of a SOCKS proxy, and of nothing else
-        reason = "its proxy speaks SOCKS, which needs PySocks: pip install 'requests[socks]'"
-    return Lost(problem=f"the request to {origin.netloc} cannot be made: {reason}", sent=False)
+    problem = f"cannot connect to {origin.netloc} ({reason}); is the service running, and its address right?"
+    return Lost(problem=problem, sent=False, passing=True)
 
 
 def _reason(error: BaseException) -> str:

@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from protocols.alias import identifier
-from protocols.credentials import Mask, dress
+from protocols.credentials import dress
 from protocols.errors import Outcome, SourceUnavailable, ToolError
 from protocols.http import Shared
 from protocols.jsontypes import Json, JsonObject
@@ -63,7 +63,6 @@ class Servers:
         self._known: dict[str, _Known] = {name: _Known(server) for name, server in shared.settings.servers.items()}
         self._opened: list[_Known] = [*self._known.values()]
         self._lock = threading.Lock()
-        self.mask = shared.mask
 
     def open(self, text: str, *, name: str = "") -> tuple[str, McpServer, list[dict[str, Any]]]:
         """The server that a source spells: the name under which it is known from now on, and the tools that it lists.
@@ -102,22 +101,39 @@ class Servers:
             self._opened.append(fresh)
         return known_as, server, tools
 
-    def call(self, name: str, tool_there: str, arguments: JsonObject, *, tool: str) -> JsonObject:
-        """Call a tool of a known server, which is connected again where its connection has ended.
+    def bind(self, protocol: ToolProtocol, binding: McpBinding, *, reads: bool) -> Callable[[JsonObject], Json]:
+        """A call of an MCP tool; see `Invoker.bind`. A server whose connection has ended is connected again."""
+        tool, mask = protocol.name, self._shared.mask
+        failed: Outcome = "refused" if reads else "unknown"
 
-        Raises:
-            ToolError: no such server is known; nothing was sent.
-            NoResult: see `Connection.call`.
-        """
-        known = self._known.get(name)
-        if known is None:
-            raise ToolError(
-                None,
-                f"the tool {tool!r} belongs to the MCP server {name!r}, which is not configured; add [mcp.{name}] with "
-                "its command or url to your settings.",
-                outcome="not_run",
-            )
-        return self._connected(known).call(tool_there, arguments)
+        def error(text: str, outcome: Outcome, answer: str | None = None) -> ToolError:
+            kept = mask(answer)[:_MAX_ANSWER] if answer is not None else None
+            return ToolError(None, one_line(mask(text)), outcome=outcome, answer=kept)
+
+        def call(arguments: JsonObject) -> Json:
+            refuse_unless_json(tool, arguments)  # which the SDK's connection does not survive
+            known = self._known.get(binding.server)
+            if known is None:
+                raise error(
+                    f"the tool {tool!r} belongs to the MCP server {binding.server!r}, which is not configured; add"
+                    f" [mcp.{binding.server}] with its command or url to your settings.",
+                    "not_run",
+                )
+            try:
+                result = self._connected(known).call(binding.tool, arguments)
+            except NoResult as lost:
+                if lost.outcome in (None, "refused"):  # the server's own words
+                    raise error(str(lost), lost.outcome or failed, answer=str(lost)) from None
+                raise error(f"{tool}: the MCP server {binding.server!r}: {lost}", lost.outcome) from None
+            if result.get("isError"):
+                text = text_of(result) or "no explanation"
+                raise error(text, failed if _UNSURE.search(text) else "refused", answer=text)
+            try:
+                return mask.result(to_json(value_of(result, protocol.output_schema)))
+            except TypeError as problem:
+                raise error(f"{tool}: {problem}", failed) from None
+
+        return call
 
     def close(self) -> None:
         """Close all connections, ending the servers that were started."""
@@ -166,35 +182,3 @@ class Servers:
 
             known.connection = Connection(server, self._settings, headers=headers, tokens=tokens, homes=shared.homes)
             return known.connection
-
-
-def mcp_call(
-    protocol: ToolProtocol, binding: McpBinding, servers: Servers, *, reads: bool
-) -> Callable[[JsonObject], Json]:
-    """A call of an MCP tool; see `Invoker.bind`."""
-    failed: Outcome = "refused" if reads else "unknown"
-    mask = servers.mask
-
-    def call(arguments: JsonObject) -> Json:
-        refuse_unless_json(protocol.name, arguments)  # which the SDK's connection does not survive
-        try:
-            result = servers.call(binding.server, binding.tool, arguments, tool=protocol.name)
-        except NoResult as error:
-            if error.outcome in (None, "refused"):  # the server's own words
-                raise _error(mask, str(error), error.outcome or failed, answer=str(error)) from None
-            text = f"{protocol.name}: the MCP server {binding.server!r}: {error}"
-            raise _error(mask, text, error.outcome) from None
-        if result.get("isError"):
-            text = text_of(result) or "no explanation"
-            raise _error(mask, text, failed if _UNSURE.search(text) else "refused", answer=text)
-        try:
-            return mask.result(to_json(value_of(result, protocol.output_schema)))
-        except TypeError as error:
-            raise _error(mask, f"{protocol.name}: {error}", failed) from None
-
-    return call
-
-
-def _error(mask: Mask, text: str, outcome: Outcome, *, answer: str | None = None) -> ToolError:
-    kept = mask(answer)[:_MAX_ANSWER] if answer is not None else None
-    return ToolError(None, one_line(mask(text)), outcome=outcome, answer=kept)
