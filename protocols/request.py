@@ -27,8 +27,7 @@ _TRANSPORT_HEADERS = frozenset(
     ["host", "connection", "content-length", "transfer-encoding", "upgrade", "te", "trailer", "expect", "keep-alive"]
 )
 _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
-_COOKIE_SAFE = "!#$&'()*+-./:<=>?@[]^_`{|}~"
-_COOKIE_VALUE = re.compile(r"[!#-+\--:<-\[\]-~]*")  # RFC 6265: no space, quote, comma, semicolon or backslash
+_COOKIE_SAFE = "!#$%&'()*+-./:<=>?@[]^_`{|}~"  # RFC 6265: no space, quote, comma, semicolon or backslash
 
 _MERGED = ("path", "query", "form", "body")  # many servers read them as one set of parameters
 _OBJECTS = {"query": "query", "form": "form", "whole_body": "body"}
@@ -129,7 +128,7 @@ class Plan:
         for one in sent:
             if one.place in ("body", "whole_body") or one.value is not None:
                 at.setdefault("" if one.place == "body" and one.field else one.place, {})[one.name] = one.value
-        headers = DEFAULT_HEADERS | self._headers(at.get("header", {}), at.get("cookie", {}))
+        headers = self._headers(at.get("header", {}), at.get("cookie", {}))
         body, content_type = self._body(at)
         if content_type:
             headers["Content-Type"] = content_type
@@ -227,18 +226,17 @@ class Plan:
         return text
 
     def _headers(self, values: Mapping[str, Json], cookies: Mapping[str, Json]) -> dict[str, str]:
-        headers = {}
+        headers = dict(DEFAULT_HEADERS)
         for name, value in values.items():
             if name.lower() in _TRANSPORT_HEADERS or name.lower().startswith("proxy-"):
                 raise self._refusal(f"the header {name!r} cannot be set by an argument.")
             own = (*DEFAULT_HEADERS, "Cookie", "Content-Type")
             known = next((known for known in own if known.lower() == name.lower()), name)
             headers[known] = self._joined(name, value).strip(" \t")
-        jar = [*filter(None, [headers.get("Cookie")])]
-        for name, value in cookies.items():
-            text = self._joined(name, value)
-            jar.append(f"{name}={text if _COOKIE_VALUE.fullmatch(text) else quote(text, safe=_COOKIE_SAFE)}")
-        return headers | ({"Cookie": "; ".join(jar)} if jar else {})
+        jar = [f"{name}={quote(self._joined(name, value), safe=_COOKIE_SAFE)}" for name, value in cookies.items()]
+        if jar:
+            headers["Cookie"] = "; ".join([*filter(None, [headers.get("Cookie")]), *jar])
+        return headers
 
     def _body(self, at: Mapping[str, Mapping[str, Json]]) -> tuple[bytes | None, str]:
         if "form" in at:
