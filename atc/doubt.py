@@ -9,14 +9,10 @@ from __future__ import annotations
 import ast
 import json
 import re
-from collections.abc import Iterator, Mapping
-from difflib import get_close_matches
-from itertools import islice
+from collections.abc import Iterator
 
-from atc.paths import walk
 from atc.types import Program
 from atc.unread import unread_pages
-from protocols.jsontypes import Json
 from protocols.parsing import parse
 from protocols.toolbox import Toolbox
 from sandbox.trace import Trace
@@ -30,10 +26,6 @@ _ALLOWED = re.compile(
     re.IGNORECASE,
 )
 """How a task allows for there being none: "or none", "if there is none, say so", "the second one, if any"."""
-_MOST_VALUES = 100_000
-"""Of all results; where there are more, nobody says what none of them holds."""
-_MOST_QUOTED, _MOST_NEAR = 60, 1_000
-"""Characters of a text out of a result that may be quoted, and texts that a near one is looked for among."""
 
 
 def doubts(task: str, program: Program, trace: Trace, answer: str, tools: Toolbox) -> tuple[str, ...]:
@@ -80,16 +72,13 @@ def _nowhere(program: Program, trace: Trace, answer: str) -> Iterator[str]:
     """Texts that a program which came to nothing compares with, and that no result holds."""
     if not (_ZERO.match(answer) or says_nothing(answer)) or not trace.calls:
         return
-    texts = _texts([call.result for call in trace.calls])
-    if texts is None:
-        return
+    held = json.dumps([call.result for call in trace.calls], ensure_ascii=False, default=repr)
     folds = any(f".{name}(" in program.source for name in ("lower", "casefold", "upper", "title"))
-    held = {text.casefold() for text in texts} if folds else texts
     for line, text in _compared(program):
-        if not any((text.casefold() if folds else text) in one for one in held):
-            short = {one.casefold(): one for one in texts if len(one) <= _MOST_QUOTED}
-            like = get_close_matches(text.casefold(), islice(short, _MOST_NEAR), n=1)
-            near = f", but one holds {short[like[0]]!r}" if like else ""
+        written = json.dumps(text, ensure_ascii=False)[1:-1]
+        found = re.search(re.escape(written), held, re.IGNORECASE)
+        if found is None or (not folds and written not in held):
+            near = f", but one holds {found[0]!r}" if found else ""
             yield f"It printed {answer.strip()!r}: line {line} compares with {text!r}, which no result holds{near}."
             return
 
@@ -101,17 +90,6 @@ def _compared(program: Program) -> Iterator[tuple[int, str]]:
             for side in (node.left, *node.comparators):
                 if isinstance(side, ast.Constant) and isinstance(side.value, str) and side.value:
                     yield side.lineno, side.value
-
-
-def _texts(results: list[Json]) -> dict[str, None] | None:
-    """The texts in results, and their keys, each once; None where there are too many to look at."""
-    found: dict[str, None] = {}
-    for number, (_, value) in enumerate(walk(results)):
-        if number > _MOST_VALUES:
-            return None
-        texts = [value] if isinstance(value, str) else value if isinstance(value, Mapping) else ()
-        found |= dict.fromkeys(texts)
-    return found
 
 
 def _raw_record(task: str, answer: str) -> Iterator[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Sequence
 
 from atc.fenced import program_in
+from atc.findings import listed
 from atc.prompts import fill
 from atc.types import Program
 from protocols.ask import Completion, Message
@@ -51,12 +52,6 @@ def described(tool: Tool) -> bool:
     if "object" in kinds and len(kinds) == 1:
         return any(top.get(key) for key in ("properties", "additionalProperties", "patternProperties", *_COMBINED))
     return bool(kinds) or any(key in top for key in _COMBINED)
-
-
-def listed(names: Sequence[str], *, most: int = 3) -> str:
-    """`a, b, c and 2 more`."""
-    few = ", ".join(names[:most])
-    return f"{few} and {len(names) - most} more" if len(names) > most else few
 
 
 def new_program(

@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from atc.events import RouteChanged
+from atc.findings import listed
 from atc.repair import worth_repairing
 from atc.strategies.attempts import MISREAD, writing_tools
 from atc.strategies.chain import Chain
 from atc.strategies.run import Parts
 from atc.strategies.stepwise import Stepwise
-from atc.synthesize import described, listed
+from atc.synthesize import described
 from atc.types import Attempt, Fault, Program, Solution
 from protocols.toolbox import Toolbox
 
@@ -46,7 +47,7 @@ class _First(Chain):
                 self.why = "{} may be given what {} returns, which nobody has seen".format(*found)
         elif len(misread := _misreadings(attempts)) >= _MOST_MISREAD and not any(a.answer for a in attempts):
             blamed = list(dict.fromkeys(fault.tool for fault in misread if fault.tool is not None))
-            self.why = f"programs misread what {listed(blamed) or 'the tools'} gave"
+            self.why = f"programs misread what {listed(blamed, most=3) or 'the tools'} gave"
         return bool(self.why)
 
 
