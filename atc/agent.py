@@ -147,9 +147,8 @@ class Agent:
         task = readable(task if output is None else output.asked(task))
         pins = Pins(seed=secrets.randbits(64) if seed is None else seed, clock=time.time())
         with notebook.shown(observer) as watcher, self._recording(task, watcher, pins) as record:
-            parts = replace(
-                self._parts(record, max_seconds=max_seconds), problem=None if output is None else output.problem
-            )
+            parts = self._parts(record, max_seconds=max_seconds)
+            parts = replace(parts, problem=None if output is None else output.problem)
             record.solution = replace(strategy(self.config.strategy)(task, parts), run=record.run)
         return record.solution if output is None else output.solution(record.solution)
 
@@ -204,10 +203,7 @@ class Agent:
                 run, observer=observer, max_seconds=max_seconds, accept_orphans=accept_orphans, resend=resend
             )
         with self._continued(run, observer) as record:
-            parts = self._parts(record, max_seconds=max_seconds)
-            if resend:
-                parts.journal.rule_out()
-            parts = replace(parts, accept_orphans=accept_orphans)
+            parts = self._parts(record, max_seconds=max_seconds, accept_orphans=accept_orphans, resend=resend)
             record.solution = replace(strategy(self.config.strategy)(record.task, parts), run=record.run)
         return record.solution
 
@@ -253,15 +249,19 @@ class Agent:
             if continues is None
             else self._continued(continues, observer, task=task, ended=True)
         ) as record:
-            tools = self.toolbox.only([*named, *_called(record.past, self.toolbox)])
-            first = partial(before_write, record.run) if before_write is not None and record.run is not None else None
-            parts = self._parts(record, max_seconds=max_seconds, given=tools, ask_person=ask_person, before_write=first)
+            made = [] if record.past is None else [found.call.tool for found in record.past.calls]
+            parts = self._parts(
+                record,
+                max_seconds=max_seconds,
+                given=self.toolbox.only(dict.fromkeys([*named, *(one for one in made if one in self.toolbox)])),
+                ask_person=ask_person,
+                before_write=None if before_write is None or record.run is None else partial(before_write, record.run),
+                accept_orphans=accept_orphans,
+                resend=resend,
+            )
             earlier = () if record.past is None else record.past.attempts
             if record.past is not None:
-                if resend:
-                    parts.journal.rule_out()
                 program = Program(parts.redact.restored(source))
-            parts = replace(parts, accept_orphans=accept_orphans)
             solution = run_given(program, record.task, parts, everything=self.toolbox, earlier=earlier)
             record.solution = replace(solution, run=record.run)
         return record.solution
@@ -411,6 +411,8 @@ class Agent:
         given: Toolbox | None = None,
         ask_person: AskPerson | None = None,
         before_write: Callable[[Tool, JsonObject], None] | None = None,
+        accept_orphans: bool = False,
+        resend: bool = False,
     ) -> Parts:
         """The parts of one run. `given` are the tools of a program that the caller wrote; then no model is asked."""
         config = self.config if max_seconds is None else replace(self.config, max_seconds=max_seconds)
@@ -430,6 +432,8 @@ class Agent:
             again = given is None and is_unfinished(record.past)
             journal.restore(recorded(record.past, toolbox), unfinished=again)
             record.redact.learn_run(record.past)
+        if resend:
+            journal.rule_out()
         return Parts(
             toolbox=toolbox,
             finder=self.finder,
@@ -441,6 +445,7 @@ class Agent:
             consent=consent,
             past=Past(record.past),
             redact=record.redact,
+            accept_orphans=accept_orphans,
         )
 
     @contextmanager
@@ -496,11 +501,6 @@ class Agent:
         calls = [call for attempt in attempts if attempt.trace is not None for call in attempt.trace.calls]
         with self._learning:
             self.toolbox = self._learned.learn(self.toolbox, calls, record.redact)
-
-
-def _called(past: StoredRun | None, toolbox: Toolbox) -> list[str]:
-    """The tools that a run has called so far and that are still there."""
-    return list(dict.fromkeys(found.call.tool for found in past.calls if found.call.tool in toolbox)) if past else []
 
 
 def readable(task: str) -> str:
