@@ -59,8 +59,8 @@ def output(script, **variables):
     return printed.getvalue()
 
 
-def script_of(program, *protocols, credentials=None, **about):
-    return to_script(recorded(program, *protocols, **about), credentials=credentials or {}, modules={})
+def script_of(program, *protocols, **about):
+    return to_script(recorded(program, *protocols, **about), modules={})
 
 
 PROGRAMS = {
@@ -97,8 +97,8 @@ def test_credentials_come_from_the_configuration(tmp_path):
             f'[credentials.token]\nvalue = "env:NOTES_TOKEN"\nhosts = ["{server.netloc}"]\nname = "X-Key"\n'
         )
         tool = protocol(url=f"{server.url}/x", credentials=("unused", "token"))
-        script = script_of("print(act()['ok'])", tool, credentials={"token": {"hosts": [server.netloc]}})
-        assert f"# Sends the credential 'token' of your configuration ('atc config') to {server.netloc}." in script
+        script = script_of("print(act()['ok'])", tool)
+        assert "# Sends credentials of your configuration to their hosts: unused, token." in script
         assert output(script, NOTES_TOKEN="s3cret", XDG_CONFIG_HOME=str(tmp_path)) == "True\n"
         assert server.last.headers["x-key"] == "s3cret"
 
@@ -110,9 +110,7 @@ def test_credentials_come_from_the_configuration(tmp_path):
 def test_nothing_that_a_task_or_an_answer_says_is_code(text):
     with serving() as server:
         tool = replace(protocol(url=f"{server.url}/x"), description=text, title=text)
-        script = to_script(
-            replace(recorded("print(act()['ok'])", tool, task=text), answer=text), credentials={}, modules={}
-        )
+        script = to_script(replace(recorded("print(act()['ok'])", tool, task=text), answer=text), modules={})
         assert output(script) == "True\n"
     assert not [line for line in script.splitlines() if line.startswith("import os;")]
 
@@ -133,7 +131,7 @@ def test_functions_of_a_python_module_are_loaded(tmp_path, monkeypatch):
     )
     tools = load_tools(str(tmp_path / "maths.py"))
     recording = recorded("print(twice(number=4, day='2026-01-02'))", tools["twice"].protocol)
-    script = to_script(recording, credentials={}, modules={"maths": str(tmp_path / "maths.py")})
+    script = to_script(recording, modules={"maths": str(tmp_path / "maths.py")})
     assert output(script) == "{'result': 8, 'day': '2026-01-02'}\n"
 
 
@@ -143,10 +141,10 @@ def test_a_tool_that_no_script_can_call_and_a_run_without_an_answer():
     with pytest.raises(InvalidRecording, match="belongs to an MCP server"):
         script_of("act()", ToolProtocol(name="act", binding=McpBinding(server="s", tool="t")))
     with pytest.raises(InvalidRecording, match="it has no answer"):
-        to_script(replace(recorded("1 / 0"), answer=None), credentials={}, modules={})
+        to_script(replace(recorded("1 / 0"), answer=None), modules={})
 
 
 def test_a_redacted_value_is_named():
     recording = replace(recorded("print('[redacted-str-8-p0.1]')"), secrets=("[redacted-str-8-p0.1]",))
-    script = to_script(recording, credentials={}, modules={})
+    script = to_script(recording, modules={})
     assert "# [redacted-str-8-p0.1] stands for a value that was redacted; put it in." in script

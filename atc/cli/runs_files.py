@@ -78,7 +78,7 @@ def export(run: str, *, path: Path | None, as_script: bool, as_page: bool, force
 def _script(recording: Recording, stored: StoredRun) -> str:
     given = [source.rpartition("=")[2] for source in stored.config.get("tools", ())]
     modules = {Path(source).stem: source for source in given if source.endswith(".py")}
-    return to_script(recording, credentials=stored.config.get("credentials", {}), modules=modules)
+    return to_script(recording, modules=modules)
 
 
 @click.command(epilog="Example: atc runs replay run.json")

@@ -20,11 +20,11 @@ _SHOW = '''def _show(value):
 '''
 
 
-def to_script(recording: Recording, *, credentials: Mapping[str, Any], modules: Mapping[str, str]) -> str:
+def to_script(recording: Recording, *, modules: Mapping[str, str]) -> str:
     """The recorded program with what `atc` needs to call its tools, as the text of a script.
 
-    `credentials` are the configured ones by name, none with its value; the script has those of the configuration under
-    which it runs. `modules` is the source of each Python module (`maths` → `src/maths.py`).
+    It has the credentials of the configuration under which it runs. `modules` is the source of each Python module
+    (`maths` → `src/maths.py`).
 
     Raises:
         InvalidRecording: the run gave no answer, or a tool of it cannot be called by a script.
@@ -47,7 +47,7 @@ def to_script(recording: Recording, *, credentials: Mapping[str, Any], modules: 
     future, program = _program(recording)
     by_value = _answers_by_value(recording)
     parts = [
-        _header(recording, tools, credentials),
+        _header(recording, tools),
         future,
         ("import json as _json\n\n" if by_value else "") + (_loading(tools, modules) if tools else ""),
         _SHOW if by_value else "",
@@ -56,9 +56,11 @@ def to_script(recording: Recording, *, credentials: Mapping[str, Any], modules: 
     return "\n\n\n".join(part.strip("\n") for part in parts if part) + "\n"
 
 
-def _header(recording: Recording, tools: Sequence[Tool], credentials: Mapping[str, Any]) -> str:
+def _header(recording: Recording, tools: Sequence[Tool]) -> str:
     """Comments alone: nothing that a task or an answer says can become code."""
     writes = [tool.alias for tool in tools if tool.protocol.writes]
+    bindings = [tool.protocol.binding for tool in tools]
+    names = dict.fromkeys(name for one in bindings if isinstance(one, HttpBinding) for name in one.credential_names)
     lines = [
         *_plain_lines(recording.task),
         "",
@@ -66,10 +68,7 @@ def _header(recording: Recording, tools: Sequence[Tool], credentials: Mapping[st
         *(f"    {line}" for line in _plain_lines(recording.answer or "")),
         "",
         "Needs Python 3.11 and atc (automatic-tool-chain). Its clock and `random` are the real ones.",
-        *(
-            f"Sends the credential {name!r} of your configuration ('atc config') to {', '.join(hosts)}."
-            for name, hosts in _credentials(tools, credentials).items()
-        ),
+        *([f"Sends credentials of your configuration to their hosts: {', '.join(names)}."] if names else []),
         *([f"It changes things ({', '.join(writes)}): each run does so again, with --allow-writes."] if writes else []),
         *(
             f"{text} stands for a value that was redacted; put it in."
@@ -78,16 +77,6 @@ def _header(recording: Recording, tools: Sequence[Tool], credentials: Mapping[st
         ),
     ]
     return "#!/usr/bin/env python3\n" + "\n".join(f"# {line}".rstrip() for line in lines)
-
-
-def _credentials(tools: Sequence[Tool], configured: Mapping[str, Any]) -> dict[str, Sequence[str]]:
-    """Of each tool the credentials that are configured, else the first that it names, with their hosts."""
-    found: dict[str, Sequence[str]] = {}
-    for tool in tools:
-        names = tool.protocol.binding.credential_names if isinstance(tool.protocol.binding, HttpBinding) else ()
-        for name in [name for name in names if name in configured] or names[:1]:
-            found[name] = configured.get(name, {}).get("hosts") or ["no host yet"]
-    return found
 
 
 def _loading(tools: Sequence[Tool], modules: Mapping[str, str]) -> str:
