@@ -1,6 +1,7 @@
 """ReAct: one call a turn, each the next line of a program, until `finish`."""
 
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
@@ -84,6 +85,17 @@ def test_a_held_model_is_told_where_an_id_comes_from_and_held_to_what_came(lab, 
     assert "can be called now" not in model.prompts[3][-1].content
     assert lab.world.sent == [("list_people", {}), ("get_note", {"id": "p1"})]
     assert solution.status == "solved"
+
+
+def test_it_begins_anew_while_a_try_ends_without_an_answer(lab):
+    def thrice(task, parts):
+        return react.ByTurns(task, parts, partial(react.chain_of_turns, most=2), tries=3).solve()
+
+    solution, model = lab(thrice, LIST, NOTE, LIST, turn("get_note", id="p0"), LIST, finish("milk"))
+    assert (solution.status, solution.answer, solution.limit, solution.repairs) == ("solved", "milk", None, 2)
+    assert [steps(prompt) for prompt in model.prompts] == [[], ["list_people"]] * 3
+    assert lab.world.sent == [("list_people", {}), ("get_note", {"id": "p1"}), ("get_note", {"id": "p0"})]
+    assert [options["temperature"] > 0 for options in model.options] == [False] * 2 + [True] * 4
 
 
 def test_a_run_that_ended_within_a_call_does_not_make_it_again(lab, tmp_path, monkeypatch):

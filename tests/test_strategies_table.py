@@ -24,7 +24,7 @@ def test_flags_are_read_by_their_kind() -> None:
     [
         (
             "reakt",
-            "no strategy is named 'reakt'; did you mean 'react'? There is auto, chain, stepwise, react, dfsdt,",
+            "no strategy is named 'reakt'; did you mean 'react'? There is auto, chain, stepwise, react, react@3,",
         ),
         ("chain:pool=3", "the strategy 'chain' has no flag 'pool'; its flags: docs, repair, samples, max_repairs."),
         ("chain:repair=much", "the strategy 'chain' takes repair=facts, reflection, traceback or none, not 'much'."),

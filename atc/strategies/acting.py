@@ -67,6 +67,8 @@ class Acting(Run):
         self.standing: tuple[Action, ...] = ()
         self.room = room_for_turns(parts.prompt_tokens)
         """Tokens of turns beside what a prompt tells of tools."""
+        self.tried = 0
+        """Tries that ended without an answer. What comes after the first is not greedy, so as to go another way."""
         self.waits = ""
         """The tool that the model called last before an id was known that it needs."""
 
@@ -132,7 +134,9 @@ class Acting(Run):
             ModelUnavailable: the model gave no reply.
         """
         config, meter = self.parts.config, self.meter
-        ask, sampling = meter.asker(purpose), Sampling(again=config.temperature)
+        warmth = config.temperature if self.tried else 0.0
+        sampling = Sampling(temperature=warmth, again=config.temperature, seed=10 * self.tried)
+        ask = meter.asker(purpose)
         decoding: Literal["off", "calls"] = "off" if config.decoding == "off" else "calls"
         try:
             written = write(ask, messages, tools, decoding=decoding, sampling=sampling, within=within)

@@ -2,7 +2,7 @@
 
 A point from which the first way led nowhere is taken up again: the model is shown what it did there, and asked for
 something else. Only the path to the answer is the program that solves the task; what abandoned ways wrote stays in the
-world, and a run that leaves such writes behind ends paused.
+world, and a run that leaves such writes behind ends paused. With `tries=3` it begins anew as ReAct@3 does.
 
 A read that an earlier way made is answered by the journal as it was then, even if that way has written since. That is
 right: the program that the path is makes no such write, so its reads are those of a world without it. In that world the
@@ -37,9 +37,9 @@ _OUT = DEPTH + 2
 """More levels than there are: the search is over."""
 
 
-def solve(task: str, parts: Parts) -> Solution:
+def solve(task: str, parts: Parts, *, tries: int = 1) -> Solution:
     """Search until a way ends with an answer, none is left, or the budget is spent."""
-    return ByTurns(task, parts, search, back=True).solve()
+    return ByTurns(task, parts, search, tries=tries, back=True).solve()
 
 
 def search(turns: Turns, offer: Offer, acting: Acting, *, most: int = MOST_TURNS) -> str | None:

@@ -1,6 +1,7 @@
 """ReAct: a thought, one call, what it gave, and again, until the model gives its answer (Yao et al. 2023, §2).
 
-A step has ToolLLM's three lines (thought, action, action input), and results are cut as there.
+A step has ToolLLM's three lines (thought, action, action input), and results are cut as there. With `tries=3` it is
+ReAct@3 (a baseline of the ATC paper): it begins anew, three times at most in all, while a try ends without an answer.
 """
 
 from __future__ import annotations
@@ -30,9 +31,9 @@ _LONGEST_SAID = 2_000
 NO_ANSWER = "No way that was tried led to an answer."
 
 
-def solve(task: str, parts: Parts) -> Solution:
+def solve(task: str, parts: Parts, *, tries: int = 1) -> Solution:
     """Call tools one at a time until `finish` gives the answer or the budget is spent."""
-    return ByTurns(task, parts, chain_of_turns).solve()
+    return ByTurns(task, parts, chain_of_turns, tries=tries).solve()
 
 
 Way: TypeAlias = Callable[..., str | None]
@@ -40,23 +41,32 @@ Way: TypeAlias = Callable[..., str | None]
 
 
 class ByTurns(Acting):
-    """A run in turns, by one way. `back`: the model may leave the path that it is on."""
+    """A run in turns, by one way, up to `tries` times, each without what came before; the journal answers calls again.
 
-    def __init__(self, task: str, parts: Parts, way: Way, *, back: bool = False) -> None:
+    `back`: the model may leave the path that it is on.
+    """
+
+    def __init__(self, task: str, parts: Parts, way: Way, *, tries: int, back: bool = False) -> None:
         super().__init__(task, parts)
-        self.way = way
+        self.way, self.tries = way, tries
         self.offer = offered(self.tools, back=back, searching=self.meter.searching)
         budget, docs = parts.prompt_tokens, parts.config.docs
         start = opening(task, self.tools, self.offer, budget=budget, docs=docs)
         self.turns = Turns(start, self.room)
 
     def act(self) -> None:
-        """Turn after turn."""
-        self.limit = self.way(self.turns, self.offer, self)
-        last = self.turns.last
-        if last.answer is not None:
-            self.answer = self.give(last.answer).answer
-        elif self.limit is None and last.end != "paused":
+        """Turn after turn, until a try ends with an answer or paused."""
+        for number in range(self.tries):
+            self.round = self.tried = number
+            self.standing = ()
+            self.turns.back_to(0)
+            self.limit = self.way(self.turns, self.offer, self)
+            last = self.turns.last
+            if last.answer is not None:
+                self.answer = self.give(last.answer).answer
+            if self.answer is not None or last.end == "paused":
+                return
+        if self.limit is None and last.answer is None:  # of one that could not be given its program tells
             self.not_run(last.reason or NO_ANSWER, kind="no_answer")
 
 

@@ -54,7 +54,7 @@ class Entry:
 
     def load(self) -> Any:
         """Its module."""
-        return import_module(f"atc.strategies.{self.name}")
+        return import_module(f"atc.strategies.{self.name.partition('@')[0]}")
 
 
 _TABLE: tuple[tuple[str, str, Sequence[str]], ...] = (
@@ -62,7 +62,9 @@ _TABLE: tuple[tuple[str, str, Sequence[str]], ...] = (
     ("chain", "one program, checked, executed, and repaired from facts (ATC)", _PROGRAMS),
     ("stepwise", "a program that grows, with its output so far in view", _PROGRAMS),
     ("react", "a thought, one call, what it gave, and again", _CALLS),
+    ("react@3", "the same, begun anew up to three times", _CALLS),
     ("dfsdt", "the same turns as a depth-first search (ToolLLM)", _CALLS),
+    ("dfsdt@3", "the same, begun anew up to three times", _CALLS),
     ("codeact", "blocks of Python, one a turn, with their outputs in view", _BLOCKS),
     ("restgpt", "a planner in words, a selector, a caller and a parser", _CALLS),
     ("conagents", "grounding, execution and review agents", _CALLS),
@@ -93,7 +95,8 @@ def strategy(spec: str) -> Strategy:
         UnknownStrategy: as `read`; or a value that is out of range.
     """
     entry, flags = read(spec)
-    module, own = entry.load(), {}
+    module, tries = entry.load(), entry.name.partition("@")[2]
+    own: dict[str, Any] = {"tries": int(tries)} if tries else {}
     settings = {key: value for key, value in flags.items() if key in entry.settings}
     if chosen := {key: value for key, value in flags.items() if key not in settings}:
         try:
