@@ -8,12 +8,13 @@ import shlex
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from urllib.parse import urljoin
 
 from protocols.credentials import MASK, Alternatives, Carried, Mask, carried, chosen, dress, variable_of
 from protocols.errors import Outcome, ToolError
 from protocols.jsontypes import Json, JsonObject
 from protocols.oauth import SignIn, TokenFile
-from protocols.origin import MAX_REDIRECTS, REDIRECTS, Origin, redirected
+from protocols.origin import Origin, split_url
 from protocols.protocol import HttpBinding, ToolProtocol
 from protocols.reply import Answer, Lost, Unreadable, essence, one_line, outcome_of, read, retry_after, text_of
 from protocols.request import DEFAULT_HEADERS, HttpRequest, Plan
@@ -22,6 +23,8 @@ from protocols.settings import InvokeSettings
 from protocols.toolbox import idempotency_key
 from protocols.transport import Transport
 
+_MOST_REDIRECTS = 5
+_REDIRECTS = (301, 302, 303, 307, 308)
 _PASSING = (429, 502, 503, 504)
 _BACKOFF_SECONDS = 0.25
 _LONGEST_RETRY_AFTER = 20.0  # seconds that a read waits for
@@ -167,18 +170,24 @@ def follow(
     Also why the last redirect was not followed, if it was not, and the request that was answered. `upgrade` allows
     https in the place of http.
     """
-    for _ in range(MAX_REDIRECTS + 1):
+    for _ in range(_MOST_REDIRECTS + 1):
         answer = send(request)
-        if isinstance(answer, Lost) or answer.status not in REDIRECTS or "location" not in answer.headers:
+        if isinstance(answer, Lost) or answer.status not in _REDIRECTS or "location" not in answer.headers:
             return answer, "", request
+        home, _ = split_url(request.url)
         try:
-            target = redirected(request.url, answer.headers["location"], upgrade=upgrade)
-        except ValueError as error:
-            return answer, str(error), request
+            target = urljoin(request.url, answer.headers["location"]).partition("#")[0]
+            goal, _ = split_url(target)
+        except ValueError:
+            return answer, "the redirect leads to no http(s) address", request
+        upgraded = upgrade and (home.scheme, home.port) == ("http", 80) and goal == Origin("https", home.host, 443)
+        if goal != home and not upgraded:
+            note = f"the redirect leads to another origin, {target}; if you trust it, give that address yourself"
+            return answer, note, request
         if request.method not in ("GET", "HEAD"):
             if answer.status != 303:
                 return answer, f"a {request.method} is not sent on to {target}", request
             kept = {k: v for k, v in request.headers.items() if k != "Content-Type"}
             request = replace(request, method="GET", headers=kept, body=None)
         request = replace(request, url=target)
-    return answer, f"more than {MAX_REDIRECTS} redirects", request
+    return answer, f"more than {_MOST_REDIRECTS} redirects", request

@@ -6,10 +6,7 @@ import re
 from collections.abc import Collection
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from typing import NamedTuple
-from urllib.parse import urljoin
 
-MAX_REDIRECTS = 5
-REDIRECTS = (301, 302, 303, 307, 308)
 _URL = re.compile(
     r"(https?)://(\[[0-9a-f:.]+\]|[^\x00-\x20\x7f/?#\\@:%\[\]{}<>\"^`|]+)(?::([0-9]{1,5}))?([/?#][^\x00-\x1f\x7f]*)?",
     re.IGNORECASE,
@@ -86,24 +83,6 @@ def covers(home: Origin, origin: Origin) -> bool:
     if origin == home:
         return True
     return (origin.host == home.host or origin.host.endswith(f".{home.host}")) and {origin.port, home.port} <= {80, 443}
-
-
-def redirected(url: str, location: str, *, upgrade: bool = False) -> str:
-    """Where a redirect of `url` leads: an address of the same origin. `upgrade` allows https in the place of http.
-
-    Raises:
-        ValueError: it leads elsewhere; the message says where, and what to do.
-    """
-    target = urljoin(url, location).partition("#")[0]
-    origin, _ = split_url(url)
-    try:
-        goal, _ = split_url(target)
-    except ValueError:
-        raise ValueError("the redirect leads to no http(s) address") from None
-    upgraded = upgrade and (origin.scheme, origin.port) == ("http", 80) and goal == Origin("https", origin.host, 443)
-    if goal != origin and not upgraded:
-        raise ValueError(f"the redirect leads to another origin, {target}; if you trust it, give that address yourself")
-    return target
 
 
 def is_near(address: str) -> bool:
