@@ -133,19 +133,15 @@ class Acting(Run):
             BudgetSpent: no time or tokens are left.
             ModelUnavailable: the model gave no reply.
         """
-        config, meter = self.parts.config, self.meter
+        config, ask = self.parts.config, self.meter.asker(purpose)
         warmth = config.temperature if self.tried else 0.0
         sampling = Sampling(temperature=warmth, again=config.temperature, seed=10 * self.tried)
-        ask = meter.asker(purpose)
         decoding: Literal["off", "calls"] = "off" if config.decoding == "off" else "calls"
         try:
-            written = write(ask, messages, tools, decoding=decoding, sampling=sampling, within=within)
+            return write(ask, messages, tools, decoding=decoding, sampling=sampling, within=within)
         except Undecodable as error:
-            meter.note(f"decoding: {error}; calls are written freely.")
+            self.meter.note(f"decoding: {error}; calls are written freely.")
             return write(ask, messages, tools, decoding="off", sampling=sampling, within=None)
-        if written.how == "resampled" and config.decoding == "calls":
-            meter.note(f"decoding: {written.note} Calls are written freely, checked, and sampled again.")
-        return written
 
     def replied(self, messages: Sequence[Message], purpose: str, most: int) -> str:
         """What the model says in words, in `most` tokens."""

@@ -37,7 +37,6 @@ from protocols.toolbox import Toolbox
 from sandbox.trace import ToolCall
 
 _LONGEST_REASON = 600
-_NO_TOOLS = "No function was found that helps with the task."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,7 +114,7 @@ class _AnyTool(Acting):
             raise BudgetSpent(f"max_tokens = {self.options.tokens}")
         tools = self._candidates()
         if not tools:
-            return _Failed(_NO_TOOLS)
+            return _Failed("No function was found that helps with the task.")
         offer = offered(tools, back=self.options.solver == "dfsdt", give_up=True)
         budget, docs = self.parts.prompt_tokens, self.parts.config.docs
         opening = react.opening(self.task, tools, offer, budget=budget, docs=docs)
@@ -233,12 +232,11 @@ def read(text: str) -> tuple[Word, str]:
 
 def told(calls: Sequence[ToolCall], tools: Toolbox) -> str:
     """Calls and what they returned, a line each, as a judge is shown them."""
-    shown = calls[-_MOST_CALLS:]
-    return "\n".join(f"- {invocation(call)} → {_returned(call, tools)}" for call in shown)
-
-
-def _returned(call: ToolCall, tools: Toolbox) -> str:
-    if call.error is not None:
-        return f"error: {clipped(call.error, _LONGEST_CALL)}"
-    result = tools[call.tool].unwrap(call.result) if call.tool in tools else call.result
-    return abridged(result, most=_LONGEST_CALL)
+    lines = []
+    for call in calls[-_MOST_CALLS:]:
+        if call.error is not None:
+            returned = f"error: {clipped(call.error, _LONGEST_CALL)}"
+        else:
+            returned = abridged(tools[call.tool].unwrap(call.result), most=_LONGEST_CALL)
+        lines.append(f"- {invocation(call)} → {returned}")
+    return "\n".join(lines)

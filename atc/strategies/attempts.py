@@ -26,7 +26,6 @@ from sandbox.journal import canonical
 from sandbox.limits import Limits
 from sandbox.trace import ToolCall, Trace
 
-ID_PRINTED = "id-printed"
 MISREAD: frozenset[FaultKind] = frozenset({"misread_result", "drift", "empty_result"})
 """Faults of a program that took a response for another than it was."""
 Call: TypeAlias = tuple[str, int]
@@ -162,7 +161,7 @@ def _names(run: Run, tools: Toolbox, result: Attempt) -> Attempt:
     tools = with_named(program, tools, everything) if program is not None else tools
     if program is None or wrote(result, run.parts) or any(found.certain for found in check(program, tools)):
         return result
-    found = Finding(code=ID_PRINTED, message=f"{result.answer[:40]!r} is no more than an id.", line=1)
+    found = Finding(code="id-printed", message=f"{result.answer[:40]!r} is no more than an id.", line=1)
     again = _again(run, tools, result, program, [found])
     return again if again.answer is not None else result
 

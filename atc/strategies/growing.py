@@ -104,10 +104,7 @@ def new_lines(before: Program, piece: Program, tools: Collection[str], writing: 
 
 def _looks(statement: ast.stmt, tools: Collection[str]) -> bool:
     """Whether a statement is a print that calls no tool."""
-    match statement:
-        case ast.Expr(value=ast.Call(func=ast.Name(id="print"))):
-            return not _names(statement) & set(tools)
-    return False
+    return ast.unparse(statement).startswith("print(") and not _names(statement) & set(tools)
 
 
 def _names(statement: ast.stmt) -> set[str]:

@@ -13,6 +13,7 @@ from typing import TypeAlias
 from atc.decode.call import write_turn
 from atc.decode.read import ReadCall
 from atc.prompts import fill
+from atc.retrieve.asking import texts
 from atc.strategies import conversation
 from atc.strategies.acting import Acting, Offer, offered
 from atc.strategies.conversation import Turn, Turns
@@ -20,7 +21,6 @@ from atc.strategies.run import Parts
 from atc.types import Solution
 from protocols.abridge import clipped
 from protocols.ask import Message
-from protocols.jsontypes import Json
 from protocols.render import Docs
 from protocols.toolbox import Toolbox
 
@@ -115,9 +115,9 @@ def done(turn: Turn, call: ReadCall, offer: Offer, acting: Acting) -> Turn:
         case "back":
             return replace(turn, end="back", reason=str(given["reason"]))
         case "give_up":
-            return replace(turn, end="give_up", reason=str(given["reason"]), functions=_names(given["functions"]))
+            return replace(turn, end="give_up", reason=str(given["reason"]), functions=tuple(texts(given["functions"])))
         case "search" if offer.searching is not None:
-            return replace(turn, told=observed(offer.searching.answer(_names(given["searches"]))))
+            return replace(turn, told=observed(offer.searching.answer(texts(given["searches"]))))
     seen = acting.call(call.tool, given)
     return replace(turn, told=observed(seen.text), end="paused" if seen.paused else None)
 
@@ -131,7 +131,3 @@ def opening(task: str, tools: Toolbox, offer: Offer, *, budget: int, docs: Docs 
     """The rules, a worked example and the task, with `budget` tokens of what a prompt of `docs` tells of the tools."""
     rules, example = fill("react", endings=offer.told), fill("react_example", finish=offer.ends["finish"])
     return conversation.opening(rules, example, task, tools, told=observed, budget=budget, docs=docs)
-
-
-def _names(given: Json) -> tuple[str, ...]:
-    return tuple(map(str, given)) if isinstance(given, list) else ()
