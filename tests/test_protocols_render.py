@@ -5,7 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from protocols.protocol import Link, ToolProtocol
+from protocols.links import guess_links
+from protocols.protocol import Annotations, HttpBinding, Link, ToolProtocol
 from protocols.render import DETAILS, FULL, Detail, described_within, names_only, stubs, stubs_within, token_estimate
 from protocols.sources.openapi import read_openapi
 from protocols.toolbox import Tool, Toolbox
@@ -141,6 +142,20 @@ def test_an_argument_says_which_tool_yields_it():
     )
     text = stubs(box(protocol("search_airports", output=found, query={"type": "string"}), consumer))
     assert 'origin: Airport code; from search_airports(…)[0]["code"]' in text
+
+
+def test_the_simplest_producer_is_the_one_that_is_named():
+    pet = {"type": "object", "properties": {"id": {"type": "integer"}, "name": {"type": "string"}}}
+    reads = Annotations(read_only=True)
+    made = HttpBinding(method="POST", url="https://a.example/pets")
+    listed = HttpBinding(method="GET", url="https://a.example/pets")
+    one = HttpBinding(method="GET", url="https://a.example/pets/{id}", locations={"id": "path"})
+    found = guess_links([
+        replace(protocol("add_pet", pet), binding=made),
+        replace(protocol("get_pet", pet, id={"type": "integer"}), binding=one, annotations=reads),
+        replace(protocol("list_pets", {"type": "array", "items": pet}), binding=listed, annotations=reads),
+    ])  # fmt: skip
+    assert 'id: from list_pets(…)[0]["id"]' in stubs(box(*found))
 
 
 def named(*names):
