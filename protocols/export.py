@@ -12,6 +12,8 @@ from protocols.protocol import HttpBinding, ToolProtocol, dump
 from protocols.schema import references
 from protocols.sources.openapi import annotations_of
 
+RESULT = "result"
+"""The key of a response that is no object, in MCP's structured results."""
 _MCP_KEYS = ("name", "title", "description", "inputSchema", "outputSchema", "annotations")
 _BEARER = {"type": "http", "scheme": "bearer"}
 _NOT_A_NAME = re.compile(r"[^A-Za-z0-9_.-]+")
@@ -44,19 +46,17 @@ def to_openapi(protocols: Sequence[ToolProtocol], title: str) -> dict[str, Any]:
     return document
 
 
-def to_mcp(protocols: Sequence[ToolProtocol]) -> list[dict[str, Any]]:
-    """Each protocol as an MCP Tool object. MCP's output is an object, so other results stand in its field `result`."""
-    tools = []
-    for document in map(dump, protocols):
-        tool = {key: document[key] for key in _MCP_KEYS if key in document}
-        output = tool.get("outputSchema")
-        if output is not None and output.get("type") != "object":
-            inner = {key: value for key, value in output.items() if key != "$defs"}
-            tool["outputSchema"] = {"type": "object", "properties": {"result": inner}, "required": ["result"]}
-            if "$defs" in output:
-                tool["outputSchema"]["$defs"] = output["$defs"]
-        tools.append(tool)
-    return tools
+def mcp_tool(protocol: ToolProtocol) -> dict[str, Any]:
+    """A protocol as an MCP Tool object. MCP's results are objects, so what is none stands in the field `RESULT`."""
+    document = dump(protocol)
+    tool = {key: document[key] for key in _MCP_KEYS if key in document}
+    tool["inputSchema"] = {**tool["inputSchema"], "type": "object"}
+    output = tool.get("outputSchema")
+    if output is not None and output.get("type") != "object":
+        inner = {key: value for key, value in output.items() if key != "$defs"}
+        whole = {"type": "object", "properties": {RESULT: inner}, "required": [RESULT]}
+        tool["outputSchema"] = whole | ({"$defs": output["$defs"]} if "$defs" in output else {})
+    return tool
 
 
 class _Components:

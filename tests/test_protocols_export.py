@@ -2,7 +2,7 @@
 
 import json
 
-from protocols.export import to_mcp, to_openapi
+from protocols.export import mcp_tool, to_openapi
 from protocols.protocol import Annotations, ErrorOutcome, Example, HttpBinding, PythonBinding, ToolProtocol
 from protocols.schema import validator
 from protocols.sources.openapi import read_openapi
@@ -140,7 +140,8 @@ def test_a_tool_that_is_not_called_over_http_becomes_a_post():
 
 
 def test_mcp_tools_have_mcps_keys_and_object_results():
-    listed, single = to_mcp([EXPRESSIBLE[0], ToolProtocol(name="x", output_schema={"type": "object"}, category="c")])
+    listed = mcp_tool(EXPRESSIBLE[0])
+    single = mcp_tool(ToolProtocol(name="x", output_schema={"type": "object"}, category="c"))
     assert listed.keys() == {"name", "title", "description", "inputSchema", "outputSchema", "annotations"}
     assert listed["annotations"] == {"readOnlyHint": True}
     assert listed["outputSchema"]["properties"]["result"] == {"type": "array", "items": {"$ref": "#/$defs/Node"}}

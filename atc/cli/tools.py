@@ -30,7 +30,7 @@ from atc.consent import Consent
 from atc.saved import examined
 from atc.terminal import count
 from protocols.errors import CredentialMissing, ToolError, docs_page
-from protocols.export import to_mcp, to_openapi
+from protocols.export import mcp_tool, to_openapi
 from protocols.files import write_whole
 from protocols.jsontypes import Json, JsonObject, loads
 from protocols.judge import violations
@@ -185,7 +185,7 @@ def export(*, format_: str, path: Path | None, as_json: bool, **flags: Any) -> N
     with open_toolbox(load_config(flags)[0]) as toolbox:
         protocols = [tool.protocol for tool in toolbox.values()]
         title = ", ".join(dict.fromkeys(tool.source for tool in toolbox.values())) or "tools"
-        text = _text(to_mcp(protocols) if format_ == "mcp" else to_openapi(protocols, title))
+        text = _text([mcp_tool(one) for one in protocols] if format_ == "mcp" else to_openapi(protocols, title))
     if path is None:
         print_text(text.rstrip("\n"))
         return

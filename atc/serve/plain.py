@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -13,13 +14,12 @@ from atc import __version__
 from atc.serve.gateway import Gateway
 from atc.serve.server import Context, Requests, sealed
 from protocols.errors import AtcError
-from protocols.jsontypes import Json, JsonObject
+from protocols.export import RESULT, mcp_tool
+from protocols.jsontypes import Json
 from protocols.toolbox import Tool
 
 _PAGE = 200
 """Tools in one reply of a listing."""
-_RESULT = "result"
-"""The key of a response that is no object: MCP's structured results are objects."""
 
 
 def tools_server(gateway: Gateway) -> Server[Any]:
@@ -63,26 +63,7 @@ class _Service:
 
 
 def _described(tool: Tool) -> types.Tool:
-    protocol, hints = tool.protocol, tool.protocol.annotations
-    return types.Tool(
-        name=tool.alias,
-        title=protocol.title or None,
-        description=protocol.description,
-        input_schema={**protocol.input_schema, "type": "object"},
-        output_schema=None if protocol.output_schema is None else _as_object(protocol.output_schema),
-        annotations=types.ToolAnnotations(
-            read_only_hint=hints.read_only, destructive_hint=hints.destructive, idempotent_hint=hints.idempotent
-        ),
-    )
-
-
-def _as_object(schema: JsonObject) -> dict[str, Any]:
-    """The schema of a structured result: of an object as it is, of anything else under one key."""
-    if schema.get("type") == "object":
-        return dict(schema)
-    inner = {key: value for key, value in schema.items() if key != "$defs"}
-    whole = {"type": "object", "properties": {_RESULT: inner}, "required": [_RESULT]}
-    return whole | ({"$defs": schema["$defs"]} if "$defs" in schema else {})
+    return types.Tool.model_validate(mcp_tool(replace(tool.protocol, name=tool.alias)))
 
 
 def _failed(reply: Json) -> types.CallToolResult:
@@ -92,5 +73,5 @@ def _failed(reply: Json) -> types.CallToolResult:
 def _answered(response: Json) -> types.CallToolResult:
     """A response as text and, as its schema has it, as a structured result."""
     text = response if isinstance(response, str) else json.dumps(response, ensure_ascii=False)
-    structured = response if isinstance(response, dict) else {_RESULT: response}
+    structured = response if isinstance(response, dict) else {RESULT: response}
     return types.CallToolResult(content=[types.TextContent(text=text)], structured_content=structured)
