@@ -35,6 +35,17 @@ class Annotations:
         given = {ours: hints.get(theirs) for ours, theirs in _HINTS.items()}
         return cls(**{ours: value for ours, value in given.items() if isinstance(value, bool)})
 
+    def heeding(self, hints: Annotations) -> Annotations:
+        """These, with those of `hints` that ask for more care.
+
+        What comes from elsewhere must not be able to pass a write off as a read, and so past the user's consent.
+        """
+        return Annotations(
+            read_only=False if hints.read_only is False else self.read_only,
+            destructive=True if hints.destructive else self.destructive,
+            idempotent=False if hints.idempotent is False else self.idempotent,
+        )
+
     @property
     def hints(self) -> dict[str, bool]:
         """As MCP's hints."""

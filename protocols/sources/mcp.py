@@ -36,11 +36,7 @@ def believed(hints: Json, *, trusted: bool) -> Annotations:
     said = Annotations.of(hints if isinstance(hints, Mapping) else {})
     if trusted and said.read_only and not said.destructive:
         return Annotations(read_only=True)
-    if trusted:
-        return replace(said, read_only=False)
-    return Annotations(
-        read_only=False, destructive=said.destructive or None, idempotent=False if said.idempotent is False else None
-    )
+    return replace(said, read_only=False) if trusted else Annotations(read_only=False).heeding(said)
 
 
 def _protocol(tool: JsonObject, server: str, *, trusted: bool) -> ToolProtocol:

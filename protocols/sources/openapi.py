@@ -115,7 +115,9 @@ class _Reader:
             description=_text(raw.get("description")),
             input_schema=arguments.input_schema,
             output_schema=output,
-            annotations=careful_annotations(operation.method, Annotations.of(_mapping(raw.get("x-atc-annotations")))),
+            annotations=annotations_of(operation.method).heeding(
+                Annotations.of(_mapping(raw.get("x-atc-annotations")))
+            ),
             binding=replace(binding, schemes=found),
             errors=errors,
             links=tuple(link for link in links if link.argument in arguments.properties),
@@ -272,19 +274,6 @@ def annotations_of(method: str) -> Annotations:
             return Annotations(read_only=False, destructive=True, idempotent=True)
         case _:
             return Annotations(read_only=False)
-
-
-def careful_annotations(method: str, hints: Annotations) -> Annotations:
-    """The method's annotations; `hints` are heeded only where they ask for more care.
-
-    A document from elsewhere must not be able to pass a write off as a read, and so past the user's consent.
-    """
-    usual = annotations_of(method)
-    return Annotations(
-        read_only=False if hints.read_only is False else usual.read_only,
-        destructive=True if hints.destructive else usual.destructive,
-        idempotent=False if hints.idempotent is False else usual.idempotent,
-    )
 
 
 def _success(responses: JsonObject) -> str | None:

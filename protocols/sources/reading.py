@@ -20,7 +20,7 @@ from protocols.sources.fetch import fetch_document
 from protocols.sources.folder import files_of, read_folder, read_protocols
 from protocols.sources.har import RecordedCall, is_har, read_har
 from protocols.sources.mcp import read_mcp
-from protocols.sources.openapi import careful_annotations, read_openapi
+from protocols.sources.openapi import annotations_of, read_openapi
 from protocols.sources.python import is_module, read_functions, read_module
 from protocols.toolbox import Toolbox
 
@@ -192,7 +192,7 @@ def _pinned(protocol: ToolProtocol, homes: Sequence[Origin], where: str) -> Tool
             hint=f"If you trust that host, allow it: --tools '{where}@{origin.url}'. Or download"
             " the document and give the file.",
         )
-    return replace(protocol, annotations=careful_annotations(binding.method, protocol.annotations))
+    return replace(protocol, annotations=annotations_of(binding.method).heeding(protocol.annotations))
 
 
 def _default_name(title: str, location: str) -> str:
