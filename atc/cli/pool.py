@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, Self
+from typing import Any
 from uuid import uuid4
 
 from atc.agent import Agent
@@ -58,11 +58,12 @@ def portable(config: Config) -> Config:
     return replace(config, credentials=credentials, mcp=servers)
 
 
-class Shared:
+class Shared(AbstractContextManager["Shared"]):
     """What all workers of one process share, each opened when it is first asked for.
 
-    A copy in another process, where this value was sent, opens its own; copies of one value are one there. Close it, or
-    use it as a context manager. `away`: this is another process, which takes no programs without a boundary.
+    A copy in another process, where this value was sent, opens its own; copies of one value are one there. A context
+    manager: its end closes what was opened. `away`: this is another process, which takes no programs without a
+    boundary.
     """
 
     def __init__(self, config: Config, *, away: bool = False) -> None:
@@ -105,15 +106,8 @@ class Shared:
             _ = self.sandbox
         return self._stack.enter_context(open_agent(self.config, talk=say, progress=told_in_tenths()))
 
-    def close(self) -> None:
-        """Close what was opened."""
-        self._stack.close()
-
-    def __enter__(self) -> Self:
-        return self
-
     def __exit__(self, *_: object) -> None:
-        self.close()
+        self._stack.close()
 
     def __reduce__(self) -> tuple[Callable[..., Shared], tuple[Any, ...]]:
         return _arrived, (self._name, portable(self.config))

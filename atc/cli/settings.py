@@ -84,7 +84,7 @@ def read_value(what: str, value: str) -> str:
         try:
             secret = Path(rest).expanduser().read_text(encoding="utf-8").partition("\n")[0].strip()
         except (OSError, UnicodeDecodeError) as error:
-            reason = error.strerror or str(error) if isinstance(error, OSError) else "it is not UTF-8 text"
+            reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
             raise InvalidConfig(f"{what}: cannot read {rest}: {reason}.") from None
         if not secret:
             raise InvalidConfig(f"{what}: the first line of {rest} is empty; put the secret there.")
