@@ -36,7 +36,9 @@ def models() -> None:
 def list_(*, as_json: bool) -> None:
     """The models that can be used here, and which are: one writes programs, one searches tools."""
     config = load_config()[0]
-    rows = [("language", *row) for row in _known(config)] + [("embedding", *row) for row in _embedders(config)]
+    chosen = config.model or ("(endpoint)" if openai.configured() else "local")
+    rows = [("language", *row, row[0] == chosen) for row in _known(config, chosen)]
+    rows += [("embedding", *row, row[0] == config.embedder) for row in _embedders(config)]
     if as_json:
         print_json([dict(zip(("kind", "name", "state", "where", "in_use"), row, strict=True)) for row in rows])
     else:
@@ -87,29 +89,27 @@ def test(*, as_json: bool, **flags: Any) -> None:
     say(f"{ask.name}: {read} read, {written} ({speed:.1f} a second, the first answer after loading)")
 
 
-def _known(config: Config) -> Iterator[tuple[str, str, str, bool]]:
-    """Name, state, place, and whether it is the one in use."""
-    remote = openai.configured()
+def _known(config: Config, chosen: str) -> Iterator[tuple[str, str, str]]:
+    """Of each language model its name, state and place, also of the `chosen` one."""
     for name in LOCAL_MODELS:
-        used = config.model == name or (name == "local" and config.model is None and not remote)
-        yield name, *whereabouts(name, folder=config.cache_dir / "models"), used
-    if remote:
-        yield "(endpoint)", "set", openai.OpenAIModel().url, config.model is None
+        yield name, *whereabouts(name, folder=config.cache_dir / "models")
+    if openai.configured():
+        yield "(endpoint)", "set", openai.OpenAIModel().url
     offered = dict(nearby.served(ollama_url(), llamacpp_url()))
     for name, where in offered.items():
-        yield name, "served", where, config.model == name
+        yield name, "served", where
     if (best := nearby.recommended(free := nearby.free_memory())) is not None:
         fits = f"recommended: needs {nearby.SUGGESTIONS[best] / 1e9:.0f} GB of {(free or 0) / 1e9:.0f} GB free memory"
-        yield f"ollama:{best}", "fits", f"{fits}; 'ollama pull {best}', or --model FILE.gguf for any GGUF", False
-    if config.model is not None and config.model not in (*LOCAL_MODELS, *offered):
-        yield config.model, "configured", "asked by 'atc models test'", True
+        yield f"ollama:{best}", "fits", f"{fits}; 'ollama pull {best}', or --model FILE.gguf for any GGUF"
+    if chosen not in (*LOCAL_MODELS, "(endpoint)", *offered):
+        yield chosen, "configured", "asked by 'atc models test'"
 
 
-def _embedders(config: Config) -> Iterator[tuple[str, str, str, bool]]:
+def _embedders(config: Config) -> Iterator[tuple[str, str, str]]:
     """The same of embedding models, which search uses."""
     for name, model in embedders.MODELS.items():
         here = embedders.ready(name, folder=config.cache_dir / "models")
         fetched = f"{model.size / 1e6:,.0f} MB for search, fetched when first used or by 'atc models pull {name}'"
-        yield name, "here" if here else "not fetched", "for search" if here else fetched, config.embedder == name
+        yield name, "here" if here else "not fetched", "for search" if here else fetched
     if config.embedder not in embedders.MODELS:
-        yield config.embedder, "configured", "for search", True
+        yield config.embedder, "configured", "for search"
