@@ -207,31 +207,24 @@ class Transport:
         return self._routes[origin]
 
     def _read(self, response: requests.Response) -> Answer | Lost:
-        status = response.status_code
-        headers = {name.lower(): value for name, value in response.headers.items()}
-        if not 200 <= status < 300:
-            try:
-                body = _body(response, MAX_ERROR_BYTES)
-            except _FAILURES:
-                body = b""  # the status says what matters
-            return Answer(status=status, headers=headers, body=body[:MAX_ERROR_BYTES])
-        body = _body(response, self._max_body)
-        if len(body) > self._max_body:
-            problem = f"the body is over the limit of {self._max_body:,} bytes; ask for less"
+        status, body = response.status_code, bytearray()
+        succeeded = 200 <= status < 300
+        limit = self._max_body if succeeded else MAX_ERROR_BYTES
+        try:
+            while len(body) <= limit and (chunk := response.raw.read(_CHUNK, decode_content=True)):
+                body += chunk
+        except _FAILURES:
+            if succeeded:  # of an error, the status says what matters
+                raise
+        if succeeded and len(body) > limit:
+            problem = f"the body is over the limit of {limit:,} bytes; ask for less"
             return Lost(problem=problem, sent=True, status=status)
-        return Answer(status=status, headers=headers, body=body)
+        headers = {name.lower(): value for name, value in response.headers.items()}
+        return Answer(status=status, headers=headers, body=bytes(body[:limit]))
 
     def _loggable(self, record: logging.LogRecord) -> bool:
         """urllib3 logs URLs, and a credential may stand in one."""
         return not self._mask.finds(record.getMessage())
-
-
-def _body(response: requests.Response, limit: int) -> bytes:
-    """The body decompressed; of a longer one a part that is over `limit`, and never by more than a chunk."""
-    body = bytearray()
-    while len(body) <= limit and (chunk := response.raw.read(_CHUNK, decode_content=True)):
-        body += chunk
-    return bytes(body)
 
 
 def _lost(error: Exception, origin: Origin, *, sent: bool) -> Lost:
