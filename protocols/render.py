@@ -63,7 +63,7 @@ def stubs(tools: Toolbox, *, detail: Detail = DETAILS[0], among: Toolbox | None 
     shapes = _Shapes(detail)
     producers = Producers(among or tools)
     functions = [_function(tool, shapes, producers) for tool in tools.values()]
-    return "\n\n".join([*shapes.declarations(), *functions])
+    return "\n\n".join([*shapes.declarations, *functions])
 
 
 def stubs_within(tools: Toolbox, *, budget: int) -> tuple[str, Toolbox]:
@@ -175,14 +175,11 @@ class _Shapes:
 
     detail: Detail
     _fields: dict[str, _Fields] = field(default_factory=dict)
-    _declared: list[str] = field(default_factory=list)
+    declarations: list[str] = field(default_factory=list)
+    """In the order of first use, inner shapes first."""
     _said: set[tuple[str, str]] = field(default_factory=set)
     _left: int = _MOST_SCHEMAS
     _depth: int = 0
-
-    def declarations(self) -> list[str]:
-        """In the order of first use, inner shapes first."""
-        return self._declared
 
     def note(self, name: str, schema: JsonObject, origin: str = "") -> str:
         """What an argument or field means; empty where the same was said of the same name before."""
@@ -278,7 +275,7 @@ class _Shapes:
                 (f"    {key}: {kind}" if plain else f"    {json.dumps(key)}: {kind},") + (f"  # {note}" if note else "")
             )
         body = "\n".join(lines)
-        self._declared.append(
+        self.declarations.append(
             f"class {candidate}(TypedDict):\n{body}"
             if plain
             else f'{candidate} = TypedDict("{candidate}", {{\n{body}\n}})'

@@ -5,7 +5,7 @@ import textwrap
 
 import pytest
 
-from protocols.errors import SourceUnavailable
+from protocols.errors import SourceUnavailable, ToolError
 from protocols.judge import violations
 from protocols.protocol import Annotations, PythonBinding
 from protocols.schema import validator
@@ -151,6 +151,12 @@ def test_json_becomes_what_the_annotations_ask_for(travel):
     bag = functions["pack"](bag={"kilos": 1}, cabin="first", tree={"value": 1}, legs=[{"code": "x"}])
     assert (bag.kilos, bag.fragile) == (2.0, True)
     assert functions["count"](a=1, d=[1, 1]) == [1, {1}]
+
+
+def test_what_an_annotation_refuses_runs_nothing(travel):
+    with pytest.raises(ToolError, match="search: argument 'day': Input should be a valid date") as caught:
+        travel[1]["search"](query="q", day="tomorrow")
+    assert caught.value.outcome == "not_run"
 
 
 def test_annotations_that_mean_nothing_here_say_nothing(travel):

@@ -15,7 +15,9 @@ from pathlib import Path
 from types import FunctionType, MethodType, ModuleType
 from typing import Any
 
-from protocols.errors import SourceUnavailable
+from pydantic import ValidationError
+
+from protocols.errors import SourceUnavailable, ToolError
 from protocols.protocol import Annotations, PythonBinding, ToolProtocol
 from protocols.sources.signature import Signature, read_docstring, read_signature
 
@@ -201,6 +203,12 @@ def _callable(function: FunctionType | MethodType, signature: Signature) -> Call
 
     @functools.wraps(function)
     def call(**arguments: Any) -> Any:
-        return function(**{name: signature.read(name, value) for name, value in arguments.items()})
+        for name in arguments.keys() & signature.adapters.keys():
+            try:
+                arguments[name] = signature.adapters[name].validate_python(arguments[name])
+            except ValidationError as error:
+                problem = f"{function.__name__}: argument {name!r}: {error.errors()[0]['msg']}"
+                raise ToolError(None, problem, outcome="not_run") from error
+        return function(**arguments)
 
     return call

@@ -25,11 +25,7 @@ class Signature:
     input_schema: Mapping[str, Any]
     output_schema: Mapping[str, Any] | None
     adapters: Mapping[str, TypeAdapter[Any]]
-
-    def read(self, name: str, value: Any) -> Any:
-        """The Python value that argument `name` wants for a JSON value; `value` itself where it is not annotated."""
-        adapter = self.adapters.get(name)
-        return value if adapter is None else adapter.validate_python(value)
+    """Of each annotated argument, what makes of a JSON value the one that it wants."""
 
 
 def read_signature(function: Callable[..., Any]) -> Signature:
