@@ -40,7 +40,6 @@ _CONNECT_SECONDS = 5.0
 _ALONE = "local"
 """Ray's word for a cluster that is started and ended with this process."""
 _DESCRIBE_SECONDS = 30.0
-_GOES_ON = "what was done is kept, and the same command goes on"
 
 
 class ClusterUnavailable(AtcError):
@@ -123,7 +122,7 @@ class RayPool:
         """
         opener = cloudpickle.dumps(open_worker)  # it goes along in memory alone: the object store may write to disk
         order = _Order(uuid.uuid4().hex, versions(), str(Path.cwd()), self._environment, opener)
-        waiting, busy, lost = iter(items), dict[Any, _Item](), ""
+        waiting, busy, lost = iter(items), dict[Any, _Item](), list[_Lost]()
 
         def submit(few: Iterable[_Item]) -> None:
             busy.update((self._task.remote(order, item), item) for item in few)
@@ -137,7 +136,7 @@ class RayPool:
                 try:
                     outcome = _result(reference)
                 except _Lost as error:
-                    lost = str(error)
+                    lost.append(error)
                     continue
                 if isinstance(outcome, _NotHere):
                     self._leave_out(outcome)
@@ -145,7 +144,7 @@ class RayPool:
                 else:
                     yield outcome
         if lost:
-            raise ClusterUnavailable(lost)
+            raise lost[-1]
 
     def kept_here(self, open_file: Callable[[Path], Any], /) -> Callable[[Path], FarFile]:
         """See `atc.side_by_side.Pool`: an actor on this node holds the files."""
@@ -180,24 +179,15 @@ class FarFile:
 
     def __init__(self, keeper: Any, path: Path) -> None:
         self._keeper, self._path = keeper, path
-        self._turn, self.content = _kept(keeper.open.remote(path))
+        self._turn, self.content = _result(keeper.open.remote(path))
 
     def append(self, line: bytes) -> None:
         """Add a line; it is on disk when this returns."""
-        _kept(self._keeper.append.remote(self._path, self._turn, line))
+        _result(self._keeper.append.remote(self._path, self._turn, line))
 
     def close(self) -> None:
         """Let go of it."""
-        _kept(self._keeper.close.remote(self._path, self._turn))
-
-
-def _kept(reference: Any) -> Any:
-    try:
-        return _result(reference)
-    except _Lost as error:
-        raise ClusterUnavailable(
-            f"the files of the command that gave this work are out of reach; {_GOES_ON}."
-        ) from error
+        _result(self._keeper.close.remote(self._path, self._turn))
 
 
 class _Keeper:
@@ -242,8 +232,8 @@ class _NotHere(NamedTuple):
     why: str
 
 
-class _Lost(Exception):
-    """An item's process died, and those after it."""
+class _Lost(ClusterUnavailable):
+    """An item's process died, and those after it; or the one that keeps files."""
 
 
 def _result(reference: Any) -> Any:
@@ -262,7 +252,8 @@ def _result(reference: Any) -> Any:
             ) from error
         raise error.cause from error
     except RayError as error:
-        raise _Lost(f"the process of an item died {RETRIES + 1} times ({_told(error)}); {_GOES_ON}.") from error
+        goes_on = "what was done is kept, and the same command goes on"
+        raise _Lost(f"a process of the cluster is lost ({_told(error)}); {goes_on}.") from error
 
 
 def _told(error: Exception) -> str:

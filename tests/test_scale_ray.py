@@ -98,7 +98,7 @@ def test_what_dies_is_begun_again_and_what_always_dies_is_told_of_at_the_end(
     done = []
     with (
         scale.connected(f"ray:{nodes.address}"),
-        pytest.raises(scale.ClusterUnavailable, match=r"died 2 times.* the same command goes on"),
+        pytest.raises(scale.ClusterUnavailable, match=r"is lost .* the same command goes on"),
     ):
         done.extend(scale.RayPool(talk=print)(opener(work), range(15)))
     assert Counter(done) == Counter(set(range(15)) - {3})
