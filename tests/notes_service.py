@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from starlette.applications import Starlette
 
 from toolflow_bench.services.operation import Arguments, Operation, Parameter, Refusal
@@ -78,6 +80,6 @@ OPERATIONS = (
 )
 
 
-def notes_app() -> Starlette:
+def notes_app(close: Callable[[], None] = lambda: None) -> Starlette:
     info = {"title": "Notes", "version": "1"}
-    return build_app(OPERATIONS, context=Context(), info=info, schemas=SCHEMAS, close=lambda: None)
+    return build_app(OPERATIONS, context=Context(), info=info, schemas=SCHEMAS, close=close)

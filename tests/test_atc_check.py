@@ -146,14 +146,6 @@ def test_a_finding_points_at_what_is_wrong() -> None:
     )
 
 
-def test_only_a_none_that_may_come_is_uncertain() -> None:
-    source = "o = get_order(order_id=1)\nprint(o['delay_days'] + 1, o['nothing'])\n"
-    assert {finding.code: finding.certain for finding in check(Program(source), SHOP)} == {
-        "none-value": False,
-        "missing-key": True,
-    }
-
-
 def test_findings_stand_in_order_without_repeats_and_are_not_too_many() -> None:
     lines = [f"print(get_order(order_id=1)['k{n}'], get_order(order_id=1)['delay_days'] + 1)" for n in range(9)]
     program = Program("\n".join(lines))

@@ -5,8 +5,6 @@ import os
 import re
 import subprocess
 import sys
-import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -17,7 +15,6 @@ import anyio
 import httpx2
 import mcp_types as types
 from mcp import Client
-from mcp.client.streamable_http import streamable_http_client
 
 from atc import Agent
 from atc.cli.main import cli
@@ -27,13 +24,12 @@ from atc.serve.gateway import Gateway, GatewayLimits
 from atc.serve.plain import tools_server
 from atc.serve.server import INSTRUCTIONS, gateway_server
 from atc.store import Store
+from benchmarks.local import ATC, free_port, running
 from protocols.errors import ToolError
 from protocols.protocol import Annotations, ToolProtocol
 from protocols.render import token_estimate
 from protocols.toolbox import Tool, Toolbox
-from tests.loopback import closed_port
 
-MAIN = "from atc.cli.main import main; main()"
 ORDERS = {
     "type": "object",
     "properties": {"orders": {"type": "array", "items": {"type": "object", "properties": {"id": {"type": "integer"}}}}},
@@ -49,7 +45,6 @@ class Shop:
     def __init__(self):
         self.calls = []
         self.lose_answers = False
-        self.entered, self.release = threading.Event(), threading.Event()
 
     def tools(self):
         read, write = Annotations(read_only=True), Annotations(read_only=False)
@@ -59,7 +54,6 @@ class Shop:
                 self._tool("list_orders", "The orders, in pages.", read, output=ORDERS),
                 self._tool("get_secret_note", "A note.", read),
                 self._tool("add_note", "Write a note down.", write, takes=text),
-                self._tool("wait", "Waits.", read),
             ]
         )
 
@@ -77,23 +71,12 @@ class Shop:
                 return {"orders": [{"id": number} for number in range(3000)], "page": 1}
             case "get_secret_note":
                 return {"title": "hello", "api_key": "sk-abcdefghijklmnopqrstuvwxyz012345"}
-            case "wait":
-                self.entered.set()
-                self.release.wait(20)
         return {"ok": True}
 
 
 @pytest.fixture
 def shop():
-    shop = Shop()
-    yield shop
-    shop.release.set()
-
-
-@pytest.fixture
-def store(tmp_path):
-    with Store(tmp_path / "runs.sqlite") as opened:
-        yield opened
+    return Shop()
 
 
 @pytest.fixture
@@ -295,24 +278,6 @@ def test_a_large_answer_has_a_handle_that_a_program_can_read(gateway):
     assert small["answer"] == 2999
 
 
-def test_a_cancelled_request_ends_its_program(gateway, shop, store):
-    async def conversation(client):
-        async with anyio.create_task_group() as group:
-            group.start_soon(run_program, client, "wait()\nprint(get_secret_note())")
-            await anyio.to_thread.run_sync(shop.entered.wait, 20)
-            group.cancel_scope.cancel()
-        return await run_program(client, "print('free')")
-
-    assert talk(gateway, conversation)["answer"] == "free"
-    for _ in range(200):  # the thread that ran it stores its end a moment later
-        interrupted = [run.status for run in store.list() if run.status == "interrupted"]
-        if interrupted:
-            break
-        time.sleep(0.02)
-    assert interrupted == ["interrupted"]
-    assert ("get_secret_note", {}) not in shop.calls
-
-
 def test_mistakes_of_the_model_are_told_as_results(gateway):
     async def conversation(client):
         return [
@@ -349,13 +314,14 @@ def test_runs_and_protocols_are_resources(gateway):
     async def conversation(client):
         run = (await run_program(client, "print(get_secret_note())"))["run"]
         return [
-            (await client.read_resource(uri)).contents[0].text for uri in (f"atc://runs/{run}", "atc://protocols/wait")
+            (await client.read_resource(uri)).contents[0].text
+            for uri in (f"atc://runs/{run}", "atc://protocols/add_note")
         ]
 
     run, protocol = talk(gateway, conversation)
     assert json.loads(run)["attempts"][0]["program"]["source"] == "print(get_secret_note())"
     assert "sk-abc" not in run
-    assert json.loads(protocol)["description"] == "Waits."
+    assert json.loads(protocol)["description"] == "Write a note down."
 
 
 def test_the_same_sources_are_plain_mcp_tools(open_gateway, shop):
@@ -374,7 +340,7 @@ def test_the_same_sources_are_plain_mcp_tools(open_gateway, shop):
             return await conversation(client)
 
     tools, (note, written, wrong) = anyio.run(go)
-    assert list(tools) == ["list_orders", "get_secret_note", "add_note", "wait"]
+    assert list(tools) == ["list_orders", "get_secret_note", "add_note"]
     assert tools["get_secret_note"].output_schema["properties"]["title"] == {"type": "string"}  # learned
     assert note.structured_content["title"] == "hello"
     assert "sk-abc" not in note.content[0].text
@@ -384,53 +350,27 @@ def test_the_same_sources_are_plain_mcp_tools(open_gateway, shop):
     assert [name for name, _ in shop.calls] == ["get_secret_note", "get_secret_note", "add_note"]
 
 
-@pytest.fixture
-def http_gateway(tmp_path):
-    """`atc serve --http` in a process of its own: its address and token."""
-    tools = tmp_path / "notes.py"
-    tools.write_text('def add(a: int, b: int) -> int:\n    """Add."""\n    return a + b\n')
-    port = closed_port()
-    own = {"ATC_SERVE_TOKEN": "a-token", "XDG_STATE_HOME": str(tmp_path), "PYTHONPATH": str(Path.cwd())}
-    flags = f"serve --tools {tools} --allow-writes all --http 127.0.0.1:{port}".split()
-    command, environment = [sys.executable, "-c", MAIN, *flags], {**os.environ, **own}
-    with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as process:
-        assert process.stderr is not None
-        for line in process.stderr:
-            if "Serving MCP" in line:
-                break
-        yield f"http://127.0.0.1:{port}/mcp"
-        process.terminate()
-        assert process.wait(15) in (0, -15, 130, 143)
-
-
-def test_over_http_only_who_has_the_token_and_comes_from_here_is_served(http_gateway):
-    url, good = http_gateway, {"Authorization": "Bearer a-token"}
+def test_over_http_only_who_has_the_token_and_comes_from_here_is_served(tmp_path):
+    (tmp_path / "notes.py").write_text('def add(a: int, b: int) -> int:\n    """Add."""\n    return a + b\n')
+    port = free_port()
+    command = [sys.executable, *ATC, "serve", "--tools", "notes.py", "--http", f"127.0.0.1:{port}"]
+    good = {"Authorization": "Bearer a-token"}
     hello = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
         "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}}  # fmt: skip
     kinds = {"Accept": "application/json, text/event-stream"}
 
     def status(path="", **headers):
-        for _ in range(100):  # the socket is bound a moment after the address is told
-            try:
-                return httpx2.post(url + path, json=hello, headers=kinds | headers, timeout=10).status_code
-            except httpx2.ConnectError:
-                time.sleep(0.05)
-        raise AssertionError("the gateway does not listen")
+        url = f"http://127.0.0.1:{port}/mcp{path}"
+        return httpx2.post(url, json=hello, headers=kinds | headers, timeout=10).status_code
 
-    assert status(**good) == 200
-    assert status() == status("/other") == 401
-    assert status(Authorization="Bearer a-toke") == 401
-    assert status(**good, Origin="http://evil.example") == 403
-    assert status(**good, Host="evil.example") == 421  # a name that was rebound to this address
-
-    async def conversation():
-        async with (
-            httpx2.AsyncClient(headers=good) as http,
-            Client(streamable_http_client(url, http_client=http)) as client,
-        ):
-            return await run_program(client, "print(add(a=20, b=22))")
-
-    assert anyio.run(conversation)["answer"] == 42
+    with running(
+        command, port=port, folder=tmp_path, env={"ATC_SERVE_TOKEN": "a-token", "PYTHONPATH": str(Path.cwd())}
+    ):
+        assert status(**good) == 200
+        assert status() == status("/other") == 401
+        assert status(Authorization="Bearer a-toke") == 401
+        assert status(**good, Origin="http://evil.example") == 403
+        assert status(**good, Host="evil.example") == 421  # a name that was rebound to this address
 
 
 def test_the_client_in_the_documentation_gets_its_answer(tmp_path):

@@ -6,9 +6,8 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 import time
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from urllib.parse import quote
@@ -154,40 +153,24 @@ def test_a_run_that_is_free_is_taken_once(address) -> None:
         run = first.create("t")
         first.finish(run, status="interrupted")
         stores = [PostgresStore(address) for _ in range(6)]
-        won, lost = [], []
 
-        def take(store: PostgresStore) -> None:
+        def take(store: PostgresStore) -> bool:
             try:
-                won.append(store.take(run))
-            except RunTaken as error:
-                lost.append(error)
+                store.take(run)
+            except RunTaken:
+                return False
+            return True
 
-        threads = [threading.Thread(target=take, args=(store,)) for store in stores]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        assert (len(won), len(lost)) == (1, 5)
+        with ThreadPoolExecutor(6) as pool:
+            assert sorted(pool.map(take, stores)) == [False] * 5 + [True]
         for store in stores:
             store.close()
         assert first.load(run).summary.status == "interrupted"  # whoever closes the store gives its runs back
 
 
 def test_many_processes_may_make_the_tables_at_once(address) -> None:
-    stores, errors = [], []
-
-    def make() -> None:
-        try:
-            stores.append(PostgresStore(address))
-        except StoreUnavailable as error:
-            errors.append(error)
-
-    threads = [threading.Thread(target=make) for _ in range(6)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert errors == []
+    with ThreadPoolExecutor(6) as pool:
+        stores = list(pool.map(lambda _: PostgresStore(address), range(6)))
     assert len({store.key() for store in stores}) == 1
     for store in stores:
         store.close()
@@ -204,15 +187,6 @@ def test_tables_of_a_newer_version_are_left_alone(address) -> None:
 
 
 # --- a server that stops
-
-
-@contextmanager
-def stopped(postgres):
-    postgres.stop()
-    try:
-        yield
-    finally:
-        postgres.start()
 
 
 @pytest.mark.parametrize("moment", ["outcome", "intent"])
@@ -253,19 +227,6 @@ def test_nothing_is_sent_while_it_cannot_be_recorded(postgres, address, sandbox,
         moment = ""
         solution = agent.execute(program, continues=run.id)
     assert (solution.answer, sent[-1], sent.count("send")) == ("sent", "send", 1)
-
-
-def test_a_lost_connection_is_made_anew(postgres, address) -> None:
-    with PostgresStore(address) as store:
-        run = store.create("t")
-        with stopped(postgres):
-            store._patience = 0.2
-            with pytest.raises(StoreUnavailable, match="connection"):
-                store.journal_sink(run)(0, INTENT, False)
-        store._patience = 10.0
-        store.journal_sink(run)(0, INTENT, False)
-        store.observer(run)(events.Noted("on"))
-        assert (len(store.load(run).calls), store.load(run).notes) == (1, ("on",))
 
 
 # --- addresses

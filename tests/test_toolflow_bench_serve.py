@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import socket
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 
 import anyio
@@ -18,55 +16,28 @@ import requests
 
 pytest.importorskip("uvicorn", reason="needs the extra 'toolflow'")
 
-from starlette.applications import Starlette
-
-from toolflow_bench.services.operation import Arguments, Operation, Parameter
-from toolflow_bench.services.rest import build_app
+from benchmarks.local import ATC, free_port, running
+from tests.notes_service import notes_app
 from toolflow_bench.services.serve import serve
-
-CLOSED: list[str] = []
-
-
-def greet(context: str, arguments: Arguments) -> dict[str, str]:
-    return {"text": f"{context} {arguments['name']}"}
-
-
-def app() -> Starlette:
-    name = Parameter(name="name", schema={"type": "string", "default": "world"}, description="Whom.", required=False)
-    operation = Operation(
-        id="get_greeting",
-        path="/greeting",
-        description="A greeting.",
-        returns="Text",
-        handler=greet,
-        parameters=(name,),
-    )
-    text = {"type": "object", "properties": {"text": {"type": "string"}}}
-    info = {"title": "Greetings", "version": "1"}
-    return build_app([operation], context="hello", info=info, schemas={"Text": text}, close=lambda: CLOSED.append("x"))
 
 
 def test_it_answers_until_it_is_closed() -> None:
-    CLOSED.clear()
-    with serve(app()) as service, requests.Session() as session:
-        assert session.get(service.url + "/greeting", timeout=10).json() == {"text": "hello world"}
-        assert session.get(service.url + "/greeting?name=Ada", timeout=10).json() == {"text": "hello Ada"}
+    closed: list[str] = []
+    with serve(notes_app(lambda: closed.append("x"))) as service, requests.Session() as session:
+        assert session.get(service.url + "/notes", timeout=10).json() == {"notes": []}
         document = session.get(service.document_url, timeout=10).json()
         assert document["servers"] == [{"url": service.url}]
         port = int(service.url.rsplit(":", 1)[1])
-    assert CLOSED == ["x"]
+    assert closed == ["x"]
     assert not [thread for thread in threading.enumerate() if thread.name == f"serve {service.url}"]
     with socket.socket() as probe:
         assert probe.connect_ex(("127.0.0.1", port)) != 0
     service.close()  # a second time does nothing
-    assert CLOSED == ["x"]
-
-
-SERVE = [sys.executable, "-c", "from atc.cli.main import main; main()", "bench", "serve"]
+    assert closed == ["x"]
 
 
 def test_the_command_names_a_port_that_is_taken(atc_) -> None:
-    with serve(app()) as service:
+    with serve(notes_app()) as service:
         port = service.url.rsplit(":", 1)[1]
         code, _, talk = atc_("bench", "serve", "flights", "--port", port)
     assert code == 3
@@ -74,11 +45,11 @@ def test_the_command_names_a_port_that_is_taken(atc_) -> None:
 
 
 def test_the_command_serves_until_it_is_interrupted() -> None:
-    arguments = ["flights", "--json"]
+    command = [sys.executable, *ATC, "bench", "serve", "flights", "--json"]
     # A parent that ignores Ctrl-C (a background job) would hand that down.
     usual = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
-        child = subprocess.Popen([*SERVE, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     finally:
         signal.signal(signal.SIGINT, usual)
     with child:
@@ -101,11 +72,9 @@ def test_an_mcp_client_calls_the_services(tmp_path):
     from mcp.client.streamable_http import streamable_http_client
     from mcp.shared._httpx_utils import create_mcp_http_client
 
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    command = [str(Path(sys.executable).with_name("atc")), "bench", "serve", "movies", "--mcp", str(port)]
-    environment = {**os.environ, "ATC_SERVE_TOKEN": "a-token", "ATC_STATE_DIR": str(tmp_path)}
+    port = free_port()
+    command = [sys.executable, *ATC, "bench", "serve", "movies", "--mcp", str(port)]
+    environment = {"HOME": str(Path.home()), "ATC_SERVE_TOKEN": "a-token", "ATC_STATE_DIR": str(tmp_path)}
 
     async def talk() -> tuple[int, object]:
         headers = {"Authorization": "Bearer a-token"}
@@ -117,26 +86,7 @@ def test_an_mcp_client_calls_the_services(tmp_path):
             found = await client.call_tool("search_films", {"title": "Casablanca", "limit": 1})
             return len(tools.tools), found.structured_content
 
-    with subprocess.Popen(
-        command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
-    ) as served:
-        try:
-            assert served.stderr is not None
-            assert any("MCP at" in line for line in served.stderr)
-            wait_for(port)
-            count, found = anyio.run(talk)
-        finally:
-            served.terminate()
+    with running(command, port=port, folder=tmp_path, env=environment):
+        count, found = anyio.run(talk)
     assert count == 39
     assert found["films"][0]["title"] == "Casablanca"
-
-
-def wait_for(port: int) -> None:
-    for _ in range(200):
-        try:
-            socket.create_connection(("127.0.0.1", port), timeout=1).close()
-        except OSError:
-            time.sleep(0.05)
-        else:
-            return
-    raise TimeoutError(port)
