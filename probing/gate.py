@@ -109,11 +109,7 @@ def why_not(protocol: ToolProtocol, settings: ProbeSettings) -> str:
         return "it has no binding, so nobody knows how it is called"
     if settings.allows(protocol.name) or reads(protocol):
         return ""
-    if protocol.annotations.read_only is False:
-        return "it changes something; --allow-writes lets it be called"
-    if protocol.annotations.read_only or isinstance(protocol.binding, HttpBinding):
-        return f"it may change something ({kind_of(protocol)[1]}); --allow-writes lets it be called"
-    return "nothing says that it only reads; --allow-writes lets it be called"
+    return f"it may change something ({kind_of(protocol)[1]}); --allow-writes lets it be called"
 
 
 def host_of(protocol: ToolProtocol) -> str:

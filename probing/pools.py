@@ -16,10 +16,8 @@ from probing.kinds import kind_of
 from probing.names import (
     EQUAL,
     KEYS,
-    NEAR,
     PAGING,
     TITLES,
-    TOLD,
     Name,
     argument_name,
     distance,
@@ -45,8 +43,7 @@ _DEEPEST, _LONGEST_LIST, _MOST, _LONGEST_TEXT, _MOST_VALUES = 8, 100, 4_000, 2_0
 _KNOWN, _LISTED, _ANY, _LAST = 0.5, 2.0, 3.6, 4.2
 """Distances of places without a name in common: they hold a value known to be good; a list's scalars,
 for a path; ids of any kind, for an argument that is one, or for any other."""
-_MOST_STRANGERS, _STRANGERS_TRIED, _FIRST = 8, 2, 4
-_OF_FORM = frozenset({"type", "range", "enum", "length", "pattern", "format"})
+_STRANGERS_TRIED, _FIRST = 2, 4
 _KEY_FORM = re.compile(
     r"-?\d[\d.:/-]*|[0-9A-Fa-f]{8}-[0-9A-Fa-f-]{27}|\d{4}-\d\d-\d\d.*|(?=[a-f]*\d)[0-9a-f]{8,}|[^@\s]+@[^@\s]+|/\S*"
 )
@@ -134,11 +131,6 @@ class Pools:
         """The places in responses."""
         return [place for place in self._places.values() if not place.argument]
 
-    @property
-    def taken(self) -> list[Place]:
-        """The arguments with which tools answered."""
-        return [place for place in self._places.values() if place.argument]
-
     def add(self, sample: Sample) -> None:
         """Take the values of a call that is done; a second time changes nothing."""
         protocol = self.protocols.get(sample.tool)
@@ -195,28 +187,22 @@ class Pools:
         """How many places yield a value by themselves: what many tools know of, a tool is more likely to answer for."""
         return sum(not place.echoes for place in self.where(held.value))
 
-    def _groups(self, wanted: _Wanted) -> Iterator[tuple[float, list[Place]]]:
-        """Places of one name together, with their distance from the argument; of strangers the nearest few, behind."""
-        namesakes: dict[tuple[str, bool, float], tuple[float, list[Place]]] = {}
-        strangers: dict[tuple[str, bool, float], tuple[float, list[Place]]] = {}
+    def _groups(self, wanted: _Wanted) -> list[tuple[float, list[Place]]]:
+        """Places of one name together, with their distance from the argument, the nearest first."""
+        groups: dict[tuple[str, bool, float], tuple[float, list[Place]]] = {}
         held = {place for text in wanted.telling for place in self._where.get(text, ())}
         for name, places in self._by_name.items():
             apart = distance(wanted.name, name, wanted.text)
             if (name.secret and not wanted.name.secret) or (apart is None and wanted.closed):
                 continue
-            aside = apart is None or (apart > NEAR and wanted.name.of_another(name))
             for number, place in enumerate(places):
                 own = place.argument and place.tool == wanted.protocol.name
                 hidden = place.secret and not wanted.name.secret
                 if own or hidden or (apart is None and number > 1 and place not in held):
                     continue
-                if (far := wanted.distance(place, apart, aside=aside)) is not None:
-                    key = (name.key, place.argument, round(far, 1))
-                    (strangers if aside else namesakes).setdefault(key, (far, []))[1].append(place)
-        behind = 4.0 if any(far < TOLD for far, _ in namesakes.values()) else 0.0
-        yield from namesakes.values()
-        nearest = sorted(strangers.values(), key=lambda pair: pair[0])[:_MOST_STRANGERS]
-        yield from ((far + behind, group) for far, group in nearest)
+                if (far := wanted.distance(place, apart)) is not None:
+                    groups.setdefault((name.key, place.argument, round(far, 1)), (far, []))[1].append(place)
+        return sorted(groups.values(), key=lambda pair: pair[0])
 
     def _searches(self, wanted: _Wanted) -> Iterator[tuple[float, Value]]:
         """Words to search with, of the names and titles that responses held: of what the tool is about come first."""
@@ -256,9 +242,7 @@ class _Wanted:
             {text_of(part) for held in values for part in scalars(held.value)}
             for values in (argument.accepted, argument.refused, argument.not_found)
         )
-        self._of_ids = any(map(distinctive, self._accepted)) or self.name.identifies
         self._in_path = argument.place == "path"
-        self._told = any(hint.kind in _OF_FORM for hint in argument.hints)
         tried = sum(v.origin.kind == "response" for v in (*argument.refused, *argument.not_found))
         guessed = named(argument.name) and not self.name.identifies
         self._lookup: float | None = _ANY if self.name.identifies or self._in_path else _LAST
@@ -267,22 +251,16 @@ class _Wanted:
         own = self.name.searches or self.name.secret or self.name.own in PAGING
         self.closed = own or (self._lookup is None and not telling)  # to names that have nothing in common
 
-    def distance(self, place: Place, apart: float | None, *, aside: bool) -> float | None:
+    def distance(self, place: Place, apart: float | None) -> float | None:
         """How far a place is from the argument, None for too far; `apart` is how far their names are."""
         if apart is None:
             apart = self._of_stranger(place)
-        elif place.tool == self.protocol.name:
-            apart += 0.5
         if apart is None or (self.name.own in PAGING and not (apart == EQUAL and place.argument)):
             return None
-        if not self._accepted.isdisjoint(place.values):
-            apart -= 0.75 if self._of_ids else 0.0
-        else:  # a refusal is about the form of a value, which others of the same place have too
-            bad = len(self._refused & place.values.keys())
-            if bad > (not aside and apart <= NEAR) and not self._told:
-                return None
-            apart += min(3, bad) + 0.4 * min(3, len(self._lost & place.values.keys()))
-            apart += 0.75 if self._accepted and self._of_ids else 0
+        apart += 0.5 * (place.tool == self.protocol.name)
+        apart -= 0.75 * (not self._accepted.isdisjoint(place.values))
+        apart += min(3, len(self._refused & place.values.keys()))
+        apart += 0.4 * min(3, len(self._lost & place.values.keys()))
         return apart + 1.0 if self._good and not place.makes & self._good else apart
 
     def _of_stranger(self, place: Place) -> float | None:

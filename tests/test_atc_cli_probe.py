@@ -56,7 +56,9 @@ def test_a_dry_run_says_what_would_be_called_and_calls_nothing(atc_):
         assert code == 0
         lines = out.splitlines()
         assert lines[0] == f"list_users  reads   at most 4 calls  (GET {server.url}/users)"
-        assert lines[2].startswith("add_user    writes  not called: it changes something; --allow-writes")
+        assert lines[2].startswith(
+            "add_user    writes  not called: it may change something (its name says 'add'); --allow"
+        )
         assert lines[-2] == f"{server.netloc}: at most 8 calls, no more than 2 in a second"
         assert lines[-1] == "In all at most 8 calls."
         code, out, _ = atc_("probe", "bare", "--dry-run", "--allow-writes", "--budget", "7", "--json")
@@ -73,7 +75,7 @@ def test_it_documents_what_it_can_and_says_the_rest(atc_, tmp_path):
         assert (code, len(server.seen)) == (0, len({seen.target for seen in server.seen}))
         sent = len(server.seen)
         assert out.splitlines()[0].startswith(f"2 of 3 tools documented with {sent} calls: ")
-        assert "\n  add_user: it changes something; --allow-writes lets it be called\n" in out
+        assert "\n  add_user: it may change something (its name says 'add'); --allow-writes lets it be called\n" in out
         assert "1 tool may change something and will not be called" in err
         assert "round 0: calling tools alone (2 tools to go, 0 of at most 30 calls)" in err
         assert err.splitlines()[-1] == 'Next: atc run "…" --tools out'
