@@ -11,7 +11,7 @@ from typing import Any
 
 from probing.facts import ArgumentFacts
 from probing.infer import conforms, one_or_all
-from probing.names import FORMATS, NAMES, PAGING, VALUES, Name, text_of, words_of
+from probing.names import FORMATS, NAMES, VALUES, Name, text_of, words_of
 from probing.samples import MADE_UP, Value
 from protocols.jsontypes import Json, JsonObject
 from protocols.schema import resolve, types, validator
@@ -21,8 +21,6 @@ IMPROBABLE = "qzx~!7w"
 _TEXTS = ("test", "a", "example", "hello")
 _PLAIN: tuple[Json, ...] = (1, "test", True)
 _MOST, _DEEPEST = 24, 3
-_FAR, _MANY = 1_000_000, 100_000
-"""Numbers beyond most ranges; of records that a page may hold, fewer, lest a tool without a limit sends them all."""
 _SAID = frozenset({"type", "enum", "range", "length", "pattern", "format"})
 _DATES = ("2024-01-15", "2020-06-01", "2010-01-01", "2030-06-01", "2000-01-01")
 _EDGES = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
@@ -74,32 +72,17 @@ def made_up(argument: ArgumentFacts, root: JsonObject | None = None) -> Iterator
             yield Value(value, MADE_UP)
 
 
-def sure(argument: ArgumentFacts) -> bool:
-    """Whether what is made up is likely good: the name or a format says what it is."""
-    return bool(named(argument.name) or limits_of(argument).keys() & {"format", "enum", "pattern"})
-
-
 def bogus(argument: ArgumentFacts) -> Value | None:
-    """A value that a tool which checks anything refuses, so that its reply tells what it wants; None for none.
+    """A word that a tool which checks anything refuses, so that its reply tells what it wants.
 
-    First a word, where nobody said what the argument must be; then numbers and texts beyond any limit that is not told.
+    None where a word was made up for it before, or where it is known what the argument must be.
     """
-    limits, kinds = limits_of(argument), set(argument.types)
+    told = limits_of(argument).keys() & {"type", "enum", "const", "pattern", "format", "$ref", "anyOf", "oneOf"}
     sent = (*argument.accepted, *argument.refused, *argument.not_found)
-    made = [v.value for v in sent if v.made_up and isinstance(v.value, str) and not v.value.isdigit()]
-    told = limits.keys() & {"type", "enum", "const", "pattern", "format", "$ref", "anyOf", "oneOf"}
-    wrong: list[Json] = []
-    if argument.unknown or limits.keys() & {"enum", "const", "pattern", "format"}:
+    word = any(v.made_up and isinstance(v.value, str) and not v.value.isdigit() for v in sent)
+    if told or word or argument.unknown or any(hint.kind in _SAID for hint in argument.hints):
         return None
-    if not (told or made or any(hint.kind in _SAID for hint in argument.hints)):
-        wrong = [IMPROBABLE]
-    elif argument.place != "path" and kinds and kinds <= {"integer", "number"}:
-        far = _MANY if words_of(argument.name) in PAGING else _FAR
-        wrong = [far] * ("maximum" not in limits) + [-1] * ("minimum" not in limits)
-    elif argument.place != "path" and (kinds == {"string"} or (made and not kinds)):
-        wrong = ["x" * 300] * ("maxLength" not in limits)
-    tried = {text_of(value.value) for value in sent}
-    return next((Value(value, MADE_UP) for value in wrong if text_of(value) not in tried), None)
+    return Value(IMPROBABLE, MADE_UP)
 
 
 def finite(value: Json) -> float | None:

@@ -35,7 +35,7 @@ from probing.names import (
     scalars,
     text_of,
 )
-from probing.pools import Place, Pools, is_date, said_of
+from probing.pools import Place, Pools, said_of
 from probing.samples import Arguments, Value
 from probing.values import Fits
 from protocols.protocol import Link
@@ -82,7 +82,7 @@ class Taker:
         chosen = self.argument.declared.get("enum") or (self.argument.told("enum") and not looked_up)
         if re.match(r"(max|min)(imum)?(_|$)", own) or self.name.searches or own in PAGING or chosen:
             return False
-        return not is_date(self.argument) and not any(isinstance(held.value, bool) for held in self.took.values())
+        return not any(isinstance(held.value, bool) for held in self.took.values())
 
     @cached_property
     def named(self) -> bool:
@@ -135,7 +135,7 @@ class Flows:
 
     def of(self, taker: Taker) -> list[tuple[Source, bool]]:
         """The sources that feed an argument, each with whether its name tells so; those of its name first."""
-        fits = [source for source in self.sources if not self.hidden(taker, source) and not _refuses(taker, source)]
+        fits = [source for source in self.sources if not self.hidden(taker, source)]
         named = [source for source in fits if self._confirmed(taker, source)]
         known = {text for source in named for text in source.texts} | taker.took.keys()
         others = [source for source in fits if source not in named and self._by_values(taker, source, known)]
@@ -219,23 +219,17 @@ def _trials(flows: Flows, taker: Taker, base: Arguments) -> Iterator[tuple[float
     known = [source for source, _ in flows.of(taker)]
     beside = {text_of(held.value) for name, held in base.items() if name != taker.argument.name}
     makes = {make_of(held.value) for held in taker.took.values() if distinctive(held.value)} - {""}
-    named = any(flows.apart(taker, source) is not None for source in known)
     open_: list[tuple[float, str, Source]] = []
     for source in flows.sources:
-        if source in known or flows.hidden(taker, source):
-            continue
         apart = flows.apart(taker, source)
-        strange = not source.name.searches and bool(source.makes & makes)
-        if apart is not None and (not taker.took or strange or not makes):
-            open_.append((apart, source.name.key, source))
-        elif strange and not (named and taker.name.of_another(source.name)):
-            open_.append((10.0 - source.name.identifies, source.name.key, source))
+        alike = bool(source.makes & makes) and not (source.name.searches or taker.name.of_another(source.name))
+        suggested = alike or (apart is not None and not (taker.took and makes))
+        if suggested and source not in known and not flows.hidden(taker, source):
+            open_.append((10.0 if apart is None else apart, source.name.key, source))
     for far, _, source in sorted(open_, key=lambda entry: entry[:2]):
         tried = sum(any(map(source.gave, sent)) for sent in taker.sent.values())
         places = [place for place in source.places if place.tool != taker.tool.name]
         held = [value for place in places for value in islice(place.values.values(), 60)]
-        if tried:  # of those that are left the best known goes first
-            held.sort(key=lambda value: -flows.pools.popularity(value))
         new = (v for v in held if (text := text_of(v.value)) not in taker.sent and text not in beside)
         value = next((value for value in map(fits.adapted, new) if value is not None), None)
         if value is not None and tried < _ENOUGH:
@@ -272,12 +266,6 @@ def _sources(pools: Pools) -> Iterator[Source]:
         # an `id` under no noun is of something else in each tool
         found.setdefault((key, look), Source(place.name)).places.append(place)
     yield from found.values()
-
-
-def _refuses(taker: Taker, source: Source) -> bool:
-    """Whether an argument refused at least as many values of a source as it accepted."""
-    refused = len(taker.refused & source.texts)
-    return refused > 0 and refused >= len(taker.took.keys() & source.texts)
 
 
 def _base(taker: Taker) -> Arguments | None:

@@ -23,13 +23,11 @@ from probing.names import (
     distance,
     distinctive,
     field_name,
-    format_of,
     make_of,
     nouns_of,
     scalars,
     text_of,
     words_in,
-    words_of,
 )
 from probing.samples import Origin, Sample, Value
 from protocols.jsontypes import Json, JsonObject
@@ -190,17 +188,14 @@ class Pools:
     def _groups(self, wanted: _Wanted) -> list[tuple[float, list[Place]]]:
         """Places of one name together, with their distance from the argument, the nearest first."""
         groups: dict[tuple[str, bool, float], tuple[float, list[Place]]] = {}
-        held = {place for text in wanted.telling for place in self._where.get(text, ())}
         for name, places in self._by_name.items():
             apart = distance(wanted.name, name, wanted.text)
             if (name.secret and not wanted.name.secret) or (apart is None and wanted.closed):
                 continue
-            for number, place in enumerate(places):
+            for place in places[:2] if apart is None else places:
                 own = place.argument and place.tool == wanted.protocol.name
                 hidden = place.secret and not wanted.name.secret
-                if own or hidden or (apart is None and number > 1 and place not in held):
-                    continue
-                if (far := wanted.distance(place, apart)) is not None:
+                if not own and not hidden and (far := wanted.distance(place, apart)) is not None:
                     groups.setdefault((name.key, place.argument, round(far, 1)), (far, []))[1].append(place)
         return sorted(groups.values(), key=lambda pair: pair[0])
 
@@ -293,17 +288,6 @@ def good_values(argument: ArgumentFacts) -> Iterator[Json]:
     for key in ("examples", "enum"):
         yield from values if isinstance(values := argument.declared.get(key), list) else ()
     yield from (argument.declared[key] for key in ("example", "default", "const") if key in argument.declared)
-
-
-def is_date(argument: ArgumentFacts) -> bool:
-    """Whether an argument is a date, by what was said of it or, where nothing was, by its name."""
-    forms = {str(argument.declared.get("format", "")), *(hint.format for hint in argument.hints)} - {""}
-    if forms:
-        return bool(forms & {"date", "date-time"})
-    given = list(good_values(argument))
-    if given or set(argument.types) & {"integer", "number", "boolean"}:
-        return any(isinstance(value, str) and format_of(value) in ("date", "date-time") for value in given)
-    return bool(set(words_of(argument.name).split("_")) & {"date", "datetime", "dob", "birthday"})
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from probing.invent import bogus
 from probing.kinds import repeats_harmlessly
 from probing.names import text_of
 from probing.samples import MADE_UP, Arguments, Purpose, Sample, Value
-from probing.session import Session, next_arguments, taught
+from probing.session import Session, next_arguments
 from protocols.protocol import PythonBinding
 
 _VARIED = 3
@@ -24,7 +24,7 @@ Question = Callable[[Session, ToolFacts, Sample], Iterable[tuple[Purpose, Argume
 
 
 def discover(session: Session, tool: str, *, attempts: int | None = None) -> None:
-    """Call `tool` until a response says something, values run out, or it refuses without teaching anything new.
+    """Call `tool` until a response says something, values run out, or it refused so often.
 
     Each call gives the arguments that are known to be needed. In round 0 a tool is alone: no value of another tool's
     response is used.
@@ -42,7 +42,7 @@ def discover(session: Session, tool: str, *, attempts: int | None = None) -> Non
         if vain and all(value.origin == MADE_UP for name, value in arguments.items() if name in private):
             break  # a second made-up id teaches no more than the first did
         session.call(tool, arguments, purpose="discover")
-        vain += not taught(before, session.facts(tool))
+        vain += 1
 
 
 def sharpen(session: Session, tool: str, *, reserve: int = 0) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
-from probing.facts import ArgumentFacts, ToolFacts, learn, place_of
+from probing.facts import ToolFacts, learn, place_of
 from probing.gate import Caller
 from probing.kinds import reads
 from probing.ledger import address, records
@@ -212,21 +212,6 @@ def _sets(session: Session, facts: ToolFacts) -> list[list[str]]:
     sets = [first, [*first, *rest], *([[*first, name] for name in rest] if len(rest) > 1 else [])]
     tried = [frozenset(sample.arguments) for sample in facts.samples]
     return sorted(sets, key=lambda wanted: tried.count(frozenset(wanted)))
-
-
-def taught(before: ToolFacts, after: ToolFacts) -> bool:
-    """Whether a call taught anything that can change the next one: a hint, an argument, a first answer."""
-    if after.done and not before.done:
-        return True
-    return any(_known(argument) != _known(before.arguments.get(name)) for name, argument in after.arguments.items())
-
-
-def _known(argument: ArgumentFacts | None) -> object:
-    if argument is None:
-        return None
-    kinds = {(h.kind, h.types, h.values, h.minimum, h.maximum, h.pattern, h.format) for h in argument.hints
-             if h.kind != "not_found"}  # fmt: skip
-    return argument.required, kinds
 
 
 def _fixed(http: HttpBinding) -> list[str]:

@@ -13,7 +13,7 @@ from itertools import chain, islice, zip_longest
 from typing import Any
 
 from probing.facts import TEXT_PLACES, ArgumentFacts, ToolFacts
-from probing.invent import limits_of, made_up, sure
+from probing.invent import limits_of, made_up
 from probing.names import text_of
 from probing.pools import MOST_CANDIDATES, Pools, Record, last_name
 from probing.samples import Origin, OriginKind, Value
@@ -104,7 +104,7 @@ def candidates(
         (0.4, 0.6, _as(listed if isinstance(listed, list) else [], "enum")),
         (1.4, 0.6, _as(told, "error")),
         (2.6, 0.6, _as(suggested, "model")),
-        (3.4 if sure(argument) else 4.6, 0.6, made_up(argument, tool.protocol.input_schema)),
+        (4.6, 0.6, made_up(argument, tool.protocol.input_schema)),
         (0.9, 0.6, pools.above(tool.protocol, argument) if pools else []),
     ]
     found = [(start + step * n, v) for start, step, values in sources for n, v in enumerate(values)]
