@@ -1,12 +1,10 @@
 """HAR recordings: the calls of a page's program become tools and samples; secrets stay behind."""
 
-import copy
 import json
 
 import pytest
 
 from protocols.errors import SourceUnavailable
-from protocols.protocol import dump
 from protocols.sources import load_source, load_tools
 from protocols.sources.har import read_har
 from tests.loopback import Reply, serving
@@ -168,33 +166,9 @@ def test_a_recording_without_calls(tmp_path):
         load_tools(str(file))
 
 
-def places(value, path=()):
-    yield path
-    for key, part in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
-        yield from places(part, (*path, key))
-
-
-@pytest.mark.parametrize("junk", [None, 5, "x", [5], {"name": 5}, 1e400, "\ud800"])
-def test_no_recording_is_too_odd_to_be_read(junk):
-    sent = {"cookies": [("s", "s3cretvalue99")], "sent": ("application/json", {"c": {"d": 1}})}
-    headers = [("Authorization", "Basic xyz12345"), ("Cookie", "a=b")]
-    whole = har(
-        entry("GET", f"{API}/a/1?k=v", {"a": "long enough to be"}, headers=headers),
-        entry("POST", f"{API}/b", {"b": [1]}, **sent),
-    )
-    for path in places(whole["log"]["entries"]):
-        changed = copy.deepcopy(whole)
-        holder = changed["log"]["entries"]
-        if not path:
-            continue
-        for key in path[:-1]:
-            holder = holder[key]
-        holder[path[-1]] = junk
-        try:
-            found = read_har(changed, where="page.har")
-        except SourceUnavailable:
-            continue
-        json.dumps([dump(protocol) for protocol in found[0]] + [call.response for call in found[1]])
+@pytest.mark.parametrize("junk", [None, 5, "x", {"request": {"method": "GET", "url": 5}, "response": {"status": 200}}])
+def test_an_entry_that_is_none_is_left_out(junk):
+    assert list(read(junk, entry("GET", f"{API}/a", {"a": 1}))) == ["get_v1_a"]
 
 
 @pytest.mark.parametrize(

@@ -479,7 +479,7 @@ def test_swagger_bodies_and_forms():
     ("operation", "output"),
     [
         ({"produces": ["text/html"], "responses": {"200": {"description": "a page"}}}, {"type": "string"}),
-        ({"responses": {"200": {"schema": {"type": "file"}}}}, None),
+        ({"responses": {"200": {"schema": {"type": "file"}}}}, {"type": "string", "format": "binary"}),
     ],
 )
 def test_swagger_responses(operation, output):

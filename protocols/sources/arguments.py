@@ -195,12 +195,7 @@ def upgrade_body(parameters: Sequence[JsonObject], consumes: Sequence[str]) -> d
 def upgrade_response(response: JsonObject, produces: Sequence[str]) -> dict[str, Any]:
     """A response with its `content` by media type."""
     schema = response.get("schema")
-    media = list(produces) or ["application/json"]
-    if isinstance(schema, Mapping) and schema.get("type") == "file":
-        content: dict[str, Any] = {m if "json" not in m else "application/octet-stream": {} for m in media}
-    elif isinstance(schema, Mapping):
-        content = {m: {"schema": schema} for m in media}
-    else:
-        # To the letter this means an empty body; in practice (httpbin) the body is merely not described.
-        content = {m: {} for m in produces}
+    # Without a schema it means, to the letter, an empty body; in practice (httpbin) it is merely not described.
+    media = list(produces) or (["application/json"] if isinstance(schema, Mapping) else [])
+    content: dict[str, Any] = {one: {"schema": schema} if isinstance(schema, Mapping) else {} for one in media}
     return {"description": response.get("description", ""), "content": content}
