@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeVar
 import click
 
 from atc import __version__
-from atc.cli.options import jobs_option, json_option, several
+from atc.cli.options import AT_LEAST_ONE, FILE, POSITIVE, jobs_option, json_option, several
 from atc.cli.output import print_json, print_text, say
 from atc.cli.progress import bar
 from atc.config import Config, public
@@ -51,25 +51,15 @@ class RunOptions:
     as_json: bool
 
 
-_SECONDS = click.FloatRange(0, min_open=True)
 run_options = several(
-    click.option("--limit", type=click.IntRange(1), metavar="N", help="The first N questions only."),
+    click.option("--limit", type=AT_LEAST_ONE, metavar="N", help="The first N questions only."),
     jobs_option,
-    click.option("--seed", type=int, default=0, show_default=True, metavar="N", help="What random choices start from."),
+    click.option("--seed", type=int, default=0, metavar="N", help="What random choices start from (0)."),
+    click.option("--timeout", type=POSITIVE, default=180.0, metavar="S", help="Seconds for one question (180)."),
     click.option(
-        "--timeout", type=_SECONDS, default=180.0, show_default=True, metavar="S", help="Seconds for one question."
+        "--repeats", type=click.IntRange(1, 100), default=1, metavar="K", help="Ask each question K times (1)."
     ),
-    click.option(
-        "--repeats",
-        type=click.IntRange(1, 100),
-        default=1,
-        show_default=True,
-        metavar="K",
-        help="Ask each question K times, with other seeds for the model.",
-    ),
-    click.option(
-        "--out", type=click.Path(path_type=Path), metavar="FILE", help="File of rows, continued if it is there."
-    ),
+    click.option("--out", type=FILE, metavar="FILE", help="File of rows, continued if it is there."),
     click.option("--restart", is_flag=True, help="Ask anew what was asked before."),
     json_option,
 )

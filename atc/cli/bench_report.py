@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from atc.cli.options import json_option
+from atc.cli.options import FILE, json_option
 from atc.cli.output import print_json, print_text
 from atc.terminal import count
 from toolflow_bench.report.page import check_target, compared, document, render, write_report
@@ -21,13 +21,9 @@ Examples:
 
 
 @click.command(epilog=_EPILOG)
-@click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="RUN...")
+@click.argument("runs", nargs=-1, required=True, type=FILE, metavar="RUN...")
 @click.option(
-    "-o",
-    "--out",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="The page; a report that is there is replaced. Default: report.html, with --json none.",
+    "-o", "--out", type=FILE, metavar="FILE", help="The page (report.html, with --json none); replaced if there."
 )
 @json_option
 def report(*, runs: tuple[Path, ...], out: Path | None, as_json: bool) -> None:

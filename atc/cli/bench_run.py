@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from atc.cli.bench_arms import Arm, RunOptions, measure, run_options, strategies_option, wanted
-from atc.cli.options import model_option, strategy_option, tools_option, workers_option
+from atc.cli.options import AT_LEAST_ONE, FILE, model_option, strategy_option, tools_option, workers_option
 from atc.cli.output import say
 from atc.cli.pool import Shared, open_pool
 from atc.cli.settings import load_config
@@ -50,41 +50,27 @@ Examples:
   atc bench run flights --model local
   atc bench run flights --limit 4 --json
 """
-_FILE = click.Path(path_type=Path)
 
 
 @click.command(epilog=_TOOLFLOW_EPILOG)
 @click.option("--split", default="all", show_default=True, metavar="NAME", help="long, short or all.")
 @click.option("--services", default="", metavar="NAMES", help="Tasks of these services alone, with commas between.")
-@click.option("--data", type=_FILE, metavar="DIR", help="Folder of tasks instead of ToolFlow's.")
+@click.option("--data", type=FILE, metavar="DIR", help="Folder of tasks instead of ToolFlow's.")
 @strategies_option("echo, first and random are wrong answers without a model, gold is the right one.")
 @model_option
-@click.option(
-    "--sample",
-    type=click.IntRange(1),
-    metavar="N",
-    help="N tasks drawn by --seed before any is asked, from each service its share.",
-)
+@click.option("--sample", type=AT_LEAST_ONE, metavar="N", help="N tasks drawn by --seed, from each service its share.")
 @click.option("--open", is_flag=True, help="No candidates: all operations, among 2,000 tools of a catalogue.")
 @click.option("--blind", is_flag=True, help="Tools that do not say what they answer.")
 @click.option("--faulty", is_flag=True, help="One call in twenty fails or is slow, drawn by --seed.")
 @click.option("--drifting", is_flag=True, help="A quarter of the operations have a field renamed against the document.")
 @click.option("--setting", type=click.Choice(["standard", "hard"]), help="hard: all four of these.")
 @click.option(
-    "--distractors",
-    type=_FILE,
-    default=CATALOGUE,
-    metavar="FILE",
-    help="The catalogue for --open: StableToolBench's apis.json. Default: ../shared/data/stabletoolbench/apis.json.",
+    "--distractors", type=FILE, default=CATALOGUE, metavar="FILE", help="For --open: StableToolBench's apis.json."
 )
-@click.option(
-    "--protocols",
-    multiple=True,
-    metavar="SERVICE=DIR",
-    help="What is known of a service's tools, instead of its own document: a folder of protocols; repeatable.",
-)
-@click.option("--max-tokens", type=click.IntRange(1), metavar="N", help="Model tokens for one question.")
-@click.option("--max-model-calls", type=click.IntRange(1), metavar="N", help="Requests to the model for one.")
+@click.option("--protocols", multiple=True, metavar="SERVICE=DIR",
+              help="A folder of protocols instead of the service's own document. Repeatable.")  # fmt: skip
+@click.option("--max-tokens", type=AT_LEAST_ONE, metavar="N", help="Model tokens for one question.")
+@click.option("--max-model-calls", type=AT_LEAST_ONE, metavar="N", help="Requests to the model for one.")
 @run_options
 @workers_option
 def toolflow(
@@ -148,7 +134,7 @@ def toolflow(
 
 
 @click.command(epilog=_FLIGHTS_EPILOG)
-@click.option("--data", type=_FILE, metavar="FILE", help="Questions, one JSON object a line.")
+@click.option("--data", type=FILE, metavar="FILE", help="Questions, one JSON object a line.")
 @tools_option
 @model_option
 @strategy_option

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from atc.cli.options import json_option
+from atc.cli.options import FILE, json_option
 from atc.cli.output import print_columns, print_json, print_result, print_text, say
 from atc.cli.progress import bar
 from atc.cli.settings import load_config
@@ -24,13 +24,7 @@ Examples:
 
 
 @click.command(epilog="Example: atc bench check --tasks my-tasks --json")
-@click.option(
-    "--tasks",
-    "folder",
-    type=click.Path(path_type=Path),
-    metavar="DIR",
-    help="A folder of tasks (*.jsonl) of your own.",
-)
+@click.option("--tasks", "folder", type=FILE, metavar="DIR", help="A folder of tasks (*.jsonl) of your own.")
 @click.option("--jobs", type=click.IntRange(1, 64), default=2, show_default=True, metavar="N", help="Checked at once.")
 @json_option
 def check(*, folder: Path | None, jobs: int, as_json: bool) -> None:
@@ -59,7 +53,7 @@ def check(*, folder: Path | None, jobs: int, as_json: bool) -> None:
 @click.command(epilog=_FRESH_EPILOG)
 @click.option("--seed", type=int, required=True, metavar="N", help="What constants and wordings are drawn by.")
 @click.option("--tasks", "wanted", type=click.IntRange(1, 1000), default=100, show_default=True, metavar="N")
-@click.option("-o", "--out", type=click.Path(path_type=Path), required=True, metavar="DIR", help="Folder of the tasks.")
+@click.option("-o", "--out", type=FILE, required=True, metavar="DIR", help="Folder of the tasks.")
 @json_option
 def fresh(*, seed: int, wanted: int, out: Path, as_json: bool) -> None:
     """Draw new tasks: known data flows and wordings with new constants.

@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 
 import click
 
-from atc.cli.options import force_option, json_option, output_option
+from atc.cli.options import FILE, force_option, json_option, output_option
 from atc.cli.output import json_text, print_json, print_or_say, print_text, read_stdin, say
 from atc.cli.settings import load_config
 from atc.cli.state import open_store
@@ -104,9 +104,7 @@ def replay(file: str, *, sandbox: str | None, as_json: bool) -> None:
 @click.command(epilog="Example: atc runs test tests/runs/ --junit report.xml")
 @click.argument("files", nargs=-1, required=True)
 @_sandbox_option
-@click.option(
-    "--junit", "report", type=click.Path(path_type=Path), metavar="OUT.xml", help="Also write a JUnit report."
-)
+@click.option("--junit", "report", type=FILE, metavar="OUT.xml", help="Also write a JUnit report.")
 @json_option
 def test(files: tuple[str, ...], *, sandbox: str | None, report: Path | None, as_json: bool) -> None:
     """Replay FILES, recordings or folders that hold some, and say of each whether it gave the same answer.
