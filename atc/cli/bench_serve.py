@@ -28,21 +28,10 @@ Examples:
 
 @click.command(epilog=_EPILOG)
 @click.argument("services", nargs=-1, metavar="[SERVICE]...")
-@click.option(
-    "--port",
-    type=click.IntRange(0, 65535 - len(NAMES)),
-    default=0,
-    metavar="P",
-    help="Port of the first service, the others get the next ones; without it, free ports.",
-)
-@click.option(
-    "--mcp",
-    type=click.IntRange(1, 65535),
-    is_flag=False,
-    flag_value=8790,
-    metavar="P",
-    help="Offer all operations as MCP tools, too, at http://127.0.0.1:P/mcp (8790).",
-)
+@click.option("--port", type=click.IntRange(0, 65535 - len(NAMES)), default=0, metavar="P",
+              help="Port of the first service, the others get the next ones; without it, free ports.")  # fmt: skip
+@click.option("--mcp", type=click.IntRange(1, 65535), is_flag=False, flag_value=8790, metavar="P",
+              help="Offer all operations as MCP tools, too, at http://127.0.0.1:P/mcp (8790).")  # fmt: skip
 @json_option
 def serve(services: tuple[str, ...], *, port: int, mcp: int | None, as_json: bool) -> None:
     """Serve the bench's services on 127.0.0.1 until Ctrl-C; without SERVICE all of them.

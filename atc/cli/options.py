@@ -59,7 +59,7 @@ servers_options = several(
     click.option("--trust-annotations", is_flag=True, default=None, help="Believe MCP servers which tools only read."),
 )
 strategy_option = click.option(
-    "--strategy", metavar="NAME[:FLAG=VALUE,…]", help=f"How the task is solved: {', '.join(STRATEGIES)} (auto)."
+    "--strategy", metavar="NAME", help=f"How the task is solved: {', '.join(STRATEGIES)} (auto)."
 )
 jobs_option = click.option(
     "--jobs", type=AT_LEAST_ONE, metavar="N", help="At once: 1, and with --workers two for each CPU of the cluster."
@@ -70,15 +70,9 @@ workers_option = click.option(
 model_option = click.option("--model", metavar="NAME", help="'local', a model of the endpoint, or a .gguf file.")
 decoding_options = several(
     click.option(
-        "--decoding",
-        type=click.Choice(["off", "calls", "auto"]),
-        help="What the model is held to as it writes single calls: nothing, or the tools (auto: where it can be).",
+        "--decoding", type=click.Choice(["off", "calls", "auto"]), help="Hold single calls to the tools (auto)."
     ),
-    click.option(
-        "--docs",
-        type=click.Choice(["full", "requests", "names"]),
-        help="What the prompt tells of tools: stubs, stubs without what responses hold, or names alone.",
-    ),
+    click.option("--docs", type=click.Choice(["full", "requests", "names"]), help="What prompts tell of tools (full)."),
 )
 sandbox_option = click.option("--sandbox", metavar="NAME", help="auto, zygote, docker, monty or trusted.")
 allow_writes_option = click.option(

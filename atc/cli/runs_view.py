@@ -29,11 +29,9 @@ Examples:
 @click.command(epilog=_EPILOG)
 @click.argument("run", required=False)
 @click.option(
-    "--port", type=click.IntRange(0, 65535), default=0, metavar="N", help="Port on 127.0.0.1; else a free one."
+    "--port", type=click.IntRange(0, 65535), default=0, metavar="N", help="Port of 127.0.0.1, else a free one."
 )
-@click.option(
-    "--browser/--no-browser", default=True, help="Open the page in the browser (the default), or only print it."
-)
+@click.option("--browser/--no-browser", default=True, help="Open the page in the browser (the default), or print it.")
 @json_option
 def view(run: str | None, *, port: int, browser: bool, as_json: bool) -> None:
     """See runs in the browser: programs, calls and where their values came from, faults, changes, tokens and cost.

@@ -48,9 +48,7 @@ def _address(_ctx: click.Context, _option: click.Parameter, value: str | None) -
 @options.trust_option
 @options.learn_option
 @options.sandbox_option
-@click.option(
-    "--max-seconds", type=options.POSITIVE, default=120.0, metavar="S", show_default=True, help="Of one program."
-)
+@click.option("--max-seconds", type=options.POSITIVE, default=120.0, metavar="S", help="Of one program (120).")
 @click.option("--max-calls", type=click.IntRange(0), metavar="N", help="Tool calls of one program (500).")
 @click.option("--as", "as_", type=click.Choice(["programs", "tools"]), default="programs", show_default=True,
               help="What clients see: the gateway's own tools, or each API tool as an MCP tool.")  # fmt: skip

@@ -45,7 +45,7 @@ _METHODS = (
     "in reinvoke:queries=5,on=bm25."
 )
 _embedder_option = click.option(
-    "--embedder", metavar="NAME", help="What makes vectors: an embedding model of 'atc models list', or openai:NAME."
+    "--embedder", metavar="NAME", help="An embedding model of 'atc models list', or openai:NAME."
 )
 
 
