@@ -75,7 +75,7 @@ def test_an_index_is_kept_and_only_what_changed_is_read_again(run, tmp_path, mon
     (tmp_path / "films.py").write_text(SOURCE.replace("rivers of a country", "lakes of a country"))
     hits = json.loads(run("search", "lakes", "--method", "bm25", "--json")[1])
     assert [hit["alias"] for hit in hits] == ["list_rivers"]
-    assert "3 tools: words; " in run("index", "--words-only")[1]
+    assert "3 tools: words alone, " in run("index", "--words-only")[1]
 
 
 def test_questions_come_from_the_model_and_are_asked_for_once(run, tmp_path):

@@ -8,15 +8,7 @@ from typing import Any
 
 import click
 
-from atc.cli.options import (
-    AT_LEAST_ONE,
-    jobs_option,
-    json_option,
-    model_option,
-    servers_options,
-    tools_option,
-    workers_option,
-)
+from atc.cli import options
 from atc.cli.output import print_columns, print_json, print_result, print_text, say
 from atc.cli.pool import Shared, SharedModel, open_pool
 from atc.cli.progress import bar
@@ -25,7 +17,7 @@ from atc.cli.tools import line_of, summary
 from atc.cli.wiring import choose_model, open_toolbox
 from atc.retrieve.document import documents
 from atc.retrieve.expand import expand_all
-from atc.retrieve.finder import NOTHING_FITS, open_finder, open_index, spelled_out
+from atc.retrieve.finder import open_finder, open_index, spelled_out
 from atc.retrieve.methods import read
 
 _SEARCH_EPILOG = """\b
@@ -51,15 +43,15 @@ _embedder_option = click.option(
 
 @click.command(epilog=_SEARCH_EPILOG)
 @click.argument("query", nargs=-1, required=True)
-@click.option("-k", "count", type=AT_LEAST_ONE, default=10, show_default=True, metavar="N", help="At most N.")
+@click.option("-k", "count", type=options.AT_LEAST_ONE, default=10, show_default=True, metavar="N", help="At most N.")
 @click.option("--method", "retrieval", metavar="NAME", help=_METHODS)
 @click.option("--explain", is_flag=True, help="Show how they were found, and what it took.")
 @click.option("--fitting", is_flag=True, help="None where none seems to fit (right for two queries in three).")
-@model_option
+@options.model_option
 @_embedder_option
-@tools_option
-@servers_options
-@json_option
+@options.tools_option
+@options.servers_options
+@options.json_option
 def search(query: tuple[str, ...], *, count: int, explain: bool, fitting: bool, as_json: bool, **flags: Any) -> None:
     """The tools that fit QUERY, best first, and those that make the ids they need.
 
@@ -94,9 +86,7 @@ def search(query: tuple[str, ...], *, count: int, explain: bool, fitting: bool, 
         shown = [(hit, f"{summary(toolbox[hit.tool])}{f' [{hit.why}]' if hit.why else ''}") for hit in found.hits]
         print_columns((f"{hit.score:.2f}", hit.tool, said) for hit, said in shown)
         if not found.hits:
-            near = next((line[len(NOTHING_FITS) :] for line in found.transcript if line.startswith(NOTHING_FITS)), "")
-            none = f"None of the {len(toolbox)} tools fits {text!r}{': ' if near else ''}{near}"
-            say(f"{none}; 'atc tools list' shows all.")
+            say(f"None of the {len(toolbox)} tools fits {text!r}; 'atc tools list' shows all.")
         if explain:
             asked = f", {usage.model_calls} model calls, {usage.input_tokens + usage.output_tokens:,} tokens"
             took = f"{method}: {seconds * 1000:,.0f} ms{asked if usage.model_calls else ''}"
@@ -109,12 +99,12 @@ def search(query: tuple[str, ...], *, count: int, explain: bool, fitting: bool, 
 @click.option("--expand", is_flag=True, help="Let the model write questions that each tool answers (Re-Invoke).")
 @click.option("--queries", type=click.IntRange(1, 50), default=10, show_default=True, metavar="N",
               help="Of --expand: questions a tool.")  # fmt: skip
-@jobs_option
-@workers_option
-@model_option
-@tools_option
-@servers_options
-@json_option
+@options.jobs_option
+@options.workers_option
+@options.model_option
+@options.tools_option
+@options.servers_options
+@options.json_option
 def index(*, words_only: bool, expand: bool, queries: int, jobs: int | None, as_json: bool, **flags: Any) -> None:
     """Prepare searching: words, vectors and, with --expand, questions that the model thinks of.
 
@@ -145,8 +135,7 @@ def index(*, words_only: bool, expand: bool, queries: int, jobs: int | None, as_
             "folder": str(made.folder) if made.folder is not None else None,
             "seconds": round(time.monotonic() - began, 2),
         }
-    place = report["folder"] or "nowhere: tools without a source are indexed anew each time"
-    vectors = f", vectors by {report['embedder']}" if report["embedder"] else ""
-    questions = f", questions for {report['expanded']}" if report["expanded"] else ""
-    text = f"{report['tools']} tools: words{vectors}{questions}; {report['seconds']} s; kept in {place}"
+    how = f"vectors by {report['embedder']}" if report["embedder"] else "words alone"
+    place = report["folder"] or "memory: tools without a source are indexed anew each time"
+    text = f"{report['tools']} tools: {how}, questions for {report['expanded']}; {report['seconds']} s; kept in {place}"
     print_result(report, text, as_json=as_json)
