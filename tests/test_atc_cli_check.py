@@ -12,7 +12,7 @@ import pytest
 from atc.cli.main import _guarded
 
 TOOLS = '''
-from typing import TypedDict
+from typing_extensions import TypedDict
 
 
 class Item(TypedDict):
