@@ -24,6 +24,16 @@ _FLAGS = (
     "--disable-background-networking", "--disable-component-update", "--remote-debugging-pipe",
 )  # fmt: skip
 
+HOSTILE = (
+    "</script></style></svg></title></details></pre><script>document.title='taken'</script><img src='http://127.0.0.1:"
+    "{port}/i' onerror=\"document.title='taken'\"><style>@import 'http://127.0.0.1:{port}/s';</style><a href=\""
+    "javascript:document.title='taken'\">x</a><meta http-equiv=refresh content='0;url=http://127.0.0.1:{port}/m'>"
+    "<iframe src=//127.0.0.1:{port}/f></iframe><form action=http://127.0.0.1:{port}/p><button data-post=x>Allow"
+    '</button></form>" onfocus="document.title=\'taken\'" autofocus x="\' $body ${{body}}\x00\x07\x1b]8;;http://127.0'
+    ".0.1\x07\x9b31m\u202edetrever\u2066\ufeff\u200b\ud800\r\u2028"
+)
+"""What would act in a page if it became part of it; `port` is one that nobody should ask."""
+
 
 class Browser:
     """One browser with one page. `console` is what the page, or the policy, said against something."""

@@ -27,6 +27,7 @@ from atc.recording.rerun import Replayer
 from atc.store.stored import StoredRun
 from benchmarks import postgres as postgresql
 from sandbox.zygote import ZygoteSandbox
+from tests.browser import Browser
 
 # Tests start hundreds of processes: without bytecode on disk each would compile the whole tree anew.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
@@ -107,6 +108,13 @@ def postgres() -> Iterator[postgresql.Server]:
         pytest.skip("no PostgreSQL server is installed (apt-get install postgresql)")
     with postgresql.server(flushes=False) as running:
         yield running
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """A browser for all tests of a file that look at pages."""
+    with Browser() as opened:
+        yield opened
 
 
 @pytest.fixture

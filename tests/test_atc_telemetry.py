@@ -17,11 +17,13 @@ from atc.agent import Agent
 from atc.config import Config
 from atc.models.scripted import ScriptedModel
 from atc.types import Solution
+from benchmarks.local import ATC
 from protocols.errors import ModelUnavailable
 from protocols.protocol import Annotations, McpBinding, ToolProtocol
 from protocols.toolbox import Tool, Toolbox
 from tests.loopback import serving
-from tests.viewer_lab import desk, fenced
+from tests.tool_lab import fenced
+from tests.viewer_lab import desk
 
 sdk = pytest.importorskip("opentelemetry.sdk.trace", reason="the extra otel is not installed")
 service = pytest.importorskip("opentelemetry.proto.collector.trace.v1.trace_service_pb2")
@@ -148,9 +150,6 @@ def test_a_run_that_an_outage_ends_says_so(collected: Callable[[], list[Any]], s
     assert found["chat"]["error.type"] == "protocols.errors.ModelUnavailable"
 
 
-COMMAND = "from atc.cli.main import main; main()"
-
-
 def test_what_a_command_has_traced_is_sent_before_it_ends(own_folders: Path) -> None:
     with serving() as server:
         assert run_in_a_process(own_folders, server.url) < 30
@@ -173,7 +172,7 @@ def run_in_a_process(folders: Path, endpoint: str) -> float:
     environment = os.environ | {"OTEL_EXPORTER_OTLP_ENDPOINT": endpoint}
     began = time.monotonic()
     done = subprocess.run(
-        [sys.executable, "-c", COMMAND, "run", "How many?", *options],
+        [sys.executable, *ATC, "run", "How many?", *options],
         env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60,
     )  # fmt: skip
     assert (done.returncode, done.stdout) == (0, "2\n"), done.stderr

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import http.client
 import os
 import re
 import socket
@@ -12,10 +11,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+import requests
 import uvicorn
 
 from atc.cli.runs_view import _resume_with
@@ -33,7 +34,7 @@ from protocols.ask import Completion, Message
 from protocols.protocol import ToolProtocol
 from protocols.toolbox import Tool
 from sandbox.trace import Failure, ToolCall, Trace
-from tests.browser import Browser, needs_chromium
+from tests.browser import HOSTILE, Browser, needs_chromium
 from tests.stores import both_stores, open_store
 from tests.viewer_lab import RIGHT, TASK, WRONG, desk, many_calls
 
@@ -99,45 +100,31 @@ def test_a_change_counts_its_lines() -> None:
 @contextmanager
 def viewing(store: RunStore, resumes: Resumes | None = None) -> Iterator[str]:
     """The address of a viewer that serves while this is open."""
-    ready: list[str] = []
-    here = threading.Event()
+    ready: SimpleQueue[str] = SimpleQueue()
+    servers: SimpleQueue[uvicorn.Server] = SimpleQueue()
+    made = uvicorn.Server.__init__
 
-    def tell(address: str) -> None:
-        ready.append(address)
-        here.set()
+    def noted(server: uvicorn.Server, *args: Any) -> None:
+        made(server, *args)
+        servers.put(server)
 
-    servers: list[uvicorn.Server] = []
     with pytest.MonkeyPatch.context() as patch:
-        made = uvicorn.Server.__init__
-
-        def noted(server: uvicorn.Server, *args: Any) -> None:
-            made(server, *args)
-            servers.append(server)
-
         patch.setattr(uvicorn.Server, "__init__", noted)
         viewer = Viewer(store, resumes or Resumes(lambda *_, **__: None))
-        thread = threading.Thread(target=serve, args=(viewer,), kwargs={"port": 0, "ready": tell})
+        thread = threading.Thread(target=serve, args=(viewer,), kwargs={"port": 0, "ready": ready.put})
         thread.start()
-        assert here.wait(10)
         try:
-            yield ready[0]
+            yield ready.get(timeout=10)
         finally:
-            while not servers:
-                time.sleep(0.01)
-            servers[0].should_exit = True
+            servers.get(timeout=10).should_exit = True
             thread.join(10)
 
 
 def ask(url: str, path: str = "", method: str = "GET", body: str | None = None, **headers: str) -> tuple[int, str, Any]:
     """Status, text and headers of an answer."""
-    where = urlsplit(url + path)
-    connection = http.client.HTTPConnection(where.hostname or "", where.port, timeout=10)
     given = {name.replace("_", "-"): value for name, value in headers.items()}
-    connection.request(method, where.path + (f"?{where.query}" if where.query else ""), body, given)
-    answer = connection.getresponse()
-    found = answer.status, answer.read().decode(), answer.headers
-    connection.close()
-    return found
+    answer = requests.request(method, url + path, data=body, headers=given, timeout=10, allow_redirects=False)
+    return answer.status_code, answer.text, answer.headers
 
 
 @pytest.fixture
@@ -200,12 +187,6 @@ def test_nothing_changes_but_by_a_post_of_the_page_itself(store: RunStore) -> No
 # In a browser
 
 Atc = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with Browser() as opened:
-        yield opened
 
 
 def only(store: RunStore) -> str:
@@ -372,15 +353,6 @@ def test_the_list_is_searched_and_filtered(store: RunStore, browser: Browser) ->
         browser.press("Enter")
         browser.until("location.pathname.includes('/runs/')")
         assert browser.console == []
-
-
-HOSTILE = (
-    "</script></style></svg></title></details></pre><script>document.title='taken'</script><img src='http://127.0.0.1:"
-    "{port}/i' onerror=\"document.title='taken'\"><a href=\"javascript:document.title='taken'\">x</a><iframe src="
-    "//127.0.0.1:{port}/f></iframe><form action=http://127.0.0.1:{port}/p><button data-post=x>Allow</button>"
-    '</form>" onfocus="document.title=\'taken\'" autofocus x="\' $body ${{body}}\x00\x1b]8;;http://127.0.0.1\x07'
-    "\u202edetrever\u2066\ufeff\u200b\r\u2028"
-)
 
 
 def hostile(store: RunStore, port: int) -> str:

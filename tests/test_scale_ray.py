@@ -10,7 +10,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from functools import partial
 from pathlib import Path
 
@@ -57,16 +57,6 @@ def pool(nodes: Cluster) -> Iterator[scale.RayPool]:
         yield scale.RayPool(environment={"ATC_TEST_KEY": KEY}, talk=lambda _: None)
 
 
-def opener(work):
-    """An opener of workers that do `work`; made here, so that it is sent as it stands."""
-
-    @contextmanager
-    def opened():
-        yield work
-
-    return opened
-
-
 def test_every_item_is_done_once_on_both_nodes_and_keys_arrive_in_memory_alone(
     pool: scale.RayPool, nodes: Cluster
 ) -> None:
@@ -74,7 +64,7 @@ def test_every_item_is_done_once_on_both_nodes_and_keys_arrive_in_memory_alone(
         time.sleep(0.05)
         return number, os.environ["ATC_TEST_KEY"], ray.get_runtime_context().get_node_id()
 
-    found = list(pool(opener(work), range(40)))
+    found = list(pool(partial(nullcontext, work), range(40)))
     assert sorted(number for number, _, _ in found) == list(range(40))
     assert {key for _, key, _ in found} == {KEY}
     logs = [path for path in Path(nodes.head_node.get_session_dir_path()).rglob("*") if path.is_file()]
@@ -100,7 +90,7 @@ def test_what_dies_is_begun_again_and_what_always_dies_is_told_of_at_the_end(
         scale.connected(f"ray:{nodes.address}"),
         pytest.raises(scale.ClusterUnavailable, match=r"is lost .* the same command goes on"),
     ):
-        done.extend(scale.RayPool(talk=print)(opener(work), range(15)))
+        done.extend(scale.RayPool(talk=print)(partial(nullcontext, work), range(15)))
     assert Counter(done) == Counter(set(range(15)) - {3})
 
 
@@ -127,7 +117,7 @@ def test_a_node_without_a_boundary_takes_nothing(nodes: Cluster, tmp_path: Path)
 def test_other_versions_are_refused(pool: scale.RayPool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scale, "versions", lambda: "atc 9.9, Python 3, ray 2")
     with pytest.raises(scale.ClusterUnavailable, match=r"has atc .*, and this command atc 9\.9.*install the same"):
-        list(pool(opener(abs), [1]))
+        list(pool(partial(nullcontext, abs), [1]))
 
 
 def test_secrets_go_along_as_they_are_read_here(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -168,7 +158,7 @@ def test_an_index_and_its_questions_are_those_of_one_process(pool: scale.RayPool
             return Completion(text=json.dumps({"query": f"please do thing number {seed} for me"}), model="writer")
 
     tools = [ToolDocument(name=f"tool{n}", description=f"does {'abcdefgh'[n % 8] * (n % 5)} {n}") for n in range(1200)]
-    elsewhere = partial(pool, opener(lambda texts: (texts, Letters().embed(texts))))
+    elsewhere = partial(pool, partial(nullcontext, lambda texts: (texts, Letters().embed(texts))))
     here, there = (ToolIndex.build(tools, embedder=Letters(), embed_all=how) for how in (None, elsewhere))
     assert np.array_equal(here.dense.vectors, there.dense.vectors)
     used = [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from atc.config import Config
 from atc.models.scripted import ScriptedModel
 from atc.side_by_side import Threads
 from protocols.errors import ToolError
-from protocols.toolbox import Tool, Toolbox
+from protocols.toolbox import Toolbox
 from sandbox.zygote import ZygoteSandbox
 from tests.tool_lab import tool
 from toolflow_bench.baselines import Baseline, baseline_worker
@@ -35,24 +36,15 @@ class Shop:
     def __init__(self) -> None:
         self.listed: list[Mapping[str, Any]] = []
         self.resets = 0
-        self.down = False
         after = {"type": "integer", "minimum": 1900, "maximum": 2100}
         self.toolbox = Toolbox(
             [
-                self.tool("find_film", self.find, {"title": "string"}),
-                self.tool("list_films", lambda _: {"films": FILMS}, {"after": after}, optional=["after"]),
-                self.tool("get_film", self.get, {"film_id": "string"}),
-                self.tool("add_to_list", self.add, {"film_id": "string", "stars": "integer"}, reads=False),
+                tool("find_film", self.find, {"title": "string"}),
+                tool("list_films", lambda _: {"films": FILMS}, {"after": after}, optional=["after"]),
+                tool("get_film", self.get, {"film_id": "string"}),
+                tool("add_to_list", self.add, {"film_id": "string", "stars": "integer"}, reads=False),
             ]
         )
-
-    def tool(self, name: str, run: Any, parameters: dict, **more: Any) -> Tool:
-        def call(arguments: Mapping[str, Any]) -> Any:
-            if self.down:
-                raise ToolError(None, "connection refused", outcome="not_run", curl="curl http://127.0.0.1:9")
-            return run(arguments)
-
-        return tool(name, call, parameters, **more)
 
     def find(self, arguments: Mapping[str, Any]) -> Any:
         found = [film for film in FILMS if film["title"].lower() == arguments["title"].lower()]
@@ -203,8 +195,11 @@ def test_services_that_are_gone_are_an_outage(open_shop, shops, sandbox, tmp_pat
     @contextmanager
     def closed() -> Iterator[Shop]:
         with open_shop() as shop:
-            shop.down = True
+            shop.toolbox = shop.toolbox.map(lambda tool: replace(tool, call=refuse))
             yield shop
+
+    def refuse(_: Any) -> Any:
+        raise ToolError(None, "connection refused", outcome="not_run", curl="curl http://127.0.0.1:9")
 
     rows = ask(worker(Model(), closed, sandbox, samples=1, max_repairs=0), tmp_path)
     assert [row.status for row in rows] == ["outage", "outage"]

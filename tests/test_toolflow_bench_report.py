@@ -6,7 +6,7 @@ import json
 import re
 import socket
 from base64 import b64encode
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import asdict
 from hashlib import sha256
 from html.parser import HTMLParser
@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from atc.cli.main import cli
 from atc.pages import formats
 from protocols.errors import AtcError
-from tests.browser import Browser, needs_chromium
+from tests.browser import HOSTILE, Browser, needs_chromium
 from toolflow_bench.metrics import Row
 from toolflow_bench.report.page import compared, render
 from toolflow_bench.report.plots import Scale
@@ -222,14 +222,6 @@ def test_more_than_twelve_runs_are_a_leaderboard(save: Save) -> None:
 
 # That nothing in a run can act
 
-HOSTILE = (
-    "</script></style></svg></title></details><script>document.title='taken'</script>"
-    "<img src='http://127.0.0.1:{port}/i' onerror=\"document.title='taken'\"><style>@import 'http://127.0.0.1:{port}/s';"
-    "</style><a href=\"javascript:document.title='taken'\">x</a><meta http-equiv=refresh content='0;url=http://127.0.0.1"
-    ":{port}/m'><iframe src=//127.0.0.1:{port}/f></iframe>\" onfocus=\"document.title='taken'\" autofocus x=\"' $body"
-    "\x00\x07\x1b]8;;http://127.0.0.1\x07\x9b31m\u202edetrever\u2066\ufeff\u200b\ud800\r\u2028"
-)
-
 
 def hostile_run(save: Save, port: int) -> Path:
     bad = HOSTILE.format(port=port)
@@ -376,12 +368,6 @@ def test_what_cannot_be_done_is_one_sentence(save: Save, tmp_path: Path) -> None
 # In a browser
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with Browser() as opened:
-        yield opened
-
-
 def shown(browser: Browser, path: Path, source: str, fragment: str) -> Page:
     """What the browser made of a page."""
     path.write_text(source)
@@ -389,31 +375,16 @@ def shown(browser: Browser, path: Path, source: str, fragment: str) -> Page:
     return Page(browser.run("document.documentElement.outerHTML"))
 
 
-@pytest.fixture
-def listener() -> Any:
-    """A socket that nobody should ever connect to."""
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        server.setblocking(False)
-        yield server
-
-
-def nobody_called(server: socket.socket) -> bool:
-    try:
-        server.accept()[0].close()
-    except BlockingIOError:
-        return True
-    return False
-
-
 @needs_chromium
-def test_a_hostile_run_is_inert_in_a_browser(
-    save: Save, browser: Browser, listener: socket.socket, tmp_path: Path
-) -> None:
-    hostile = hostile_run(save, listener.getsockname()[1])
-    page = shown(browser, tmp_path / "page.html", page_of(hostile, save("plain", [row(1)])), "#task-2")
+def test_a_hostile_run_is_inert_in_a_browser(save: Save, browser: Browser, tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        listener.setblocking(False)
+        hostile = hostile_run(save, listener.getsockname()[1])
+        page = shown(browser, tmp_path / "page.html", page_of(hostile, save("plain", [row(1)])), "#task-2")
+        with pytest.raises(BlockingIOError):  # nobody called
+            listener.accept()
     assert browser.run("document.title") == "ToolFlow: 2 runs"
     assert browser.console == []
-    assert nobody_called(listener)
     assert "4 tasks" in page.text  # the script has run, and opened the task of the address
     tasks = [attributes for attributes in page.named("details") if attributes.get("class") == "task"]
     assert ["open" in task for task in tasks] == [False, True, False, False]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import http.client
 import json
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
+import requests
 
 pytest.importorskip("uvicorn", reason="needs the extra 'toolflow'")
 
@@ -23,16 +23,12 @@ def service() -> Iterator[Served]:
         yield served
 
 
-def send(service: Served, method: str, path: str, body: Any = None, **headers: str) -> tuple[int, Any, dict[str, str]]:
-    """Status, body and headers (by lower-case name) of one request."""
-    connection = http.client.HTTPConnection(service.url.removeprefix("http://"), timeout=10)
-    try:
-        data = body if isinstance(body, bytes) or body is None else json.dumps(body).encode()
-        connection.request(method, path, data, {name.replace("_", "-"): value for name, value in headers.items()})
-        answer = connection.getresponse()
-        return answer.status, json.loads(answer.read() or b"null"), {k.lower(): v for k, v in answer.getheaders()}
-    finally:
-        connection.close()
+def send(service: Served, method: str, path: str, body: Any = None, **headers: str) -> tuple[int, Any, Any]:
+    """Status, body and headers of one request."""
+    data = body if isinstance(body, bytes) or body is None else json.dumps(body).encode()
+    given = {name.replace("_", "-"): value for name, value in headers.items()}
+    answer = requests.request(method, service.url + path, data=data, headers=given, timeout=10)
+    return answer.status_code, answer.json() if answer.content else None, answer.headers
 
 
 def texts(service: Served) -> list[str]:

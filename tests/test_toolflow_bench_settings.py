@@ -55,7 +55,7 @@ def test_distractors_are_drawn_by_seed_and_refuse_calls(tmp_path):
     path.write_text(json.dumps([api(f"dish {number}") for number in range(30)]))
     drawn = draw_distractors(path, seed=1, count=5)
     assert drawn == draw_distractors(path, seed=1, count=5) != draw_distractors(path, seed=2, count=5)
-    with hardened(nullcontext_of(Fixed()), ["open"], distractors=drawn)() as world:
+    with hardened(lambda: nullcontext(Fixed()), ["open"], distractors=drawn)() as world:
         assert len(world.toolbox) == 6
         tool = world.toolbox[drawn[0].name]
         assert (tool.protocol.writes, tool.protocol.required) == (False, {"q"})
@@ -77,10 +77,6 @@ class Fixed:
         return {}
 
 
-def nullcontext_of(world):
-    return lambda: nullcontext(world)
-
-
 def test_one_call_in_twenty_goes_wrong_and_each_asking_has_faults_of_its_own():
     seen = []
 
@@ -91,7 +87,7 @@ def test_one_call_in_twenty_goes_wrong_and_each_asking_has_faults_of_its_own():
         def set_faults(self, faults):
             seen.append(faults)
 
-    with hardened(nullcontext_of(Recording()), ["faulty", "open", "blind"])() as world:
+    with hardened(lambda: nullcontext(Recording()), ["faulty", "open", "blind"])() as world:
         for draw in ("0 0 a", "0 0 b", "0 0 a"):
             world.begin(draw)
     first, second, third = seen
