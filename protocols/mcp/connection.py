@@ -144,7 +144,7 @@ class Connection:
         try:
             return future.result()
         except CancelledError:
-            raise NoResult(self._with_stderr("the connection ended"), "unknown") from None
+            raise NoResult("the connection ended", "unknown") from None
         finally:
             future.cancel()
 
