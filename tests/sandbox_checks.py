@@ -54,7 +54,10 @@ def a_run_can_be_repeated(sandbox):
 
 def runs_leave_nothing_to_each_other(sandbox):
     """What one program changes, the next does not see."""
-    run(sandbox, "import builtins, json, math\nbuiltins.left = math.pi = 3\njson.loads = None\nleft = 1")
+    trace = run(
+        sandbox, "import builtins, json, math\nbuiltins.left = math.pi = 3\njson.loads = json.dumps = None\n[1]"
+    )
+    assert trace.value == [1], trace
     trace = run(sandbox, "import json, math\nprint('left' in dir(__builtins__), math.pi > 3.1, json.loads('[1]'))")
     assert trace.stdout == "False True [1]\n", trace
 

@@ -22,9 +22,9 @@ _TEXTUAL = (datetime.date, datetime.time, datetime.timedelta, decimal.Decimal, f
 def plain(value: Any) -> Any:
     """`value` as JSON: sets as sorted lists, dates and numbers as `str`; its `repr` where that is not JSON."""
     try:
-        text = json.dumps(value, default=_converted, ensure_ascii=False, allow_nan=False)
+        text = _plain_text(value)
         if len(text) <= VALUE_CHARACTERS:
-            return json.loads(text.encode("utf-8", "replace"))  # lone surrogates cannot be sent
+            return _decode(text.encode("utf-8", "replace").decode("utf-8"))  # lone surrogates cannot be sent
     except (TypeError, ValueError, RecursionError):
         pass
     return text_of(value)
@@ -79,3 +79,8 @@ def _converted(value: Any) -> Any:
     if isinstance(value, _VIEWS):
         return list(value)
     return str(value) if isinstance(value, _TEXTUAL) else text_of(value)
+
+
+# Made here, since a program may change what `json` has.
+_plain_text = json.JSONEncoder(default=_converted, ensure_ascii=False, allow_nan=False).encode
+_decode = json.JSONDecoder().decode
