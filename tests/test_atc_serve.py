@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -26,9 +27,10 @@ from atc.serve.server import INSTRUCTIONS, gateway_server
 from atc.store import Store
 from benchmarks.local import ATC, free_port, running
 from protocols.errors import ToolError
-from protocols.protocol import Annotations, ToolProtocol
+from protocols.protocol import ToolProtocol
 from protocols.render import token_estimate
 from protocols.toolbox import Tool, Toolbox
+from tests.tool_lab import tool
 
 ORDERS = {
     "type": "object",
@@ -47,30 +49,18 @@ class Shop:
         self.lose_answers = False
 
     def tools(self):
-        read, write = Annotations(read_only=True), Annotations(read_only=False)
-        text = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
-        return Toolbox(
-            [
-                self._tool("list_orders", "The orders, in pages.", read, output=ORDERS),
-                self._tool("get_secret_note", "A note.", read),
-                self._tool("add_note", "Write a note down.", write, takes=text),
-            ]
-        )
+        orders = {"orders": [{"id": number} for number in range(3000)], "page": 1}
+        note = {"title": "hello", "api_key": "sk-abcdefghijklmnopqrstuvwxyz012345"}
+        made = [
+            tool("list_orders", orders, output=ORDERS, description="The orders, in pages.", sent=self.calls),
+            tool("get_secret_note", note, description="A note.", sent=self.calls),
+            tool("add_note", self._add, {"text": "string"}, reads=False, description="Write it down.", sent=self.calls),
+        ]
+        return Toolbox(replace(one, source="shop") for one in made)
 
-    def _tool(self, name, does, hints, *, takes=None, output=None):
-        taken = {"input_schema": takes} if takes else {}
-        protocol = ToolProtocol(name=name, description=does, annotations=hints, output_schema=output, **taken)
-        return Tool(protocol, lambda arguments: self._answer(name, arguments), source="shop")
-
-    def _answer(self, name, arguments):
-        self.calls.append((name, dict(arguments)))
-        if name == "add_note" and self.lose_answers:
+    def _add(self, _):
+        if self.lose_answers:
             raise ToolError(None, "connection closed", outcome="unknown")
-        match name:
-            case "list_orders":
-                return {"orders": [{"id": number} for number in range(3000)], "page": 1}
-            case "get_secret_note":
-                return {"title": "hello", "api_key": "sk-abcdefghijklmnopqrstuvwxyz012345"}
         return {"ok": True}
 
 
@@ -145,15 +135,6 @@ def test_a_fault_is_found_before_any_call(gateway, shop):
         "the result of list_orders has no key 'order'; its keys are orders, page. Did you mean 'orders'?"
     )
     assert shop.calls == []
-
-
-def test_a_name_that_is_longer_in_truth_is_suggested(open_gateway):
-    """FastAPI calls `get_item` at `/items/{item_id}` `get_item_items__item_id__get`."""
-    names = ["get_time", "get_items_items_get", "get_item_items__item_id__get", "create_item_items_post"]
-    gateway = open_gateway(tools=Toolbox(Tool(ToolProtocol(name=name), dict) for name in names))
-    for written, meant in [("create_item", names[3]), ("get_item", names[2]), ("get_items", names[1])]:
-        [finding] = gateway.check(f"print({written}(name='x'))")["findings"]
-        assert f"Did you mean {meant!r}?" in finding["problem"]
 
 
 def test_a_corrected_program_repeats_no_call_and_no_write(open_gateway, shop):
@@ -321,7 +302,7 @@ def test_runs_and_protocols_are_resources(gateway):
     run, protocol = talk(gateway, conversation)
     assert json.loads(run)["attempts"][0]["program"]["source"] == "print(get_secret_note())"
     assert "sk-abc" not in run
-    assert json.loads(protocol)["description"] == "Write a note down."
+    assert json.loads(protocol)["description"] == "Write it down."
 
 
 def test_the_same_sources_are_plain_mcp_tools(open_gateway, shop):

@@ -19,10 +19,10 @@ from atc.models.scripted import ScriptedModel
 from atc.types import Solution
 from benchmarks.local import ATC
 from protocols.errors import ModelUnavailable
-from protocols.protocol import Annotations, McpBinding, ToolProtocol
-from protocols.toolbox import Tool, Toolbox
+from protocols.protocol import McpBinding
+from protocols.toolbox import Toolbox
 from tests.loopback import serving
-from tests.tool_lab import fenced
+from tests.tool_lab import fenced, tool
 from tests.viewer_lab import desk
 
 sdk = pytest.importorskip("opentelemetry.sdk.trace", reason="the extra otel is not installed")
@@ -35,27 +35,15 @@ CHAIN = Config(strategy="chain")
 TASK = "Note for Ann with the password hunter2-xyz."
 
 
-def find(name: str) -> dict[str, Any]:
-    """Find somebody.
-
-    read_only = True
-    """
-    return {"id": 4117, "name": name}
-
-
 def tools() -> Toolbox:
-    text = {"type": "string"}
-    found = ToolProtocol(
-        name="find",
-        annotations=Annotations(read_only=True),
-        input_schema={"type": "object", "properties": {"name": text}, "required": ["name"]},
-    )
-    note = ToolProtocol(
-        name="note",
-        input_schema={"type": "object", "properties": {"number": {"type": "integer"}, "password": text}},
-        binding=McpBinding(server="notes", tool="add-note"),
-    )
-    return Toolbox([Tool(found, lambda given: find(**given)), Tool(note, lambda given: f"noted for {given['number']}")])
+    number, text = {"type": "integer"}, {"type": "string", "default": ""}
+    binding = McpBinding(server="notes", tool="add-note")
+    found = tool("find", lambda given: {"id": 4117, **given}, {"name": "string"})
+    note = tool(
+        "note", lambda given: f"noted for {given['number']}", {"number": number, "password": text},
+        reads=False, binding=binding,
+    )  # fmt: skip
+    return Toolbox([found, note])
 
 
 @pytest.fixture

@@ -135,4 +135,6 @@ def test_a_single_required_field_is_unwrapped_by_the_protocol_alone(schema, resp
 
 def test_the_same_noun_is_meant_rather_than_the_same_letters():
     assert alike("fetch_order", ["fetch_other", "get_order", "fetch_user"])[0] == "get_order"
-    assert alike("get_item", ["get_time", "get_item_items__item_id__get"])[0] == "get_item_items__item_id__get"
+    # FastAPI calls `get_item` at `/items/{item_id}` `get_item_items__item_id__get`.
+    names = ["get_time", "get_items_items_get", "get_item_items__item_id__get", "create_item_items_post"]
+    assert [alike(name, names)[0] for name in ("get_items", "get_item", "create_item")] == names[1:]

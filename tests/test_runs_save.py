@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from contextlib import ExitStack
 
 import pytest
 
@@ -108,13 +107,6 @@ def execute(config):
     return run
 
 
-@pytest.fixture
-def gateway(config):
-    """Opens a gateway over the shop and the saved tools."""
-    with ExitStack() as stack:
-        yield lambda make: make(stack.enter_context(open_agent(config, talk=print, given=True)))
-
-
 def sent(tmp_path):
     file = tmp_path / "sent.txt"
     return file.read_text().split() if file.exists() else []
@@ -154,20 +146,21 @@ def test_calls_and_failures_are_at_the_callers_lines_and_name_the_saved_tool(sav
     assert own.attempts[-1].trace.failure.line == 3
 
 
-def test_the_gateway_searches_describes_and_runs_a_saved_tool(saved, gateway):
+def test_the_gateway_searches_describes_and_runs_a_saved_tool(saved, config):
     saved()
-    shop = gateway(Gateway)
-    assert "spent(city, least)" in [hit["tool"] for hit in shop.search("cost of orders")["tools"]]
-    stub = shop.describe(["spent"])
-    assert "def spent(*, city: str, least: int) -> float:" in stub
-    assert "Such as 'Bonn'." in stub
-    reply = shop.run('print(spent(city="Bonn", least=1))')
-    assert (reply["status"], reply["answer"]) == ("solved", 24.5)
-    assert reply["calls"][0].startswith('line 1: spent: list_orders(city="Bonn")')
-    # As a plain tool of MCP its answer is what the program gives, and a bad argument is refused.
-    assert shop.call("spent", {"city": "Oslo", "least": 1})["result"] == 7.5
-    assert "least" in shop.call("spent", {"city": "Oslo"})["error"]
-    assert "no such city" in shop.call("spent", {"city": "Nowhere", "least": 1})["error"]
+    with open_agent(config, talk=print, given=True) as agent:
+        shop = Gateway(agent)
+        assert "spent(city, least)" in [hit["tool"] for hit in shop.search("cost of orders")["tools"]]
+        stub = shop.describe(["spent"])
+        assert "def spent(*, city: str, least: int) -> float:" in stub
+        assert "Such as 'Bonn'." in stub
+        reply = shop.run('print(spent(city="Bonn", least=1))')
+        assert (reply["status"], reply["answer"]) == ("solved", 24.5)
+        assert reply["calls"][0].startswith('line 1: spent: list_orders(city="Bonn")')
+        # As a plain tool of MCP its answer is what the program gives, and a bad argument is refused.
+        assert shop.call("spent", {"city": "Oslo", "least": 1})["result"] == 7.5
+        assert "least" in shop.call("spent", {"city": "Oslo"})["error"]
+        assert "no such city" in shop.call("spent", {"city": "Nowhere", "least": 1})["error"]
 
 
 NOTE = 'note = add_note(text="tea")\nprint({"note": note["id"], "said": "tea"})\n'
