@@ -10,7 +10,6 @@ from atc.store import Store
 from atc.types import Attempt, Program, Solution, Usage
 from protocols.ask import Completion, Message
 from sandbox.trace import ToolCall, Trace
-from tests.tool_lab import fenced
 
 DESK = '''
 """An order desk."""
@@ -77,6 +76,10 @@ for order in orders:
         total += refund["amount"]
 print(f"{total:.2f} refunded")
 """
+
+
+def fenced(source: str) -> str:
+    return f"```python\n{source}```"
 
 
 def desk(folder: Path, *programs: str) -> list[str]:
