@@ -128,9 +128,9 @@ class HttpCall:
     def _error(self, answer: Answer | Lost, note: str, curl: str) -> ToolError:
         mask = self._shared.mask
         if isinstance(answer, Lost):
-            outcome: Outcome = "unknown" if answer.sent else "not_run"
-            if answer.status is not None and self._reads:
-                outcome = "refused"  # it answered, and nothing was changed by asking
+            # A read that was answered changed nothing.
+            refused = answer.status is not None and self._reads
+            outcome: Outcome = "refused" if refused else "unknown" if answer.sent else "not_run"
             return ToolError(answer.status, one_line(mask(answer.problem)), outcome=outcome, curl=curl)
         return ToolError(
             answer.status,

@@ -91,15 +91,6 @@ def is_near(address: str) -> bool:
     return not ip.is_global or _keeps_secrets(ip)
 
 
-def says_near(host: str) -> bool:
-    """Whether a host is near by what it says: an IP address that is, `localhost`, a name that the internet lacks."""
-    host = host.lower().rstrip(".")
-    try:
-        return is_near(host.strip("[]"))
-    except ValueError:
-        return "." not in host or host.endswith(_NEAR_NAMES)
-
-
 def may_reach(host: str, address: str, homes: Collection[str]) -> bool:
     """Whether a connection to `host` may be made at the IP address `address`.
 
@@ -108,7 +99,12 @@ def may_reach(host: str, address: str, homes: Collection[str]) -> bool:
     """
     if host in homes or not is_near(address):
         return True
-    return says_near(host) and not _keeps_secrets(_read(address))
+    name = host.lower().rstrip(".")
+    try:
+        says_so = is_near(name.strip("[]"))
+    except ValueError:  # a name that the internet lacks says so, too
+        says_so = "." not in name or name.endswith(_NEAR_NAMES)
+    return says_so and not _keeps_secrets(_read(address))
 
 
 def _read(address: str) -> IPv4Address | IPv6Address:
