@@ -13,17 +13,16 @@ from typing import Any
 
 from probing.document import Disclosure, protocols_of, status_of
 from probing.facts import ToolFacts
-from probing.infer import nodes
 from probing.probe import Probed
 from probing.samples import FOLDER, Sample
 from protocols.files import cannot_write, write_whole
-from protocols.jsontypes import Json, dumps
+from protocols.jsontypes import dumps
 from protocols.protocol import ToolProtocol, dump
 from protocols.reply import one_line
 
 COVERAGE, READABLE = "coverage.json", "COVERAGE.md"
 _HASHES = f"{FOLDER}/written.json"
-_LONGEST_NAME, _LONGEST, _MOST_LISTED = 100, 160, 6
+_LONGEST_NAME, _LONGEST = 100, 160
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,7 +111,6 @@ def coverage(probed: Probed, protocols: Mapping[str, ToolProtocol]) -> dict[str,
         "answered": int, "calls": int, "arguments": len, "fields": int, "links": len}  # fmt: skip
     return {
         "totals": {"tools": len(tools), **{k: sum(of(tool[k]) for tool in tools.values()) for k, of in sums.items()}},
-        "stopped": {place: why for place, why in probed.stopped.items() if place not in tools},
         "made": [dict(one) for one in probed.made],
         "coverage": tools,
     }
@@ -135,7 +133,7 @@ def _tool(probed: Probed, name: str, protocol: ToolProtocol) -> dict[str, Any]:
         },
         "fields": len(protocol.evidence.fields) if facts.done else 0,
         "links": [f"{link.argument} from {link.tool}: {link.path}" for link in protocol.links],
-        "missing": list(dict.fromkeys(_missing(facts, protocol, probed.stopped.get(name, "")))),
+        "missing": list(dict.fromkeys(_missing(facts, probed.stopped.get(name, "")))),
     }
 
 
@@ -148,7 +146,7 @@ def _outcome(sample: Sample) -> str:
     return "refused" if status == "default" else status
 
 
-def _missing(facts: ToolFacts, protocol: ToolProtocol, stopped: str) -> Iterator[str]:
+def _missing(facts: ToolFacts, stopped: str) -> Iterator[str]:
     """What is not known of a tool, and why."""
     if stopped or not facts.samples:
         yield one_line(stopped or "it was not called.")
@@ -170,18 +168,8 @@ def _missing(facts: ToolFacts, protocol: ToolProtocol, stopped: str) -> Iterator
         return
     if not facts.fruitful:
         yield "only empty responses came, so nothing is known of what they may hold."
-    elif empty := [path for path, node in nodes(protocol.output_schema) if _never_filled(node)]:
-        more = f" and {len(empty) - _MOST_LISTED} more" if len(empty) > _MOST_LISTED else ""
-        yield f"only empty lists were seen at {', '.join(map(repr, empty[:_MOST_LISTED]))}{more}."
     if lost:
         yield f"{len(lost)} of its calls got no usable answer; the last: “{said}”."
-
-
-def _never_filled(node: Mapping[str, Json]) -> bool:
-    """Whether a schema says of a list no more than that it is one."""
-    kinds = node.get("type")
-    is_list = kinds == "array" or (isinstance(kinds, list) and "array" in kinds)
-    return is_list and node.get("items") in (None, {}, True, False) and "prefixItems" not in node
 
 
 def readable(report: Mapping[str, Any]) -> str:
@@ -203,9 +191,8 @@ def readable(report: Mapping[str, Any]) -> str:
         lines.append(f"| {' | '.join(map(str, shown))} | {len(tool['links'])} |")
     lines += ["", "`*` required, `?` not known whether; all other arguments may be left out.", ""]
     gaps = {name: tool["missing"] for name, tool in tools.items() if tool["missing"]}
-    if gaps or report["stopped"]:
+    if gaps:
         lines += ["## What is missing, and why", ""]
-        lines += [f"- {_cell(place)}: {why}" for place, why in report["stopped"].items()]
         for name, missing in gaps.items():
             lines += [f"- **{_cell(name)}**", *(f"  - {_cell(text)}" for text in missing)]
         lines.append("")
