@@ -3,13 +3,12 @@
 Values are compared by their text. The places of one name that hold values of one look are one *source*: all
 `player_id`s, from whichever tools. An argument takes from a source when it accepted a value that the source holds, and
 
-- its name is that of the source (`airport` and `airports[].code`), or a reply or its description speaks of it, and it
-  did not refuse as many of its values as it accepted; or
+- its name is that of the source (`airport` and `airports[].code`), or a reply or its description speaks of it; or
 - whatever the names, the values are ids or codes, the argument does not take what was made up, and it accepted two
   values that were taken from the source itself, or two of a source whose values it mostly knows.
 
 Every place of a source is a link. Values that only repeat an argument of their own call are no source, nor are pages,
-searches, dates and lists of choices.
+searches and lists of choices.
 """
 
 from __future__ import annotations
@@ -76,7 +75,7 @@ class Taker:
 
     @cached_property
     def linkable(self) -> bool:
-        """Whether its values may come from other responses: it is no page, bound, search text, switch, date, choice."""
+        """Whether its values may come from other responses: it is no page, bound, search text, switch or choice."""
         own = self.name.own
         looked_up = self.argument.place == "path"  # a list that a reply quotes is what another tool lists
         chosen = self.argument.declared.get("enum") or (self.argument.told("enum") and not looked_up)

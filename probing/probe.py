@@ -2,7 +2,7 @@
 
 Two sets, as in the paper: tools that have not answered yet (B) and tools that have (H). Round 0 calls each tool alone;
 each further round calls the tools of B with values that those of H gave, until B is empty or the rounds are over. What
-a tool takes and refuses is found out as soon as it answers, since its longer lists feed the next round. Links get their
+a tool takes and refuses is found out as soon as it answers, since its answers feed the next round. Links get their
 share of the calls before the last tool is explored.
 """
 

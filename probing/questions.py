@@ -74,10 +74,10 @@ def _without(_: Session, facts: ToolFacts, start: Sample) -> Asked:
 
 
 def _wrong(_: Session, facts: ToolFacts, start: Sample) -> Asked:
-    """What must each argument be, and how large, small or long? Give wrong values, all at once.
+    """What must each argument be? Give a word that nobody knows, to all at once.
 
     Many tools name all that is wrong; of one that names the first alone, the rest is asked again. A function computes
-    with what it is given: two vast numbers may keep it busy for ever, so it gets them one by one.
+    with what it is given, so it gets them one by one.
     """
     wrong = {name: value for name, argument in facts.arguments.items() if (value := bogus(argument)) is not None}
     refused = [s for s in facts.samples if s.purpose == "refuse" and not s.done and not facts.said.get(s.number)]
