@@ -12,7 +12,7 @@ import pytest
 from atc.cli.main import _guarded
 
 TOOLS = '''
-from typing_extensions import TypedDict
+from typing import TypedDict
 
 
 class Item(TypedDict):

@@ -20,10 +20,9 @@ import datetime
 from dataclasses import dataclass
 from enum import Enum
 from json import dumps
-from typing import TYPE_CHECKING, Literal, Optional
+from typing import TYPE_CHECKING, Literal, NotRequired, Optional, TypedDict
 
 from pydantic import BaseModel
-from typing_extensions import NotRequired, TypedDict
 
 if TYPE_CHECKING:
     from nowhere import Absent
@@ -250,6 +249,11 @@ def test_google_sections_end_where_they_end():
     """
     read = read_docstring(text)
     assert (read.arguments, read.read_only) == ({"a": "one: two", "b": "below", "c": "rest"}, False)
+
+
+def test_numpy_sections():
+    read = read_docstring("Do it\nnow.\n\nParameters\n----------\na : int\n    One\n    two.\n\nread_only = True")
+    assert read == ("Do it now.", {"a": "One two."}, True)
 
 
 # Classes and objects of a module: their public methods share one instance.

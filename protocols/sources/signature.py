@@ -13,6 +13,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+import docstring_parser
+import typing_extensions
 from pydantic import TypeAdapter
 from pydantic.errors import PydanticSchemaGenerationError, PydanticUserError
 from pydantic_core import to_jsonable_python
@@ -71,7 +73,7 @@ def _adapter(annotation: Any) -> TypeAdapter[Any] | None:
     if annotation is Any:
         return None
     try:
-        adapter: TypeAdapter[Any] = TypeAdapter(annotation)
+        adapter: TypeAdapter[Any] = TypeAdapter(_portable(annotation))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             adapter.json_schema(mode="serialization")
@@ -81,13 +83,31 @@ def _adapter(annotation: Any) -> TypeAdapter[Any] | None:
     return adapter
 
 
+def _portable(annotation: Any) -> Any:
+    """`annotation` with each `typing.TypedDict` as typing_extensions' own: pydantic takes no other on Python 3.11."""
+    if typing.is_typeddict(annotation):
+        hints = typing.get_type_hints(annotation, include_extras=True)
+        required = annotation.__required_keys__
+        fields = {
+            name: _portable(hint) if name in required else typing.NotRequired[_portable(_unmarked(hint))]
+            for name, hint in hints.items()
+        }
+        make: Any = typing_extensions.TypedDict
+        return make(annotation.__name__, fields)
+    origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
+    if origin in (typing.Union, types.UnionType):
+        return typing.Union[tuple(map(_portable, arguments))]  # noqa: UP007 - made from a tuple
+    return origin[tuple(map(_portable, arguments))] if origin in (list, dict) else annotation
+
+
+def _unmarked(hint: Any) -> Any:
+    """What a field holds that need not be there."""
+    return typing.get_args(hint)[0] if typing.get_origin(hint) is typing.NotRequired else hint
+
+
 # --- docstrings
 
-_READ_ONLY = re.compile(r"\s*read_only\s*=\s*True\s*")
-_SECTION = re.compile(r"[A-Z]\w*( [A-Z]\w*)?:\s*$|:\w+")
-_ARGUMENTS = ("args:", "arguments:", "parameters:")
-_SPHINX = re.compile(r":param\s+(?:[^:]*\s)?(\w+):\s*(.*)$")
-_NAMED = re.compile(r"\*{0,2}(\w+)\s*(?:\([^)]*\))?:\s*(.*)$")
+_READ_ONLY = re.compile(r"^\s*read_only\s*=\s*True\s*$\n?", re.MULTILINE)
 
 
 class Documented(NamedTuple):
@@ -99,29 +119,13 @@ class Documented(NamedTuple):
 
 
 def read_docstring(text: str | None) -> Documented:
-    """What a docstring says, in Google's or Sphinx's style; empty where there is none."""
-    lines = inspect.cleandoc(text or "").splitlines()
-    kept = [line for line in lines if not _READ_ONLY.fullmatch(line)]
-    first: list[str] = []
-    for line in kept:
-        if (not line.strip() and first) or _SECTION.match(line):
-            break
-        first.append(line.strip())
-    return Documented(" ".join(first).strip(), _arguments(kept), len(kept) < len(lines))
+    """What a docstring says, in Google's, NumPy's or Sphinx's style; empty where there is none."""
+    kept, marks = _READ_ONLY.subn("", inspect.cleandoc(text or ""))
+    read = docstring_parser.parse(kept)
+    first = re.split(r"\n\s*\n", read.description or "", maxsplit=1)[0]
+    arguments = {param.arg_name.lstrip("*"): param.description or "" for param in read.params}
+    return Documented(_on_one_line(first), {name: _on_one_line(said) for name, said in arguments.items()}, marks > 0)
 
 
-def _arguments(lines: list[str]) -> dict[str, str]:
-    """Google's `name (type): text`, indented under `Args:`, or Sphinx's `:param name: text`."""
-    found: dict[str, str] = {}
-    name, inside, depth = "", False, 0  # `name` is the one that the next line goes on about
-    for line in filter(str.strip, lines):
-        text, indent = line.strip(), len(line) - len(line.lstrip())
-        if match := _SPHINX.match(text):
-            name, found[match[1]] = match[1], match[2]
-        elif indent == 0:
-            inside, name, depth = text.lower() in _ARGUMENTS, "", 0
-        elif inside and (match := _NAMED.match(text)) and indent == (depth := depth or indent):
-            name, found[match[1]] = match[1], match[2]
-        elif name:
-            found[name] = f"{found[name]} {text}".strip()
-    return found
+def _on_one_line(text: str) -> str:
+    return " ".join(text.split())
