@@ -97,11 +97,11 @@ def gateway(open_gateway):
     return open_gateway()
 
 
-def talk(gateway, conversation, **client):
+def talk(gateway, conversation, server=gateway_server, **client):
     """Runs `conversation(client)` over a connection in this process."""
 
     async def go():
-        async with Client(gateway_server(gateway), **client) as connected:
+        async with Client(server(gateway), **client) as connected:
             return await conversation(connected)
 
     return anyio.run(go)
@@ -223,7 +223,7 @@ def test_a_paused_run_goes_on_when_it_is_allowed(open_gateway, shop):
 def test_response_schemas_are_learned_without_secrets(open_gateway, tmp_path):
     async def use(client):
         await run_program(client, "print(get_secret_note()['title'])")
-        return (await client.call_tool("describe_tools", {"names": ["get_secret_note"]})).content[0].text
+        return await look(client)
 
     async def look(client):
         return (await client.call_tool("describe_tools", {"names": ["get_secret_note"]})).content[0].text
@@ -316,11 +316,7 @@ def test_the_same_sources_are_plain_mcp_tools(open_gateway, shop):
             for name, arguments in [("get_secret_note", {}), ("add_note", {"text": "a"}), ("add_note", {})]
         ]
 
-    async def go():
-        async with Client(tools_server(gateway)) as client:
-            return await conversation(client)
-
-    tools, (note, written, wrong) = anyio.run(go)
+    tools, (note, written, wrong) = talk(gateway, conversation, tools_server)
     assert list(tools) == ["list_orders", "get_secret_note", "add_note"]
     assert tools["get_secret_note"].output_schema["properties"]["title"] == {"type": "string"}  # learned
     assert note.structured_content["title"] == "hello"

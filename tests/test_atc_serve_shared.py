@@ -85,15 +85,16 @@ def pair(postgres, tmp_path):
         yield Pair(tmp_path, postgres.database(), stack)
 
 
+async def person(_, question):
+    return types.ElicitResult(action="accept", content={"allow": "all writes of this program"})
+
+
 async def run_program(client, source, **more):
     result = await client.call_tool("run_program", {"source": source, **more})
     return json.loads(result.content[0].text)
 
 
 def test_consent_and_a_corrected_program_reach_the_run_at_the_other_gateway(pair) -> None:
-    async def person(_, question):
-        return types.ElicitResult(action="accept", content={"allow": "all writes of this program"})
-
     async def conversation():
         async with pair.client(elicitation_callback=person) as client:
             first = await run_program(client, "made = add_note(text='a')\nprint(made['nte'])")
@@ -112,9 +113,6 @@ def test_consent_and_a_corrected_program_reach_the_run_at_the_other_gateway(pair
 
 def test_a_program_that_is_sent_anew_after_its_gateway_died_writes_nothing_twice(pair) -> None:
     program = "add_note(text='done')\nadd_note(text='slow')\nprint('over')"
-
-    async def person(_, question):
-        return types.ElicitResult(action="accept", content={"allow": "all writes of this program"})
 
     async def lose():
         async with pair.client(elicitation_callback=person) as client, anyio.create_task_group() as tasks:

@@ -201,12 +201,10 @@ def test_the_zygote_contains_what_the_leaky_one_does_not() -> None:
         ESCAPES[1][0],
         "x = []\nwhile True: x.append('A' * 10_000_000)",
         FORK_AND_STAY,
-        "print('ESCAPED')",
         backend="zygote",
     )
-    assert [(verdict["verdict"], verdict["reason"]) for verdict in verdicts[:-1]] == [("contained", "")] * 3
+    assert [(verdict["verdict"], verdict["reason"]) for verdict in verdicts] == [("contained", "")] * 3
     assert verdicts[1]["failure"] == "limit memory_bytes"
-    assert (verdicts[-1]["verdict"], verdicts[-1]["reason"]) == ("ESCAPED", "printed: ESCAPED")
 
 
 SECRET = "CANARY_0123456789abcdef4321"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -31,9 +33,7 @@ def wrote(matcher: ToolMatcher, text: str) -> ToolMatcher:
 @STAGES
 @pytest.mark.parametrize("form", FORMATS.values(), ids=lambda form: form.name)
 def test_random_tokens_make_a_valid_call(form: CallFormat, one_grammar: int) -> None:
-    plain = CallFormat(
-        name=form.name, before=form.before, between=form.between, after=form.after, arguments=form.arguments
-    )
+    plain = replace(form, trigger="")
     root = ToolMatcher(TOOLS, BYTES, plain, one_grammar=one_grammar)
     for seed in range(15):
         matcher, rng = root.fresh(), np.random.default_rng(seed)

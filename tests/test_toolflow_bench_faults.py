@@ -25,7 +25,6 @@ from toolflow_bench.services.serve import Served, serve
 def service(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Served]:
     """The notes service, under the HTTP parser that a test names, of the two that uvicorn can have."""
     parser = getattr(request, "param", "h11")
-    pytest.importorskip(parser)
     import uvicorn.protocols.http.auto
 
     implementation = pytest.importorskip(f"uvicorn.protocols.http.{parser}_impl")
