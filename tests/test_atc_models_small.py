@@ -9,7 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from atc.decode.call import Sampling, write_call
+from atc.decode.formats import TOOLDEC
 from atc.decode.grammar import judge
+from atc.decode.prompt import call_prompt
 from atc.models.fetch import SMOLLM2, cached
 from atc.models.llama import LlamaProcess, LlamaSettings
 from atc.models.local import LocalModel
@@ -18,6 +21,7 @@ from atc.waiting import wait_until
 from benchmarks.decoding.tops import top_tokens
 from protocols.ask import Message, Powers, forget
 from protocols.errors import OutOfTime
+from tests.decode_calls_lab import TOOLS
 
 pytestmark = pytest.mark.local_model
 
@@ -49,6 +53,14 @@ def model(request, weights, tmp_path_factory) -> Iterator[Model]:
         yield remote
         remote.close()
         process.stop()
+
+
+def test_a_call_is_valid_at_any_temperature(model):
+    sampling = Sampling(temperature=2.0, seed=5, max_tokens=300)
+    tools = TOOLS.only(["power", "add", "maximum"])
+    messages = call_prompt("A cube has sides of 1.31 meters. What is its volume?", tools, TOOLDEC, "names")
+    written = write_call(model, messages, tools, form=TOOLDEC, sampling=sampling, text_characters=20)
+    assert (written.call.error, written.enforced, written.how) == (None, True, "grammar")
 
 
 def test_llamas_powers_are_all_there_are(model):
