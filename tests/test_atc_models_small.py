@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+pytest.importorskip("llguidance")
+
 from atc.decode.call import Sampling, write_call
 from atc.decode.formats import TOOLDEC
 from atc.decode.grammar import judge
@@ -33,7 +35,6 @@ STATEMENT = '%llguidance {{}}\nstart: "x{0} = " ("add" | "sub") "(" /[0-9]{{1,4}
 @pytest.fixture(scope="module")
 def weights() -> Path:
     pytest.importorskip("xllamacpp")
-    pytest.importorskip("llguidance")
     path = cached(SMOLLM2)
     if path is None:
         pytest.skip("no small model: fetch it with 'atc models pull smollm2'")
