@@ -14,7 +14,6 @@ from probing.kinds import repeats_harmlessly
 from probing.names import text_of
 from probing.samples import MADE_UP, Arguments, Purpose, Sample, Value
 from probing.session import Session, next_arguments
-from protocols.protocol import PythonBinding
 
 _VARIED = 3
 """Calls with other values of the arguments that are needed: one answer rarely shows all that a record can hold."""
@@ -76,14 +75,13 @@ def _without(_: Session, facts: ToolFacts, start: Sample) -> Asked:
 def _wrong(_: Session, facts: ToolFacts, start: Sample) -> Asked:
     """What must each argument be? Give a word that nobody knows, to all at once.
 
-    Many tools name all that is wrong; of one that names the first alone, the rest is asked again. A function computes
-    with what it is given, so it gets them one by one.
+    Many tools name all that is wrong; of one that names the first alone, the rest is asked again.
     """
     wrong = {name: value for name, argument in facts.arguments.items() if (value := bogus(argument)) is not None}
     refused = [s for s in facts.samples if s.purpose == "refuse" and not s.done and not facts.said.get(s.number)]
     silent = {name for sample in refused for name in sample.arguments}
     together = {name: value for name, value in wrong.items() if name not in silent}
-    if together and not isinstance(facts.protocol.binding, PythonBinding):
+    if together:
         yield "refuse", {**start.arguments, **together}
     yield from (("refuse", {**start.arguments, name: value}) for name, value in wrong.items())
 
