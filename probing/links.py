@@ -30,7 +30,6 @@ from probing.names import (
     distance,
     distinctive,
     is_id,
-    make_of,
     scalars,
     text_of,
 )
@@ -46,15 +45,10 @@ _ENOUGH = 2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObservedLink:
-    """An argument of the tool `consumer` takes values of a response path of another tool.
-
-    `accepted` and `refused` count the argument's different values that any of its sources holds, by their fate.
-    """
+    """An argument of the tool `consumer` takes values of a response path of another tool."""
 
     consumer: str
     link: Link
-    accepted: int
-    refused: int
 
 
 @dataclass
@@ -101,11 +95,6 @@ class Source:
     def secret(self) -> bool:
         """Whether its values are secrets, which only arguments that are such may take."""
         return self.name.secret or any(place.secret for place in self.places)
-
-    @cached_property
-    def makes(self) -> set[str]:
-        """How its first values are made."""
-        return {make for place in self.places[:20] for make in place.makes}
 
     @cached_property
     def texts(self) -> set[str]:
@@ -188,51 +177,49 @@ def observed_links(facts: Mapping[str, ToolFacts], pools: Pools) -> list[Observe
 
 def _links(flows: Flows, taker: Taker) -> list[ObservedLink]:
     found = flows.of(taker)
-    domain = {text for source, _ in found for text in source.texts}
-    accepted, refused = len(domain & taker.took.keys()), len(domain & taker.refused)
     links: dict[tuple[str, str], tuple[tuple[bool, int, bool, str, str], ObservedLink]] = {}
     for place, named in ((place, named) for source, named in found for place in source.places):
         if place.tool != taker.tool.name:
             link = Link(argument=taker.argument.name, tool=place.tool, path=place.path, support="observed")
             held = sum(text in place.values for text in taker.took)
             rank = (not named, -held, "[]" not in place.path, place.tool, place.path)
-            one = ObservedLink(consumer=taker.tool.name, link=link, accepted=accepted, refused=refused)
+            one = ObservedLink(consumer=taker.tool.name, link=link)
             links.setdefault((place.tool, place.path), (rank, one))
     return [one for _, one in sorted(links.values(), key=lambda pair: pair[0])]
 
 
 def link_tests(flows: Flows) -> Iterator[tuple[str, Arguments]]:
-    """Calls worth making to confirm links that names or the look of accepted values suggest, the likeliest first."""
-    planned: list[tuple[int, float, int, str, Arguments]] = []
+    """Calls worth making to confirm links that names suggest, the likeliest first."""
+    planned: list[tuple[int, int, str, Arguments]] = []
     for place, taker in enumerate(flows.takers):
         base = _base(taker)
-        for turn, (apart, value) in enumerate(_trials(flows, taker, base) if base is not None else ()):
-            planned.append((turn, apart, place, taker.tool.name, {**(base or {}), taker.argument.name: value}))
-    for *_, tool, chosen in sorted(planned, key=lambda entry: entry[:3]):
+        for turn, value in enumerate(_trials(flows, taker, base) if base is not None else ()):
+            planned.append((turn, place, taker.tool.name, {**(base or {}), taker.argument.name: value}))
+    for *_, tool, chosen in sorted(planned, key=lambda entry: entry[:2]):
         yield tool, chosen
 
 
-def _trials(flows: Flows, taker: Taker, base: Arguments) -> Iterator[tuple[float, Value]]:
-    """Values to try on one argument, of sources that may feed it."""
+def _trials(flows: Flows, taker: Taker, base: Arguments) -> Iterator[Value]:
+    """Values to try on one argument: of sources that may feed it by their names, the nearest first, then of lists."""
+    sure = any(distinctive(held.value) for held in taker.took.values())
     fits = Fits(taker.tool, taker.argument)
     known = [source for source, _ in flows.of(taker)]
     beside = {text_of(held.value) for name, held in base.items() if name != taker.argument.name}
-    makes = {make_of(held.value) for held in taker.took.values() if distinctive(held.value)} - {""}
     open_: list[tuple[float, str, Source]] = []
     for source in flows.sources:
         apart = flows.apart(taker, source)
-        alike = bool(source.makes & makes) and not (source.name.searches or taker.name.of_another(source.name))
-        suggested = alike or (apart is not None and not (taker.took and makes))
+        listed = taker.argument.place == "path" and all(place.path.endswith("[]") for place in source.places)
+        suggested = listed or (apart is not None and not sure)
         if suggested and source not in known and not flows.hidden(taker, source):
             open_.append((10.0 if apart is None else apart, source.name.key, source))
-    for far, _, source in sorted(open_, key=lambda entry: entry[:2]):
+    for *_, source in sorted(open_, key=lambda entry: entry[:2]):
         tried = sum(any(map(source.gave, sent)) for sent in taker.sent.values())
         places = [place for place in source.places if place.tool != taker.tool.name]
         held = [value for place in places for value in islice(place.values.values(), 60)]
         new = (v for v in held if (text := text_of(v.value)) not in taker.sent and text not in beside)
         value = next((value for value in map(fits.adapted, new) if value is not None), None)
         if value is not None and tried < _ENOUGH:
-            yield (0 if far < 9 else 2), value
+            yield value
 
 
 def _takers(facts: Mapping[str, ToolFacts]) -> Iterator[Taker]:

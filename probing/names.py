@@ -202,26 +202,6 @@ def format_of(text: str) -> str:
     return "" if len(text) > _LONGEST or not re.search(r"[-:@]", text) else common_format((text,)) or ""
 
 
-@lru_cache(maxsize=65_536)
-def _make(text: str) -> str:
-    if form := format_of(text):
-        return form
-    if text.isdigit():
-        return f"9 {len(text) // 3}"
-    if re.search(r"\d", text):
-        return re.sub(r"[^\W_]+", lambda run: "x" if re.search(r"\d", run[0]) else "a", text[:_LONGEST])
-    short = text.isalpha() and len(text) <= 5  # words of letters alone are alike only as codes of one length
-    return f"{'A' if text.isupper() else 'a'} {len(text)}" if short else ""
-
-
-def make_of(value: Json) -> str:
-    """How a scalar is made, the same for values of one make: a format, a number's length, letters and signs.
-
-    Empty for prose, which is alike to nothing.
-    """
-    return "boolean" if isinstance(value, bool) else _make(text_of(value))
-
-
 def distinctive(value: Json) -> bool:
     """Whether two places that hold this value hold the same thing: an id or a code, not a count, a date or prose."""
     if isinstance(value, bool) or value is None:

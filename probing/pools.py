@@ -23,7 +23,6 @@ from probing.names import (
     distance,
     distinctive,
     field_name,
-    make_of,
     nouns_of,
     scalars,
     text_of,
@@ -41,7 +40,7 @@ _DEEPEST, _LONGEST_LIST, _MOST, _LONGEST_TEXT, _MOST_VALUES = 8, 100, 4_000, 2_0
 _KNOWN, _LISTED, _ANY, _LAST = 0.5, 2.0, 3.6, 4.2
 """Distances of places without a name in common: they hold a value known to be good; a list's scalars,
 for a path; ids of any kind, for an argument that is one, or for any other."""
-_STRANGERS_TRIED, _FIRST = 2, 4
+_STRANGERS_TRIED = 2
 _KEY_FORM = re.compile(
     r"-?\d[\d.:/-]*|[0-9A-Fa-f]{8}-[0-9A-Fa-f-]{27}|\d{4}-\d\d-\d\d.*|(?=[a-f]*\d)[0-9a-f]{8,}|[^@\s]+@[^@\s]+|/\S*"
 )
@@ -53,7 +52,7 @@ class Place:
     """The different values of one path of one tool's responses, or of one argument with which it answered.
 
     `values` are by their text, in the order in which they came. `echoes` while every value was also an argument of the
-    very call. `secret` where any was judged so. `makes` is how its first four values are made.
+    very call. `secret` where any was judged so.
     """
 
     tool: str
@@ -63,7 +62,6 @@ class Place:
     values: dict[str, Value] = field(default_factory=dict)
     echoes: bool = True
     secret: bool = False
-    makes: set[str] = field(default_factory=set)
 
     def keep(self, value: Value, text: str, *, secret: bool = False, sent: Collection[str] = ()) -> None:
         """Take in one value and its text; `sent` are the texts of the call's arguments, in small letters."""
@@ -71,8 +69,6 @@ class Place:
         self.echoes = self.echoes and text.lower() in sent
         if len(self.values) < _MOST_VALUES and text not in self.values:
             self.values[text] = value
-            if len(self.values) <= _FIRST:
-                self.makes |= {make_of(value.value)} - {""}
 
 
 class Secret:
@@ -232,7 +228,6 @@ class _Wanted:
         good = [part for value in good_values(argument) for part in scalars(value)]
         telling = [part for part in good if distinctive(part)][:6]
         self.telling = {text_of(part) for part in telling}
-        self._good = set(map(make_of, good))
         self._accepted, self._refused, self._lost = (
             {text_of(part) for held in values for part in scalars(held.value)}
             for values in (argument.accepted, argument.refused, argument.not_found)
@@ -256,7 +251,7 @@ class _Wanted:
         apart -= 0.75 * (not self._accepted.isdisjoint(place.values))
         apart += min(3, len(self._refused & place.values.keys()))
         apart += 0.4 * min(3, len(self._lost & place.values.keys()))
-        return apart + 1.0 if self._good and not place.makes & self._good else apart
+        return apart
 
     def _of_stranger(self, place: Place) -> float | None:
         """How far a place is whose name says nothing: it holds a known value, a list of names to look up, or ids."""

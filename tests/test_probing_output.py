@@ -48,7 +48,7 @@ def probed(samples=SAMPLES, protocols=(LIST, GET, EMPTY, ADD, LOST)):
     link = Link(argument="id", tool="list_users", path="users[].id", support="observed")
     return Probed(
         facts={p.name: learn(p, samples) for p in protocols},
-        links=(ObservedLink(consumer="get/user", link=link, accepted=1, refused=1),),
+        links=(ObservedLink(consumer="get/user", link=link),),
         stopped={"add_user": WHY_NOT},
     )
 
