@@ -89,6 +89,11 @@ class Savable:
         self._tree = parse(self._source, flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
         self._known = {_key(value): value for value in map(ast.literal_eval, _literals(self._tree))}
 
+    @property
+    def literals(self) -> dict[str, Json]:
+        """What could be a parameter: each literal as Python, a placeholder for a secret, and its value."""
+        return {self._redact(repr(one)): one for one in self._known.values() if one not in (0, 1, -1, "")}
+
     def literal(self, text: str) -> Json:
         """The literal that a person means by `text`: as Python or JSON, else as plain text.
 
@@ -102,7 +107,7 @@ class Savable:
                 continue
             if _key(value) in self._known:
                 return self._known[_key(value)]
-        could = ", ".join(self._redact(repr(value)) for value in list(self._known.values())[:12]) or "none"
+        could = ", ".join(list(self.literals)[:12]) or "none"
         raise CannotSave(f"the program of {self._where} has no literal {text!r}; those that it has: {could}.")
 
     def tool(self, name: str, parameters: Mapping[str, Json], description: str, sandbox: Sandbox) -> ToolProtocol:
