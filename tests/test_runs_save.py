@@ -243,7 +243,7 @@ def test_what_cannot_be_saved_is_refused_with_the_next_step(saved, execute, atc_
         (["--as-tool", "spent"], "--force"),
         (
             ["--as-tool", "more", "--parameter", "city=Rome"],
-            "has no literal 'Rome'; those that it has: 0.0, 'Bonn', 10",
+            "has no literal 'Rome'; those that it has: 'Bonn', 10",
         ),
         (["--as-tool", "more", "--parameter", "city"], "NAME=LITERAL"),
         (["--as-tool", "more", "--parameter", "list_orders=Bonn"], "would hide"),
