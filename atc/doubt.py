@@ -11,8 +11,8 @@ import json
 import re
 from collections.abc import Iterator
 
+from atc.mend.paging import unread_pages
 from atc.types import Program
-from atc.unread import unread_pages
 from protocols.parsing import parse
 from protocols.toolbox import Toolbox
 from sandbox.trace import Trace

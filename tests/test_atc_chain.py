@@ -169,3 +169,15 @@ def test_a_slip_is_mended_without_asking_the_model(solve):
     assert (solution.answer, len(model.prompts)) == ("Donald", 1)
     assert "list_people(page=3)['people']" in solution.attempts[0].program.source
     assert solution.attempts[0].mended
+
+
+def test_pages_left_unread_are_read_without_asking_the_model(solve, sent):
+    solution, model, _ = solve("print(len(list_people()['people']))")
+    assert (solution.answer, len(model.prompts)) == ("5", 1)
+    assert [finding.code for finding in solution.attempts[0].mended] == ["first-page-only"]
+    assert sent == [
+        ("list_people", {}),
+        ("list_people", {"page_size": 4}),
+        ("list_people", {"page_size": 4, "page": 2}),
+    ]
+    assert solution.calls == 3

@@ -4,8 +4,8 @@ import pytest
 
 from atc.check import check
 from atc.mend import mend
+from atc.mend.paging import read_every_page, unread_pages
 from atc.types import Program
-from atc.unread import unread_pages
 from protocols.protocol import Link
 from protocols.toolbox import Toolbox
 from sandbox.trace import ToolCall, Trace
@@ -83,6 +83,11 @@ def mended(source):
             "t = list_trains(city='AMS')['trains'][0]\n"  # noqa: ISC004 - two lines of one program
             'print(get_driver(driver_id=get_train(train_id=t["train_id"])["driver_id"])["age"])',
         ),
+        (
+            "def get_city(*, city):\n    return {'title': 'x'}\nprint(get_city(city='AMS')['title'])",
+            "\nprint(get_city(city='AMS')['title'])",
+        ),
+        ("from tools import get_city\nprint(get_city(city='AMS')['title'])", "\nprint(get_city(city='AMS')['title'])"),
         ("größe = get_city(stadt='AMS')['title']\nprint(größe)", "größe = get_city(city='AMS')['title']\nprint(größe)"),
     ],
 )
@@ -132,30 +137,76 @@ def test_pages_that_were_read_are_not_unread(source, calls):
     assert unread_pages(Program(source), trace(*calls), TOOLS) == ()
 
 
-ROWS = {"type": "array", "items": record(order_id="integer")}
+def test_a_program_that_turns_pages_itself_is_left_as_it_is():
+    program = Program("print(list_trains(city='AMS', page=1))")
+    unread = unread_pages(program, trace(({"city": "AMS", "page": 1}, page(1, 2))), TOOLS)
+    assert len(unread) == 1
+    assert read_every_page(program, unread[0], TOOLS) is None
 
 
-@pytest.mark.parametrize("output", [ROWS, record(orders=ROWS, at="string")])
+ORDERS = [{"order_id": n} for n in range(60)]
+
+
+def rows_tool(name, *, wrapped=False, page=None, most=None, description=""):
+    """A tool that gives 20 rows of 60, or as many as `limit` says, from the place that `page` asks for."""
+    limit = {"type": "integer", "default": 20} | ({"maximum": most} if most else {})
+    parameters = {"limit": limit} | ({page: {"type": "integer"}} if page else {})
+    rows = {"type": "array", "items": record(order_id="integer")}
+    output = record(orders=rows, at="string") if wrapped else rows
+    return tool(name, None, parameters, output, optional=parameters, description=description)
+
+
+def answered(source, made, asked):
+    """What a program prints, read by pages where that is called for; and whether its result is still doubted."""
+
+    def call(**arguments):
+        size, start = arguments.get("limit", 20), arguments.get("offset", 20 * (arguments.get("page", 1) - 1))
+        rows = ORDERS[start : start + size]
+        asked.append(
+            (arguments, {"orders": rows, "at": "noon"} if made.protocol.output_schema.get("properties") else rows)
+        )
+        return asked[-1][1]
+
+    def run(program):
+        asked.clear()
+        printed = []
+        exec(program.source, {made.alias: call, "print": printed.append})
+        calls = (
+            ToolCall(index=n, tool=made.alias, arguments=given, line=1, result=result)
+            for n, (given, result) in enumerate(asked)
+        )
+        return printed[0], unread_pages(program, Trace(calls=tuple(calls)), Toolbox([made]))
+
+    program = Program(source)
+    printed, unread = run(program)
+    better = read_every_page(program, unread[0], Toolbox([made])) if unread else None
+    return (printed, bool(unread)) if better is None else (run(better)[0], False)
+
+
 @pytest.mark.parametrize(
-    ("source", "arguments", "came", "told"),
+    ("source", "made", "told"),
     [
-        ("print(len(rows()))", {}, 20, True),
-        ("print(len(rows(offset=10)))", {"offset": 10}, 20, True),
-        ("print(len(rows()))", {}, 19, False),
-        ("print(len(rows(limit=5)))", {"limit": 5}, 5, False),  # that many were wanted
-        ("near = rows()\nprint(near[0]['order_id'])", {}, 20, False),
-        ("near = rows()\nprint(near[0]['order_id'] if near else None)", {}, 20, False),
-        ("near = rows()\nif not near:\n    print(None)\nfirst = near[0]\nprint(first['order_id'])", {}, 20, False),
-        ("print([one['order_id'] for one in rows()[:3]])", {}, 20, False),
+        ("print(len(rows()))", rows_tool("rows", page="offset"), (60, False)),
+        ("print(len(rows()['orders']))", rows_tool("rows", wrapped=True, page="offset"), (60, False)),
+        ("print(len(rows()))", rows_tool("rows", most=100), (60, False)),
+        ("print(len(rows()))", rows_tool("rows"), (20, True)),  # nothing tells how more is asked for: it is doubted
+        ("print(len(rows(limit=20, offset=10)))", rows_tool("rows", page="offset"), (20, True)),
+        ("print(max(r['order_id'] for r in rows(limit=20, offset=45)))", rows_tool("rows", page="offset"), (59, False)),
     ],
 )
-def test_a_result_that_is_exactly_as_long_as_a_page_goes_on_unless_only_its_first_rows_count(
-    source, arguments, came, told, output
-):
-    parameters = {"limit": {"type": "integer", "default": 20}, "offset": {"type": "integer"}}
-    made = tool("rows", None, parameters, output, optional=parameters)
-    rows = [{"order_id": n} for n in range(came)]
-    result = rows if output is ROWS else {"orders": rows, "at": "noon"}
-    call = ToolCall(index=0, tool="rows", arguments=arguments, line=1, result=result)
-    unread = unread_pages(Program(source), Trace(calls=(call,)), Toolbox([made]))
-    assert [one.argument for one in unread] == (["offset"] if told else [])
+def test_a_result_that_is_exactly_as_long_as_a_page_is_read_on(source, made, told):
+    assert answered(source, made, []) == told
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "near = rows()\nprint(near[0]['order_id'])",
+        "near = rows()\nprint(near[0]['order_id'] if near else None)",
+        "near = rows()\nif not near:\n    print(None)\nfirst = near[0]\nprint(first['order_id'])",
+    ],
+)
+def test_a_program_that_takes_the_first_rows_is_left_as_it_is(source):
+    asked = []
+    assert answered(source, rows_tool("rows", page="offset", description="Orders, nearest first."), asked) == (0, False)
+    assert len(asked) == 1

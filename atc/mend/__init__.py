@@ -38,6 +38,8 @@ def mend(program: Program, findings: tuple[Finding, ...], tools: Toolbox) -> Pro
 
 
 def _edit(finding: Finding, tree: ast.Module, place: Places, tools: Toolbox) -> Edit | None:
+    if finding.code == "tool-reassigned":
+        return _left_out(finding, tree, place)
     better = finding.suggestion or ""
     subscript = _SUBSCRIPT.search(better)
     for node in _at(finding, tree):
@@ -60,6 +62,16 @@ def _edit(finding: Finding, tree: ast.Module, place: Places, tools: Toolbox) -> 
                 return Edit(0, 0, better + "\n")
             case "bad-literal", ast.Constant(value=str(text)):
                 return _looked_up(node, text, finding, tree, place, tools)
+    return None
+
+
+def _left_out(finding: Finding, tree: ast.Module, place: Places) -> Edit | None:
+    """A definition or import of a tool is left out: the tool is there already."""
+    for node in tree.body:
+        if (node.lineno, node.col_offset) == (finding.line, finding.column):
+            match node:
+                case ast.FunctionDef(decorator_list=[]) | ast.Import(names=[_]) | ast.ImportFrom(names=[_]):
+                    return Edit(place.start(node), place.end(node), "")
     return None
 
 

@@ -17,6 +17,7 @@ from atc.grounding import fixed_answer, made_up
 from atc.learned import observed
 from atc.mend import mend
 from atc.mend.lookups import look_up_answer
+from atc.mend.paging import read_every_page, unread_pages
 from atc.strategies.run import Parts, Run
 from atc.typed import held_to
 from atc.types import Attempt, FaultKind, Finding, Program
@@ -26,6 +27,7 @@ from sandbox.journal import canonical
 from sandbox.limits import Limits
 from sandbox.trace import ToolCall, Trace
 
+FIRST_PAGE, ID_PRINTED = "first-page-only", "id-printed"
 MISREAD: frozenset[FaultKind] = frozenset({"misread_result", "drift", "empty_result"})
 """Faults of a program that took a response for another than it was."""
 Call: TypeAlias = tuple[str, int]
@@ -129,7 +131,7 @@ def _mended(run: Run, tools: Toolbox, result: Attempt, *, look: bool) -> Attempt
     result = _shapes(run, tools, result)
     if look:
         return result
-    result = _names(run, tools, result)
+    result = _names(run, tools, _pages(run, tools, result))
     return result if wrote(result, run.parts) else _doubted(run, tools, result)
 
 
@@ -152,30 +154,52 @@ def _shapes(run: Run, tools: Toolbox, result: Attempt) -> Attempt:
     return mended if mended.answer is not None else result
 
 
+def _pages(run: Run, tools: Toolbox, result: Attempt) -> Attempt:
+    """All pages read, where it answered from the first ones; whatever the first page held stands where it stood."""
+    if result.answer is not None and result.trace is not None:
+        for unread in unread_pages(result.program, result.trace, tools):
+            found = Finding(code=FIRST_PAGE, message=f"{unread.tool}: {unread.evidence} was read.", line=1)
+            result = _instead(run, tools, result, read_every_page(result.program, unread, tools), found)
+    return result
+
+
 def _names(run: Run, tools: Toolbox, result: Attempt) -> Attempt:
     """Ids in its answer looked up, where the task asks for a field that a lookup gives."""
     if result.answer is None or result.trace is None:
         return result
-    everything = run.parts.toolbox
-    program = look_up_answer(run.task, result.program, result.trace, result.answer, everything)
-    tools = with_named(program, tools, everything) if program is not None else tools
-    if program is None or wrote(result, run.parts) or any(found.certain for found in check(program, tools)):
+    program = look_up_answer(run.task, result.program, result.trace, result.answer, run.parts.toolbox)
+    found = Finding(code=ID_PRINTED, message=f"{result.answer[:40]!r} is no more than an id.", line=1)
+    return _instead(run, tools, result, program, found)
+
+
+def _instead(run: Run, tools: Toolbox, result: Attempt, program: Program | None, found: Finding) -> Attempt:
+    """The attempt with `program` in its place; as it came where there is none, or it gives no answer."""
+    tools = with_named(program, tools, run.parts.toolbox) if program is not None else tools
+    if program is None or wrote(result, run.parts) or any(one.certain for one in check(program, tools)):
         return result
-    found = Finding(code="id-printed", message=f"{result.answer[:40]!r} is no more than an id.", line=1)
     again = _again(run, tools, result, program, [found])
     return again if again.answer is not None else result
 
 
 def _again(run: Run, tools: Toolbox, result: Attempt, program: Program, found: Sequence[Finding]) -> Attempt:
-    """The attempt with `program` run in its place. What the first run called and this one reused counts as made."""
-    made = [(call.tool, call.arguments) for call in result.calls if not call.reused]
+    """The attempt with `program` run in its place."""
     trace = traced(run, program, tools)
-    calls = (
-        replace(call, reused=False) if call.reused and (call.tool, call.arguments) in made else call
-        for call in trace.calls
-    )
-    again = replace(result, program=program, trace=replace(trace, calls=tuple(calls)), mended=(*result.mended, *found))
+    trace = replace(trace, calls=_as_made(trace.calls, result))
+    again = replace(result, program=program, trace=trace, mended=(*result.mended, *found))
     return _blamed(again, tools, run.parts)
+
+
+def _as_made(calls: Sequence[ToolCall], before: Attempt) -> tuple[ToolCall, ...]:
+    """The calls of both runs of one attempt: what the first made and the second reused is shown once, as made."""
+    made = [call for call in before.calls if not call.reused]
+    shown: list[ToolCall] = []
+    for call in calls:
+        first = next((m for m in made if call.reused and (m.tool, m.arguments) == (call.tool, call.arguments)), None)
+        if first is not None:
+            made.remove(first)
+            call = replace(call, reused=False, seconds=first.seconds)
+        shown.append(call)
+    return tuple(replace(call, index=index) for index, call in enumerate([*made, *shown]))
 
 
 def _doubted(run: Run, tools: Toolbox, result: Attempt) -> Attempt:

@@ -1,4 +1,4 @@
-"""Results that go on: tools of which a program read only the first page."""
+"""Results that go on: tools of which a program read only the first page, and the program that reads them all."""
 
 from __future__ import annotations
 
@@ -6,32 +6,41 @@ import ast
 import json
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
+from atc.edits import Edit, Places, edited
 from atc.types import Program
 from protocols.jsontypes import Json
 from protocols.parsing import parse
-from protocols.schema import resolve
+from protocols.schema import resolve, types
 from protocols.toolbox import Tool, Toolbox
 from sandbox.trace import ToolCall, Trace
 
 _NUMBERS = ("page", "page_number")
 _OFFSETS = ("offset", "skip", "start")
-_PAGES = frozenset({*_NUMBERS, *_OFFSETS, "cursor", "page_token", "after"})
-_SIZES = ("page_size", "per_page", "limit", "size")
+_PAGE_ARGUMENTS = frozenset({*_NUMBERS, *_OFFSETS, "cursor", "page_token", "after"})
+SIZE_ARGUMENTS = ("page_size", "per_page", "limit", "size")
 _PAGE_COUNTS = ("pages", "total_pages", "page_count")
 _TOTALS = ("total", "total_count", "total_results")
 _NEXT = ("next", "next_page", "next_cursor", "next_page_token", "has_more", "has_next", "more")
 
 
-class Unread(NamedTuple):
-    """A tool whose results go on beyond what a program read."""
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """A tool whose results go on beyond what a program read.
+
+    `argument` asks for more (a page, an offset, a size), `evidence` quotes what says that there is more. `count` is the
+    key that holds the number of pages; `size` is the number of rows that a page has, where all that says that there is
+    more is a page as full as that. `key` holds the rows, None where the result is the list.
+    """
 
     tool: str
     argument: str
-    """What asks for more: a page, an offset, a size."""
     evidence: str
-    """What says that there is more, as a sentence quotes it."""
+    count: str | None = None
+    size: int | None = None
+    key: str | None = None
 
 
 def unread_pages(program: Program, trace: Trace, tools: Toolbox) -> tuple[Unread, ...]:
@@ -52,7 +61,7 @@ def unread_pages(program: Program, trace: Trace, tools: Toolbox) -> tuple[Unread
 
 def _going_on(tool: Tool, calls: list[ToolCall]) -> Unread | None:
     """What the last result of a series says itself."""
-    result, argument = calls[-1].result, next((a for a in tool.arguments if a in _PAGES), None)
+    result, argument = calls[-1].result, next((a for a in tool.arguments if a in _PAGE_ARGUMENTS), None)
     if argument is None or not isinstance(result, Mapping):
         return None
     count = next((key for key in _PAGE_COUNTS if _is_number(result.get(key))), None)
@@ -67,7 +76,7 @@ def _going_on(tool: Tool, calls: list[ToolCall]) -> Unread | None:
         evidence = f"{more} = {result[more]!r}"
     else:
         return None
-    return Unread(tool.alias, argument, evidence)
+    return Unread(tool.alias, argument, evidence, count if argument in _NUMBERS else None, key=_list_key(tool))
 
 
 def _full_page(tool: Tool, call: ToolCall) -> Unread | None:
@@ -79,15 +88,16 @@ def _full_page(tool: Tool, call: ToolCall) -> Unread | None:
     lists = [key for key, inner in value.items() if isinstance(inner, list)] if isinstance(value, Mapping) else []
     if isinstance(value, Mapping) and (len(lists) != 1 or any(k in value for k in (*_PAGE_COUNTS, *_TOTALS, *_NEXT))):
         return None
-    rows = value[lists[0]] if isinstance(value, Mapping) else value
-    for alias in _SIZES:
+    key = lists[0] if lists else None
+    rows = value[key] if isinstance(value, Mapping) else value
+    for alias in SIZE_ARGUMENTS:
         if alias in tool.arguments and isinstance(rows, list):
             schema = _argument(tool, alias)
             size = call.arguments.get(alias, schema.get("default"))
             if not _is_number(size) or len(rows) != size or size not in (schema.get("default"), schema.get("maximum")):
                 continue
             turns = next((a for a in tool.arguments if a in (*_NUMBERS, *_OFFSETS)), alias)
-            return Unread(tool.alias, turns, f"exactly {size} came, as many as {alias} lets come")
+            return Unread(tool.alias, turns, f"exactly {size} came, as many as {alias} lets come", None, size, key)
     return None
 
 
@@ -118,6 +128,84 @@ def _only_first_rows(program: Program, tool: str) -> bool:
     return bool(calls) and all(first(call, frozenset()) for call in calls)
 
 
+def read_every_page(program: Program, unread: Unread, tools: Toolbox) -> Program | None:
+    """The program with each call of a paged tool, where it asks for no page itself, reading all pages.
+
+    Later pages come behind earlier ones, so that what the program took from the first page stands where it stood.
+    None where the program asks for pages itself, or nothing tells how a further page is asked for.
+    """
+    helper, tree = _helper(unread, tools[unread.tool]), parse(program.source)
+    calls = [n for n in ast.walk(tree) if isinstance(n, ast.Call) and getattr(n.func, "id", None) == unread.tool]
+    given = {keyword.arg for call in calls for keyword in call.keywords}
+    if helper is None or not calls or given & {unread.argument, None}:
+        return None
+    place = Places(program.source)
+    paged = edited(program, (Edit(place.start(call.func), place.start(call.func), "every_page_of_") for call in calls))
+    return Program(helper + paged.source)
+
+
+def _helper(unread: Unread, tool: Tool) -> str | None:
+    """The function that reads all pages; None where nothing tells how a further page is asked for."""
+    schema, key = _argument(tool, unread.argument), unread.key
+    if unread.size is not None and unread.argument in SIZE_ARGUMENTS:
+        most = schema.get("maximum")
+        larger = isinstance(most, int) and most > unread.size
+        return _AT_ONCE.format(tool=tool.alias, argument=unread.argument, most=most) if larger else None
+    sizes, step, start = "", 1, schema.get("default", 1)
+    if unread.count is not None and key is not None:
+        most_of = (
+            (alias, _argument(tool, alias).get("maximum")) for alias in tool.arguments if alias in SIZE_ARGUMENTS
+        )
+        sizes = next((f'"{alias}": {most}, ' for alias, most in most_of if isinstance(most, int)), "")
+        more = f'page["page"] < page["{unread.count}"]'
+    elif unread.size is not None and types(schema) == ("integer",):
+        step = 1 if unread.argument in _NUMBERS else unread.size
+        start = schema.get("default", int(step == 1))
+        more = f"len({_rows('page', key)}) == {unread.size}"
+    else:
+        return None
+    rows = f"{_rows('result', key)} + {_rows('page', key)}"
+    joined = rows if key is None else f'{{**page, "{key}": {rows}}}'
+    return _PAGE_BY_PAGE.format(
+        tool=tool.alias, argument=unread.argument, sizes=sizes, start=start, step=step, more=more, joined=joined
+    )
+
+
+def _rows(page: str, key: str | None) -> str:
+    return page if key is None else f'{page}["{key}"]'
+
+
+_PAGE_BY_PAGE = """\
+def every_page_of_{tool}(**arguments):
+    arguments = {{{sizes}**arguments}}
+    result = page = {tool}(**arguments)
+    number = {start}
+    while {more}:
+        number += {step}
+        before, page = page, {tool}(**{{**arguments, "{argument}": number}})
+        if page == before:
+            break
+        result = {joined}
+    return result
+
+
+"""
+_AT_ONCE = """\
+def every_page_of_{tool}(**arguments):
+    return {tool}(**{{**arguments, "{argument}": {most}}})
+
+
+"""
+
+
+def _list_key(tool: Tool) -> str | None:
+    """The one list in a paged result, as it is declared."""
+    root = tool.protocol.output_schema or {}
+    properties = resolve(root, root).get("properties", {})
+    lists = [key for key, schema in properties.items() if types(resolve(schema, root)) == ("array",)]
+    return lists[0] if len(lists) == 1 else None
+
+
 def _argument(tool: Tool, alias: str) -> Mapping[str, Any]:
     """The schema of an argument."""
     return resolve(tool.protocol.parameters[tool.arguments[alias]], tool.protocol.input_schema)
@@ -128,7 +216,7 @@ def _series(trace: Trace, tools: Toolbox) -> dict[tuple[str, str], list[ToolCall
     series: dict[tuple[str, str], list[ToolCall]] = {}
     for call in trace.calls:
         if call.error is None and call.tool in tools:
-            rest = {k: v for k, v in call.arguments.items() if k not in _PAGES and k not in _SIZES}
+            rest = {k: v for k, v in call.arguments.items() if k not in _PAGE_ARGUMENTS and k not in SIZE_ARGUMENTS}
             series.setdefault((call.tool, json.dumps(rest, sort_keys=True, default=repr)), []).append(call)
     return series
 
