@@ -1,0 +1,114 @@
+"""Many clients of one gateway at once over HTTP: `python -m benchmarks.gateway [--clients N] [--programs N] [--json]`.
+
+Is each program answered, by its own answer, how fast, and at what cost? Clients are those of the `mcp` package. Exit
+status 1 if a reply is lost or another program's.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import anyio
+import click
+import httpx2
+from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+from starlette.routing import Route
+
+from benchmarks.local import ATC, ROOT, cpu_seconds, family, free_port, running
+from benchmarks.runner import percentile, suite
+from toolflow_bench.services.serve import serve
+
+TOKEN = "a-token"
+PROGRAM = "seen = stamp(client={client}, number={number})\nprint(seen['mark'], sum(range({number})))"
+WHOLE = {"type": "integer"}
+ANSWER = {"type": "object", "properties": {"mark": {"type": "string"}, "at": WHOLE}, "required": ["mark"]}
+STAMP = {
+    "operationId": "stamp",
+    "summary": "A mark of two numbers.",
+    "parameters": [{"name": name, "in": "query", "required": True, "schema": WHOLE} for name in ("client", "number")],
+    "responses": {"200": {"description": "The mark.", "content": {"application/json": {"schema": ANSWER}}}},
+}
+
+
+async def stamp(request: Request) -> JSONResponse:
+    """What the programs call."""
+    return JSONResponse({"mark": "{client}-{number}".format(**request.query_params), "at": 1})
+
+
+async def document(request: Request) -> JSONResponse:
+    head = {"openapi": "3.1.0", "info": {"title": "Stamps", "version": "1"}}
+    servers = [{"url": str(request.base_url).rstrip("/")}]
+    return JSONResponse({**head, "servers": servers, "paths": {"/stamp": {"get": STAMP}}})
+
+
+async def drive(url: str, clients: int, programs: int) -> tuple[list[float], list[str]]:
+    """Seconds of every right reply, and what was wrong with the others; all clients begin when the last is there."""
+    taken, wrong, connected, started = list[float](), list[str](), list[int](), anyio.Event()
+
+    async def client(mine: int) -> None:
+        headers = {"Authorization": f"Bearer {TOKEN}"}
+        async with (
+            httpx2.AsyncClient(headers=headers, timeout=120) as http,
+            Client(streamable_http_client(url, http_client=http)) as session,
+        ):
+            connected.append(mine)
+            if len(connected) == clients:
+                started.set()
+            await started.wait()
+            for number in range(mine, programs, clients):
+                began = time.perf_counter()
+                program = PROGRAM.format(client=mine, number=number)
+                reply = await session.call_tool("run_program", {"source": program})
+                seconds, said = time.perf_counter() - began, "".join(getattr(one, "text", "") for one in reply.content)
+                expected = f"{mine}-{number} {sum(range(number))}"
+                if json.loads(said).get("answer") == expected:
+                    taken.append(seconds)
+                else:
+                    wrong.append(f"{expected!r} was expected: {said[:300]}")
+
+    async with anyio.create_task_group() as group:
+        for mine in range(clients):
+            group.start_soon(client, mine)
+    return taken, wrong
+
+
+@suite
+@click.option("--clients", type=click.IntRange(1), default=50, show_default=True)
+@click.option("--programs", type=click.IntRange(1), default=2000, show_default=True)
+def main(clients: int, programs: int) -> dict[str, Any]:
+    port, routes = free_port(), [Route("/stamp", stamp), Route("/openapi.json", document)]
+    with serve(Starlette(routes=routes)) as service, tempfile.TemporaryDirectory() as folder:
+        env = {"PYTHONPATH": str(ROOT), "XDG_STATE_HOME": folder, "ATC_SERVE_TOKEN": TOKEN}
+        command = [sys.executable, *ATC, "serve", "--tools", service.document_url, "--http", f"127.0.0.1:{port}"]
+        with running(command, port=port, folder=Path(folder), env=env) as process:
+            own, whole = cpu_seconds([process]), cpu_seconds(family(process), ended=True)
+            began = time.perf_counter()
+            taken, wrong = anyio.run(drive, f"http://127.0.0.1:{port}/mcp", clients, programs)
+            seconds = time.perf_counter() - began
+            own, whole = cpu_seconds([process]) - own, cpu_seconds(family(process), ended=True) - whole
+    return {
+        "suite": "gateway",
+        "passed": not wrong and len(taken) == programs,
+        "clients": clients,
+        "programs": programs,
+        "answered": len(taken),
+        "p50_ms": round(1000 * percentile(taken, 50), 1),
+        "p99_ms": round(1000 * percentile(taken, 99), 1),
+        "programs_a_second": round(programs / seconds, 1),
+        "own_cpu_ms_a_program": round(1000 * own / programs, 2),
+        "cpu_of_all_processes_ms_a_program": round(1000 * whole / programs, 2),
+        "lost_or_mixed_up": wrong[:20],
+    }
+
+
+if __name__ == "__main__":
+    main()
