@@ -7,16 +7,16 @@ import re
 import signal
 import threading
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import FrameType
 from typing import Literal
 
 from probing.kinds import kind_of, reads
 from probing.ledger import Ledger
-from probing.samples import Arguments, Called, Log, Note, ProbeSettings, Purpose, Sample, Watch, call_key, unwatched
-from protocols.errors import AtcError, ToolError, UnknownTool, docs_page
+from probing.samples import Arguments, Called, Log, Note, ProbeSettings, Purpose, Sample, Watch, unwatched
+from protocols.errors import AtcError, ToolError, docs_page
 from protocols.jsontypes import Json, JsonObject
 from protocols.origin import split_url
 from protocols.protocol import HttpBinding, McpBinding, PythonBinding, ToolProtocol, spelled
@@ -24,10 +24,8 @@ from protocols.schema import resolve, types
 from protocols.secrets import names_secrets
 from protocols.toolbox import Tool, Toolbox
 
-TOOL_LOSSES = 2
-"""Calls of one tool in a row without an answer after which it is given up."""
-HOST_LOSSES = 6
-"""Calls of a host in a row without an answer after which it is given up."""
+TOOL_LOSSES, HOST_LOSSES = 2, 6
+"""Calls in a row without an answer after which a tool, or its host, is given up."""
 UNREACHED = 3
 """Vain attempts in a row to reach a host, some seconds apart, after which it is given up."""
 DENIED = 3
@@ -38,9 +36,6 @@ MOST_WAITS, LONGEST_WAIT = 7, 120.0
 """Refusals in a row, and seconds that a host may ask to wait, after which it is given up until another day."""
 MAX_BYTES = 8 * 1024 * 1024
 """Of one response, as JSON."""
-Clock = tuple[Callable[[float], object], Callable[[], float]]
-"""How to sleep, and what time it is."""
-Stop = Callable[[Collection[str], str, Iterable[Sample]], None]
 _SLOWER = 0.5
 """Seconds between two calls, at least, once a host asked to wait; fewer again by and by as it takes calls."""
 _HTML = re.compile(
@@ -107,8 +102,10 @@ def why_not(protocol: ToolProtocol, settings: ProbeSettings) -> str:
     """Why a tool may not be called at all; empty where it may."""
     if protocol.binding is None:
         return "it has no binding, so nobody knows how it is called"
-    if settings.allows(protocol.name) or reads(protocol):
+    if reads(protocol):
         return ""
+    if settings.allows(protocol.name):
+        return "it ends what others rest on, such as a session" if kind_of(protocol)[0] == "end" else ""
     return f"it may change something ({kind_of(protocol)[1]}); --allow-writes lets it be called"
 
 
@@ -142,22 +139,26 @@ class NotCalled(AtcError):
 class Host:
     """One host: when it may be called next, and calls in a row that it did not answer, put off or denied.
 
-    `stop(tools, why, samples)` is called where tools are not to be called any more; `samples` say nothing of them.
+    Tools that are not to be called any more are put into `stopped`, each with the reason.
     """
 
-    def __init__(self, name: str, settings: ProbeSettings, clock: Clock, stop: Stop) -> None:
-        self.name, self._stop = name, stop
+    def __init__(
+        self,
+        name: str,
+        settings: ProbeSettings,
+        stopped: dict[str, str],
+        *,
+        sleep: Callable[[float], object],
+        now: Callable[[], float],
+    ) -> None:
+        self.name, self._stopped = name, stopped
         self.tools: dict[str, ToolProtocol] = {}
         self.answered: set[str] = set()
-        self.broken: set[str] = set()
-        """Calls whose connection broke once."""
-        self._python, self._timeout = name.startswith("Python "), settings.timeout_seconds
-        rate = None if self._python else settings.requests_per_second
+        rate = None if name.startswith("Python ") else settings.requests_per_second
         self._least = self._interval = 1 / rate if rate else 0.0
-        self._sleep, self._now = clock
-        self._next = self._now()
-        self._lost: list[Sample] = []
-        self._silent: dict[str, int] = {}
+        self._sleep, self._now = sleep, now
+        self._next = now()
+        self._lost: list[str] = []
         self._denied: list[Sample] = []
         self._unreached = self._waits = 0
 
@@ -167,92 +168,78 @@ class Host:
             self._sleep(pause)
         self._next = max(self._now(), self._next) + self._interval
 
-    def pause(self, seconds: float) -> None:
-        """No turn before so many seconds are over."""
-        self._next = max(self._next, self._now() + seconds)
-
-    def unreached(self, error: ToolError) -> None:
-        """The host cannot be reached."""
+    def unreached(self, error: ToolError) -> str:
+        """The host cannot be reached. Gives a sentence for the person where it is given up."""
         self._unreached += 1
-        self.pause(2.0 ** (self._unreached - 1))
-        if self._unreached > UNREACHED:
-            why = f"{error.body.partition(';')[0]}; when it is up again, the same command goes on"
-            self._stop(self.tools, why, ())
+        self._pause(2.0 ** (self._unreached - 1))
+        why = f"{error.body.partition(';')[0]}; when it is up again, the same command goes on"
+        return self._stop(why) if self._unreached > UNREACHED else ""
 
     def put_off(self, error: ToolError) -> str:
         """The host asks to wait. Gives a sentence for the person where there is news."""
         self._waits += 1
         self._interval = max(2 * self._interval, _SLOWER)
-        guess = min(2.0 ** (self._waits - 1), 30.0)
-        asked = guess if error.retry_after is None else max(error.retry_after, 0.1 if self._waits == 1 else guess)
+        asked = max(error.retry_after or 0.0, min(2.0 ** (self._waits - 1), 30.0))
         if self._waits <= MOST_WAITS and asked <= LONGEST_WAIT:
-            self.pause(asked)
-            long = f"; waiting {asked:.0f} s" if asked >= 5 else ""
-            return f"{self.name} asks for fewer calls (HTTP {error.status}){long}." if self._waits == 1 else ""
+            self._pause(asked)
+            return f"{self.name} asks for fewer calls (HTTP {error.status})." if self._waits == 1 else ""
         how_long = f", for {error.retry_after:,.0f} s" if error.retry_after else ""
-        why = f"it asks to wait (HTTP {error.status}{how_long}); the same command goes on later"
-        self._stop(self.tools, why, ())
-        return ""
+        return self._stop(f"it asks to wait (HTTP {error.status}{how_long}); the same command goes on later")
 
-    def answer(self, sample: Sample) -> None:
-        """A call came back, or is lost."""
+    def lost(self, tool: str, error: ToolError) -> str:
+        """A call was not answered. Gives a sentence for the person where the host is given up."""
+        self._lost.append(tool)
+        self._pause(1.0)
+        why = f"calls in a row were not answered ({error.body.rstrip('.')})"
+        if (mine := self._lost.count(tool)) >= TOOL_LOSSES:
+            self._stopped.setdefault(tool, f"{mine} {why}")
+        enough = len(self._lost) >= HOST_LOSSES and not self.name.startswith("Python ")
+        return self._stop(f"{len(self._lost)} {why}; when it is well again, the same command goes on") if enough else ""
+
+    def answer(self, sample: Sample) -> tuple[str, list[Sample]]:
+        """A call was answered. Where the host is given up: a sentence for the person, and what says nothing of tools.
+
+        A service that lets nobody in is not asked on; one that wants a token as an argument is.
+        """
         self._unreached = 0
-        silent = (sample.status is None and sample.answer is None) or sample.status in GATEWAY
-        if sample.outcome == "unknown" and (sample.seconds >= self._timeout if self._python else silent):
-            self._lose(sample)
-            return
         self._lost.clear()
-        self._silent.pop(sample.tool, None)
         self.answered |= {sample.tool} if sample.done else set()
-        if sample.status in (401, 403) and sample.purpose not in (
-            "link",
-            "refuse",
-        ):  # those may well be refused like this
-            self._deny(sample)
-        else:
-            self._denied.clear()
         if sample.status == 429:  # a write, which is not sent again
-            self.pause(_SLOWER)
+            self._pause(_SLOWER)
         else:
             self._waits = 0
             self._interval = max(self._least, 0.98 * self._interval)
-
-    def _lose(self, sample: Sample) -> None:
-        self._lost.append(sample)
-        mine = self._silent[sample.tool] = self._silent.get(sample.tool, 0) + 1
-        why = f"calls in a row were not answered ({sample.error.rstrip('.')})"
-        if mine >= TOOL_LOSSES:
-            self._stop([sample.tool], f"{mine} {why}", ())
-        if len(self._lost) >= HOST_LOSSES and not self._python:
-            reading = [lost for lost in self._lost if reads(self.tools[lost.tool])]
-            why = f"{len(self._lost)} {why}; when it is well again, the same command goes on"
-            self._stop(self.tools, why, reading)
-
-    def _deny(self, sample: Sample) -> None:
-        """A service that lets nobody in is not asked on; one that wants a token as an argument is."""
+        if sample.status not in (401, 403) or sample.purpose in ("link", "refuse"):  # those may well be refused so
+            self._denied.clear()
+            return "", []
         self._denied.append(sample)
         tools = {denied.tool for denied in self._denied}
-        counted = {tool for tool in tools if not any(map(names_secrets, self.tools[tool].parameters))}
-        enough = len(tools & self.answered) > 1 if self.answered else len(counted) >= min(DENIED, len(self.tools))
+        strangers = {tool for tool in tools if not any(map(names_secrets, self.tools[tool].parameters))}
+        enough = len(tools & self.answered) > 1 if self.answered else len(strangers) >= min(DENIED, len(self.tools))
         if len(self._denied) < DENIED or not enough:
-            return
-        why = f"tools that answered before now answer HTTP {sample.status}; look at its credential"
-        if not self.answered:
-            why = (
-                f"it lets nobody in (HTTP {sample.status}, {len(self._denied)} times in a row); configure a credential"
-            )
-            why += f" ({docs_page('reference/configuration#credentials')}), and the same command goes on"
-        self._stop(self.tools, why, self._denied)
+            return "", []
+        before = "tools that answered before are refused now" if self.answered else "it lets nobody in"
+        page = docs_page("reference/configuration#credentials")
+        why = f"{before} (HTTP {sample.status}); configure its credential ({page}), and the same command goes on"
+        return self._stop(why), self._denied
+
+    def _pause(self, seconds: float) -> None:
+        self._next = max(self._next, self._now() + seconds)
+
+    def _stop(self, why: str) -> str:
+        for tool in self.tools:
+            self._stopped.setdefault(tool, why)
+        return f"{self.name} is not called any more: {why}."
 
 
 class Caller:
     """Makes the calls of one probing, one at a time; each is in the log before it is sent, and again when it came back.
 
     A call that the log has is answered from there. One that was sent before a kill and never answered is not sent
-    again. What says nothing of the tool becomes no sample and may be made again: an answer that asks to wait (429) and
-    a host that cannot be reached are waited for, a read whose connection broke is sent once more. All of it counts as
-    calls, but for what never left this machine. To a tool that writes goes only what the `ledger` lets pass, after
-    `prepare` has put the probing's mark into it. `stopped` says of tools why they are not called, or not any more.
+    again. What says nothing of the tool becomes no sample and may be made again: an answer that asks to wait (429), a
+    host that cannot be reached, a read that is not answered. All of it counts as calls, but for what never left this
+    machine. To a tool that writes goes only what the `ledger` lets pass. `stopped` says of tools why they are not
+    called, or not any more.
     """
 
     def __init__(
@@ -269,15 +256,12 @@ class Caller:
         self._tools = {tool.protocol.name: tool for tool in toolbox.values()}
         self.stopped = {name: reason for name, t in self._tools.items() if (reason := why_not(t.protocol, settings))}
         self.ledger = Ledger({name: tool.protocol for name, tool in self._tools.items()}, log)
-        self.prepare: Callable[[str, Arguments], Arguments] = lambda _, arguments: arguments
-        answered = {sample.tool for sample in log.samples if sample.done}
         hosts: dict[str, Host] = {}
         for name, tool in self._tools.items():
-            if name not in self.stopped:
-                place = host_of(tool.protocol)
-                host = hosts.setdefault(place, Host(place, settings, (sleep, now), self._stop))
-                host.tools[name] = tool.protocol
-                host.answered |= {name} & answered
+            place = host_of(tool.protocol)
+            host = hosts.setdefault(place, Host(place, settings, self.stopped, sleep=sleep, now=now))
+            host.tools |= {} if name in self.stopped else {name: tool.protocol}
+            host.answered |= {sample.tool for sample in log.of(name) if sample.done}
         self._hosts = {name: host for host in hosts.values() for name in host.tools}
 
     def call(
@@ -289,17 +273,21 @@ class Caller:
 
         Raises:
             NotCalled: it is not made.
-            UnknownTool: there is no such tool.
         """
-        if tool not in self._tools:
-            raise UnknownTool(tool, list(self._tools))
-        arguments = self.prepare(tool, arguments)
         plain = {name: given.value for name, given in arguments.items()}
         sample = None if again else self._log.find(tool, plain)
         while sample is None:
             self._admit(tool, plain, purpose)
             self._hosts[tool].wait()
-            sample = self._attempt(tool, arguments, plain, purpose, round_number)
+            number = self._log.next_number
+            new = Sample(number=number, tool=tool, arguments=dict(arguments), purpose=purpose, round=round_number)
+            with finishing():
+                self._log.intend(tool, plain, number=number)
+                news = self._send(new, plain)
+            if news:
+                self._watch(Note(news))
+            sample = self._log.find(tool, plain)
+            sample = sample if sample is not None and sample.number == number else None
         return sample
 
     def left(self, tool: str) -> int:
@@ -331,40 +319,43 @@ class Caller:
         if self._log.sent_to(tool) >= self._settings.per_tool:
             raise NotCalled(f"its {self._settings.per_tool} calls are spent.", scope="tool")
 
-    def _attempt(
-        self, tool: str, arguments: Arguments, plain: JsonObject, purpose: Purpose, round_number: int
-    ) -> Sample | None:
-        """Send the call once. None where it came to nothing; then the tool or its host may be stopped."""
-        number, host = self._log.next_number, self._hosts[tool]
-        with finishing():
-            self._log.intend(tool, plain, number=number)
-            began = time.monotonic()
-            response, error = self._sent(self._tools[tool], plain)
-            seconds = round(time.monotonic() - began, 4)  # as the log keeps it
-            fate = "answer" if error is None else self._fate(tool, plain, error, seconds, purpose)
-            if fate == "answer":
-                sample = Sample(
-                    number=number, tool=tool, arguments=dict(arguments), purpose=purpose, round=round_number,
-                    outcome="done" if error is None else error.outcome, status=error.status if error else None,
-                    response=response, error=error.body if error else "", answer=error.answer if error else None,
-                    seconds=seconds,
-                )  # fmt: skip
-                self._log.add(sample)
-                self._watch(Called(sample))
-            else:
-                self._log.void(number, sent=fate in ("busy", "broken"))
-        if error is None or fate == "answer":
-            host.answer(sample)
-            return self._log.find(tool, plain)  # the host may have been given up, and the sample with it
-        if fate == "busy" and (said := host.put_off(error)):
-            self._watch(Note(said))
-        elif fate == "unreached":
-            host.unreached(error)
-        elif fate == "unsendable":
-            self.stopped[tool] = error.body.rstrip(".")
-        elif fate == "broken":
-            host.pause(1.0)
-        return None
+    def _send(self, sample: Sample, plain: JsonObject) -> str:
+        """Send a call once, and log what came of it. Gives a sentence for the person where there is news."""
+        tool, host, began = self._tools[sample.tool], self._hosts[sample.tool], time.monotonic()
+        response, error = self._sent(tool, plain)
+        seconds, repeats = round(time.monotonic() - began, 4), reads(tool.protocol)  # rounded as the log keeps it
+        if error is not None and repeats and (error.status == 429 or (error.status == 503 and error.retry_after)):
+            self._log.void(sample.number)
+            return host.put_off(error)
+        if error is not None and error.outcome == "not_run" and not error.body.startswith(f"{sample.tool}:"):
+            self._log.void(sample.number, sent=False)
+            if isinstance(tool.protocol.binding, HttpBinding) and error.curl is not None:
+                return host.unreached(error)
+            self.stopped[sample.tool] = error.body.rstrip(".")  # it cannot be sent: a credential is missing
+            return ""
+        lost = error is not None and self._is_lost(tool.protocol, error, seconds)
+        if lost and repeats:
+            self._log.void(sample.number)
+        else:
+            sample = replace(sample, response=response, seconds=seconds)
+            if error is not None:
+                said = error.body
+                sample = replace(sample, outcome=error.outcome, status=error.status, error=said, answer=error.answer)
+            self._log.add(sample)
+            self._watch(Called(sample))
+        if error is not None and lost:
+            return host.lost(sample.tool, error)
+        news, nothing = host.answer(sample)
+        for one in nothing:
+            self._log.void(one.number)
+        return news
+
+    def _is_lost(self, protocol: ToolProtocol, error: ToolError, seconds: float) -> bool:
+        """Whether nobody answered: not the tool, and what stands before it said that it is not there."""
+        if isinstance(protocol.binding, PythonBinding):  # what it raised is its answer
+            return error.outcome == "unknown" and seconds >= self._settings.timeout_seconds
+        silent = error.status is None and error.answer is None
+        return error.outcome == "unknown" and (silent or error.status in GATEWAY)
 
     def _sent(self, tool: Tool, plain: JsonObject) -> tuple[Json, ToolError | None]:
         """What came back. A success that is no data counts as refused."""
@@ -384,35 +375,6 @@ class Caller:
             outcome: Literal["refused", "unknown"] = "refused" if reads(tool.protocol) else "unknown"
             return None, ToolError(200, problem, outcome=outcome, answer=text)
         return response, None
-
-    def _fate(self, tool: str, plain: JsonObject, error: ToolError, seconds: float, purpose: Purpose) -> str:
-        """What becomes of a call that failed: a sample (`answer`), or nothing, and why."""
-        protocol = self._tools[tool].protocol
-        may_repeat = reads(protocol)
-        if error.status == 429 or (error.status == 503 and error.retry_after is not None):
-            return "busy" if may_repeat else "answer"
-        if error.outcome == "not_run" and error.status is None:
-            if isinstance(protocol.binding, HttpBinding) and error.curl is not None:
-                return "unreached"
-            return "answer" if error.body.startswith(f"{tool}:") else "unsendable"
-        # One that took all of its time would take it again, and a wrong value may be what broke the connection.
-        passing = error.status in GATEWAY or (error.status is None and error.curl is not None)
-        again = may_repeat and purpose != "refuse" and seconds < 0.9 * self._settings.timeout_seconds
-        key = call_key(tool, plain)
-        if error.outcome == "unknown" and passing and again and key not in self._hosts[tool].broken:
-            self._hosts[tool].broken.add(key)
-            return "broken"
-        return "answer"
-
-    def _stop(self, tools: Collection[str], why: str, samples: Iterable[Sample]) -> None:
-        """Call these tools no more; `samples` say nothing of them and are taken back."""
-        host = self._hosts[next(iter(tools))]
-        if tools is host.tools and any(tool not in self.stopped for tool in tools):
-            self._watch(Note(f"{host.name} is not called any more: {why}."))
-        for tool in tools:
-            self.stopped.setdefault(tool, why)
-        for sample in samples:
-            self._log.void(sample.number)
 
 
 def unusable(protocol: ToolProtocol, response: Json) -> str:
@@ -457,7 +419,7 @@ def finishing() -> Iterator[None]:
 @contextmanager
 def time_limit(seconds: float) -> Iterator[None]:
     """`OutOfTime` is raised in the block after so many seconds, and each second again until it is left."""
-    if not _on_main_thread() or not hasattr(signal, "setitimer") or signal.getitimer(signal.ITIMER_REAL)[0]:
+    if not _on_main_thread() or not hasattr(signal, "setitimer"):
         yield
         return
 

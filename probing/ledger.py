@@ -221,13 +221,8 @@ class Ledger:
         if tool not in self._writes:
             return ""
         self._take()
-        kind = self.kinds[tool]
-        if kind == "create":
-            why = self._refuses_to_create(tool, arguments)
-        elif kind == "end":
-            why = "it ends what others rest on, such as a session"
-        else:
-            why = self._refuses_to_change(tool, arguments)
+        judge = self._refuses_to_create if self.kinds[tool] == "create" else self._refuses_to_change
+        why = judge(tool, arguments)
         if why:
             self.last[tool] = why
         return why
@@ -345,7 +340,7 @@ class Ledger:
             if sample.purpose == "recorded" or sample.tool not in self._protocols:
                 continue
             if sample.tool in self._writes and not (sample.done and refusal_in(sample.response)):
-                if self.kinds[sample.tool] not in ("remove", "end"):
+                if not self.removes(sample.tool):
                     self._take_write(sample)
                 elif sample.done:
                     self._take_away(sample)

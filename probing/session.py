@@ -44,7 +44,6 @@ class Session:
         self.reads = {name: protocol for name, protocol in self.protocols.items() if reads(protocol)}
         self.ledger = caller.ledger
         self.kinds = caller.ledger.kinds
-        caller.prepare = self.marked
         self.pools = Pools(self.protocols.values())
         self._teacher = teacher
         self._read = dict(read or {})
@@ -71,7 +70,7 @@ class Session:
         Raises:
             NotCalled: it may not be made.
         """
-        known = len(self.log.samples)
+        known, arguments = len(self.log.samples), self.marked(tool, arguments)
         try:
             return self.caller.call(tool, arguments, purpose=purpose, round_number=self.round, again=again)
         finally:

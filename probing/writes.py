@@ -53,17 +53,16 @@ class Writes:
 
     def makers(self) -> list[str]:
         """The tools that may be called with any values: those called like reads, then what creates or updates."""
-        return [name for name in self._in_order() if self._session.kinds[name] not in ("remove", "end")]
+        return [name for name in self._in_order() if self._session.kinds[name] != "remove"]
 
     def removers(self) -> list[str]:
-        """The tools to be called last: those that take something away, the latest things first; then `logout`."""
-        ledger, kinds = self._session.ledger, self._session.kinds
+        """The tools to be called last: those that take something away, the latest things first."""
+        ledger = self._session.ledger
 
         def latest(name: str) -> int:
             return max((made.calls[-1].number for made in ledger.made() if ledger.takes(name, made)), default=0)
 
-        found = [name for name in self._in_order() if kinds[name] in ("remove", "end")]
-        return sorted(found, key=lambda name: (kinds[name] == "end", -latest(name)))
+        return sorted(filter(ledger.removes, self._in_order()), key=latest, reverse=True)
 
     def reserved(self, tool: str) -> int:
         """Calls of a read that are to be kept for showing what writes made."""
