@@ -1,6 +1,6 @@
 """What a user can set, as one frozen value. `atc.layers` makes it of files, variables and flags, checked by pydantic.
 
-A setting is one field here: its type with `expects(…)`, which says in messages what it takes, and its docstring.
+A setting is one field here: its type, by which pydantic checks it, its default and its docstring.
 """
 
 from __future__ import annotations
@@ -21,14 +21,13 @@ from pydantic import (
     ConfigDict,
     Field,
     PlainSerializer,
-    Strict,
     TypeAdapter,
     field_serializer,
     model_validator,
 )
 from pydantic_core import PydanticCustomError
 
-from protocols.errors import AtcError, docs_page
+from protocols.errors import AtcError
 from protocols.jsontypes import Json
 from sandbox.choose import AUTO, NAMES
 from sandbox.effects import OnUnknown
@@ -41,13 +40,6 @@ class InvalidConfig(AtcError):
 
     exit_code = 2
     page = "reference/configuration"
-
-
-@dataclass(frozen=True)
-class expects:  # noqa: N801  # reads as a word within a type
-    """Part of a setting's type: what a message says that the setting must be."""
-
-    what: str
 
 
 def _words(value: Any) -> Any:
@@ -63,7 +55,7 @@ def without_password(address: str) -> str:
 def _host(text: str) -> str:
     host, _, port = text.rpartition(":") if text.rpartition(":")[2].isdigit() else (text, "", "")
     if not host or set(host) & set("/@?#* \t") or "://" in text or (port and int(port) >= 65536):
-        raise ValueError(text)
+        raise PydanticCustomError("setting", "must be a host, such as 'api.example.org' or 'localhost:8080'")
     return text
 
 
@@ -74,60 +66,45 @@ def _without_secret(value: str) -> str:
 
 Text = Annotated[str, Field(pattern=r"\S")]
 Names = Annotated[tuple[Text, ...], BeforeValidator(lambda raw: (raw,) if isinstance(raw, str) else raw)]
-YesOrNo = Annotated[bool, Strict(), expects("true or false")]
-AtLeastOne = Annotated[int, Strict(), Field(ge=1), expects("a whole number of at least 1")]
-NotNegative = Annotated[int, Strict(), Field(ge=0), expects("a whole number of at least 0")]
+AtLeastOne = Annotated[int, Field(ge=1)]
+NotNegative = Annotated[int, Field(ge=0)]
 Price = Annotated[float, Field(ge=0, allow_inf_nan=False)]
-Dollars = Annotated[float, Strict(), Field(gt=0, allow_inf_nan=False), expects("an amount above 0, in USD")]
-Seconds = Annotated[float, Strict(), Field(gt=0, allow_inf_nan=False), expects("a number of seconds above 0")]
-Folder = Annotated[Path, AfterValidator(lambda path: path.expanduser().absolute()), expects("a folder")]
-Address = Annotated[
-    str,
-    Field(pattern=r"^postgres(ql)?://"),
-    PlainSerializer(without_password),
-    expects("a PostgreSQL address, such as postgresql://atc@db.example.org/atc"),
-]
-Backend = Annotated[
-    str, Field(pattern=f"^({'|'.join((AUTO, *NAMES))})$"), expects(f"one of {AUTO}, {', '.join(NAMES)}")
-]
+AboveZero = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+Folder = Annotated[Path, AfterValidator(lambda path: path.expanduser().absolute())]
+Address = Annotated[str, Field(pattern=r"^postgres(ql)?://"), PlainSerializer(without_password)]
+Backend = Annotated[str, Field(pattern=f"^({'|'.join((AUTO, *NAMES))})$")]
 
 
 @pydantic.dataclasses.dataclass(frozen=True, slots=True, kw_only=True, config=_CLOSED)
 class CredentialEntry:
     """A secret that tools may name, and the only hosts it is sent to. How it is sent, their document says."""
 
-    value: Annotated[
-        str, Field(pattern=r"^[^\n]*$"), expects("'env:NAME', 'file:PATH' or the secret itself, as one line of text")
-    ] = Field("", repr=False)
+    value: str = Field("", pattern=r"^[^\n]*$", repr=False)
     """`env:NAME`, `file:PATH` (its first line) or the secret itself: a key, a token, `user:password`."""
-    hosts: Annotated[
-        tuple[Annotated[str, AfterValidator(_host)], ...],
-        Field(min_length=1),
-        expects("a list of the hosts that may see it, such as ['api.example.org']"),
-    ] = Field((), validate_default=True)
+    hosts: tuple[Annotated[str, AfterValidator(_host)], ...] = Field(min_length=1)
     """`api.example.org` or `localhost:8080`; the secret goes nowhere else."""
-    header: Annotated[str, expects("the name of a header")] = ""
-    query: Annotated[str, expects("the name of a parameter")] = ""
+    header: str = ""
+    query: str = ""
     """Where it goes, for documents that declare nothing; then also with the tools that name no credential."""
-    place: Annotated[Literal["header", "query", "cookie"], expects("one of header, query, cookie")] | None = None
-    name: Annotated[str, expects("text")] = ""
+    place: Literal["header", "query", "cookie"] | None = None
+    name: str = ""
     """The same in two settings, for cookies too."""
-    prefix: Annotated[str, expects("text")] | None = None
+    prefix: str | None = None
     """Stands before the secret in a header; `Bearer ` in `Authorization`, else empty."""
-    client_id: Annotated[str, expects("text")] = ""
+    client_id: str = ""
     """Of OAuth 2, in place of `value`: a token is got at the addresses that the document names."""
-    client_secret: Annotated[str, expects("'env:NAME', 'file:PATH' or the secret itself")] = Field("", repr=False)
+    client_secret: str = Field("", repr=False)
     """With it the client signs in by itself; without it you do, in the browser."""
     scopes: tuple[Text, ...] = ()
     """Those that the document lists where empty."""
-    token_url: Annotated[str, expects("an address")] = ""
-    authorization_url: Annotated[str, expects("an address")] = ""
+    token_url: str = ""
+    authorization_url: str = ""
     """For documents that name none."""
 
     @model_validator(mode="after")
     def _something(self) -> Self:
         if not (self.value or self.client_id):
-            raise PydanticCustomError("setting", "a table with a value, or with a client_id")
+            raise PydanticCustomError("setting", "needs a value, or a client_id")
         return self
 
     def how(self) -> dict[str, Any]:
@@ -150,26 +127,22 @@ class CredentialEntry:
 class McpEntry:
     """An MCP server that the user has named. Its command is started without asking."""
 
-    command: Annotated[
-        tuple[Text, ...], BeforeValidator(_words), expects("a list of words, or one line as a shell takes it")
-    ] = ()
-    """Its words. Either this or `url` is set."""
-    url: Annotated[str, expects("text")] = ""
+    command: Annotated[tuple[Text, ...], BeforeValidator(_words)] = ()
+    """Its words, or one line as a shell takes it. Either this or `url` is set."""
+    url: str = ""
     """Of a server that speaks streamable HTTP."""
-    env: Annotated[Mapping[Text, Text], expects("a table of texts, such as { TOKEN = 'env:MY_TOKEN' }")] = Field(
-        default_factory=dict, repr=False
-    )
+    env: Mapping[Text, Text] = Field(default_factory=dict, repr=False)
     """Variables of the command: `env:NAME`, `file:PATH` or the text itself. It gets no others of ours but PATH, HOME,
     LANG and TMPDIR."""
-    credential: Annotated[str, expects("the name of a credential")] = ""
+    credential: str = ""
     """The credential that requests to `url` carry."""
-    trusted: YesOrNo = False
+    trusted: bool = False
     """Whether it is believed when it says that a tool only reads."""
 
     @model_validator(mode="after")
     def _one_of_both(self) -> Self:
         if bool(self.command) == bool(self.url):
-            raise PydanticCustomError("setting", "a table with either a command or a url")
+            raise PydanticCustomError("setting", "needs either a command or a url")
         return self
 
     @field_serializer("env")
@@ -181,41 +154,39 @@ class McpEntry:
 class Config:
     """Every setting, with its default. Made by hand it is taken as it is; `atc.layers.merge` checks it."""
 
-    model: Annotated[Text, expects("a model's name")] | None = None
+    model: Text | None = None
     """A model's name, or `local`; None: OPENAI_BASE_URL or OPENAI_API_KEY where set, else the embedded model."""
-    model_timeout: Seconds = 120.0
+    model_timeout: AboveZero = 120.0
     """Seconds that an endpoint has for one reply."""
     model_retries: NotNegative = 4
     """Times that a request to an endpoint is repeated after a failure that may pass."""
-    tools: Annotated[Names, expects("a list of tool sources")] = ()
+    tools: Names = ()
     """Protocol folders, OpenAPI files or addresses, Python modules, HAR recordings, MCP servers; none: the built-in
     flights service."""
-    start_servers: YesOrNo = False
+    start_servers: bool = False
     """Whether the command of an MCP server that `tools` spells is started without asking."""
-    trust_annotations: YesOrNo = False
+    trust_annotations: bool = False
     """Whether every MCP server is believed that says of a tool that it only reads."""
-    lend_credentials: YesOrNo = True
+    lend_credentials: bool = True
     """Whether tools get the credentials and MCP servers below; those that an untrusted `atc.toml` names never do."""
-    strategy: Annotated[Text, expects(f"a strategy, with flags that it has ({docs_page('how/strategies#flags')})")] = (
-        "auto"
-    )
+    strategy: Text = "auto"
     """How a task is solved: the name of a strategy, and its flags: `anytool:solver=cot,pool=16`."""
     repair: Literal["facts", "reflection", "traceback", "none"] = "facts"
     """What the model is told of a failure: what the facts say, the paper's reflection, a traceback; or no repair."""
-    retrieval: Annotated[Text, expects(f"{AUTO}, or a method of 'atc tools search'")] = AUTO
+    retrieval: Text = AUTO
     """How tools are found where not all of them fit the prompt: a method of `atc tools search --method`."""
-    embedder: Annotated[Text, expects("an embedding model's name")] = "minilm+paraphrase"
+    embedder: Text = "minilm+paraphrase"
     """What turns tools and queries into vectors: two small models side by side, another of `atc models list` (`minilm`
     is a third of the size), or `openai:NAME`."""
     index: Folder | None = None
     """Folder that keeps what search needs of the tools; None: one in the cache, by their sources."""
     sandbox: Backend = AUTO
     """What runs the program: the best that there is, or a backend by its name."""
-    policy: YesOrNo = False
+    policy: bool = False
     """Whether each program is reviewed before it runs: what only attacks need is refused with a reason."""
     max_tools: AtLeastOne = 40
     """Tools in one prompt, where not all of them fit."""
-    prompt_tokens: Annotated[int, Strict(), Field(ge=200), expects("a whole number of at least 200")] | None = None
+    prompt_tokens: Annotated[int, Field(ge=200)] | None = None
     """Tokens that descriptions of tools may take in a prompt; None: what suits the model."""
     samples: AtLeastOne | None = None
     """Replies drawn to one prompt until one is a program that was not tried; None: what suits the model, 4 for the
@@ -228,40 +199,37 @@ class Config:
     """Model tokens of one run, in and out; None: no cap."""
     max_model_calls: AtLeastOne | None = None
     """Requests to the model in one run; None: no cap."""
-    max_seconds: Seconds | None = None
+    max_seconds: AboveZero | None = None
     """Wall time of one run; None: no cap."""
-    max_cost: Dollars | None = None
+    max_cost: AboveZero | None = None
     """USD that the model of one run may cost, by `model_price`; None: no cap."""
     model_price: (
         Annotated[
             tuple[Price, Price],
             BeforeValidator(lambda raw: tuple(raw.split(",")) if isinstance(raw, str) else raw),
-            expects("two amounts in USD, such as [0.25, 2.0]"),
         ]
         | None
     ) = None
     """USD for a million tokens of prompts, and of replies; None: the list price (`atc/models/prices.py`)."""
-    allow_writes: Annotated[Names, expects("a list of tool names, or 'all'")] = ()
+    allow_writes: Names = ()
     """Tools that may change something without being asked about; `all` stands for every tool."""
     on_unknown: OnUnknown = "stop"
     """What to do with a write of which nothing tells whether it took effect: pause, or go on without it."""
-    settle_seconds: Annotated[
-        float, Strict(), Field(ge=0, allow_inf_nan=False), expects("a number of seconds from 0 on")
-    ] = 10.0
+    settle_seconds: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 10.0
     """How long a write whose answer was lost is given to show up in the read that verifies it."""
-    trust: Annotated[Names, expects("a list of rules: tool, tool:path or value=…")] = ()
+    trust: Names = ()
     """Where values of sensitive arguments may come from: `tool`, `tool:path` or `value=…`."""
-    temperature: Annotated[float, Strict(), Field(ge=0, le=2), expects("a number from 0 to 2")] = 0.7
+    temperature: Annotated[float, Field(ge=0, le=2)] = 0.7
     """Of samples after the first, which is greedy."""
     decoding: Literal["off", "calls", "auto"] = "auto"
     """What a model is held to while it writes single calls: nothing, or the tools; `auto` is `calls` and says nothing
     where the endpoint cannot. Programs are written freely."""
     docs: Literal["full", "requests", "names"] = "full"
     """What a prompt tells of tools: a stub each, stubs that do not say what responses hold, or names alone."""
-    workers: Annotated[Text, Field(pattern=r"^ray(:\S+)?$"), expects("'ray' or 'ray:HOST:PORT'")] | None = None
+    workers: Annotated[str, Field(pattern=r"^ray(:\S+)?$")] | None = None
     """Where benchmarks, indexes and probing are worked on: `ray:HOST:PORT` is a Ray cluster, `ray` the one that
     RAY_ADDRESS names, else one of this machine alone; None: this process."""
-    learn: YesOrNo = True
+    learn: bool = True
     """Whether tools whose response schema is missing, or wrong, get one from what their calls bring, kept for later
     runs."""
     state_dir: Folder = field(default_factory=lambda: platformdirs.user_state_path("atc", appauthor=False))
@@ -286,11 +254,11 @@ SETTINGS = tuple(setting.name for setting in fields(Config))
 
 def public(config: Config) -> dict[str, Json]:
     """The configuration as plain JSON, with no secret in it."""
-    shown: dict[str, Json] = _adapter().dump_python(config, mode="json", warnings=False)
+    shown: dict[str, Json] = adapter().dump_python(config, mode="json", warnings=False)
     return shown
 
 
 @cache
-def _adapter() -> TypeAdapter[Config]:
-    """What writes the configuration; every run stores it, and this takes 9 ms to make."""
+def adapter() -> TypeAdapter[Config]:
+    """What checks and writes the configuration; it takes 9 ms to make."""
     return TypeAdapter(Config)
