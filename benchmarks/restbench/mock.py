@@ -7,7 +7,6 @@ since `reset`: a thing says the same of itself wherever it is shown. Writes are 
 from __future__ import annotations
 
 import re
-import string
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -30,6 +29,8 @@ _TELLING_NOTHING = frozenset({"id", "url", "type", *_LABELS})
 _IRREGULAR = {"movies": "movie", "series": "series", "people": "person"}
 _ENTRIES, _INNER, _DEEPEST = 10, 3, 5
 """Entries of a list, entries of one within a thing, and levels of objects within objects."""
+_PAGES = {"page": 1, "pages": 1, "total_pages": 1, "offset": 0, "next": "", "previous": "", "total": _ENTRIES,
+          "total_results": _ENTRIES, "limit": _ENTRIES}  # fmt: skip
 _FIRST_WORDS = "Amber Bright Cold Distant Early Golden Hidden Iron Late Long Lost Open Pale Quiet Rising Silver Slow"
 _SECOND_WORDS = "Anchor Arrow Bay Bell Bridge Coast Echo Field Gate Hill Island Letter Mirror River Road Tide"
 _FIRST, _SECOND = _FIRST_WORDS.split(), _SECOND_WORDS.split()
@@ -80,8 +81,8 @@ class Operation:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Entity:
-    """A thing that has an id; `number` is a part's place in its whole."""
+class Thing:
+    """What has an id; `number` is a part's place in its whole."""
 
     id: int | str
     kind: str
@@ -94,7 +95,7 @@ class _Request:
     """What is answered: the thing that the path names last, the kind that it asks for, and the name that is given."""
 
     operation: Operation
-    thing: Entity | None
+    thing: Thing | None
     kind: str
     text: str
 
@@ -103,13 +104,14 @@ class Mock:
     """Answers of one specification.
 
     `parameters` gives the kind of thing that a path's parameter names, by path and name; `parts` are the kinds that are
-    numbered within a whole (`/tv/{tv_id}/season/{season_number}`).
+    numbered within a whole (`/tv/{tv_id}/season/{season_number}`); `things` are those that can be asked for, by id.
     """
 
     def __init__(self, tools: Toolbox, *, seed: int = 0) -> None:
         self.operations = {operation.name: operation for operation in map(Operation.of, tools.values())}
         self.parameters: dict[tuple[str, str], str] = {}
         self.parts: set[str] = set()
+        self.things: dict[str, Thing] = {}
         self._integer_ids: dict[str, bool] = {}
         self._seed, self._own = seed, dict[str, frozenset[str]]()
         for operation in self.operations.values():
@@ -119,7 +121,6 @@ class Mock:
             last = self.parameters.get((operation.path, operation.segments[-1][1:-1]))
             if last and operation.method == "GET":
                 self._own[last] = frozenset(operation.response.get("properties", ())) - _TELLING_NOTHING
-        self.reset()
 
     def _read_path(self, operation: Operation) -> None:
         whole = False
@@ -136,7 +137,7 @@ class Mock:
 
     def reset(self) -> None:
         """Forget every search."""
-        self.entities: dict[str, Entity] = {}
+        self.things = {}
 
     def answer(self, operation: Operation, arguments: Mapping[str, Json]) -> Json:
         """What the operation answers.
@@ -147,45 +148,40 @@ class Mock:
         for name in operation.tool.protocol.required:
             if arguments.get(name) in (None, ""):
                 raise ToolError(400, f"the argument {name!r} is missing; give it.")
-        in_path = {part[1:-1] for part in operation.segments if part.startswith("{")}
-        thing: Entity | None = None
-        for name in sorted(in_path, key=operation.path.index):
+        in_path = [part[1:-1] for part in operation.segments if part.startswith("{")]
+        thing: Thing | None = None
+        for name in in_path:
             if kind := self.parameters.get((operation.path, name)):
                 thing = self._named(kind, str(arguments[name]), thing)
         for text in references({name: value for name, value in arguments.items() if name not in in_path}):
-            if text.rsplit(":", 1)[-1] not in self.entities:
+            if text.rsplit(":", 1)[-1] not in self.things:
                 raise ToolError(404, f"there is nothing with the id {text!r}.")
-        asked = [singular(str(arguments[name])) for name in in_path]
-        kind = next((one for one in asked if one in self.kinds), "")
+        kind = next((one for name in in_path if (one := singular(str(arguments[name]))) in self.kinds), "")
         body = arguments.get("body")
         given = {**arguments, **(body if isinstance(body, dict) else {})}
         text = next((str(given[name]) for name in ("query", "q", "name") if given.get(name)), "")
-        request = _Request(operation, thing, kind, text)
-        return self._object(request, operation.response, "", (operation.path, thing and thing.id), 0)
+        asked = _Request(operation, thing, kind, text)
+        shown = self._answered_thing(asked)
+        return self._object(asked, operation.response, shown, (operation.path, thing and thing.id), 0)
 
-    def _named(self, kind: str, text: str, whole: Entity | None) -> Entity:
+    def _named(self, kind: str, text: str, whole: Thing | None) -> Thing:
         """The thing that a path's parameter names."""
         if kind in self.parts and whole is not None:
             if not text.isdecimal() or not 1 <= int(text) <= PARTS:
                 raise ToolError(404, f"there is no {kind} {text!r}; it has 1 to {PARTS}.")
             return self._thing(kind, f"{kind.title()} {text}", whole.id, number=int(text))
-        found = self.entities.get(text)
+        found = self.things.get(text)
         if found is None or found.kind != kind:
             raise ToolError(404, f"there is no {kind} with the id {text!r}.")
         return found
 
-    # things
-
-    def _thing(self, kind: str, label: str, *key: object, number: int | None = None) -> Entity:
+    def _thing(self, kind: str, label: str, *key: object, number: int | None = None) -> Thing:
         """The thing of a kind and a key, which is known from now on."""
         drawn = draw(self._seed, kind, *key, number)
-        identifier: int | str = 100_000 + drawn % 900_000_000
-        if not self._integer_ids.get(kind, False):
-            signs = string.digits + string.ascii_letters
-            identifier = "".join(signs[draw(drawn, place) % len(signs)] for place in range(22))
-        return self.entities.setdefault(str(identifier), Entity(identifier, kind, label, number))
+        identifier = 100_000 + drawn % 900_000_000 if self._integer_ids.get(kind) else f"{drawn:022x}"
+        return self.things.setdefault(str(identifier), Thing(identifier, kind, label, number))
 
-    def _any(self, kind: str, *key: object) -> Entity:
+    def _any(self, kind: str, *key: object) -> Thing:
         """One of a kind's population, always the same for a key."""
         place = draw(self._seed, kind, *key) % POPULATION
         return self._thing(kind, _label(kind, place), place)
@@ -205,101 +201,78 @@ class Mock:
         nearest = max(alike, key=lambda kind: alike[kind], default="")
         return next((word for word in words if word in self.kinds), nearest if alike.get(nearest) else "")
 
-    # answers
+    def _answered_thing(self, asked: _Request) -> Thing | None:
+        """The thing that an answer is as a whole: what the path names, or what was found or made."""
+        ends = asked.operation.segments[-1].startswith("{")
+        if "id" not in asked.operation.response.get("properties", {}):
+            return asked.thing if ends else None
+        if asked.thing is not None and (ends or asked.operation.method == "GET"):
+            return asked.thing if ends else None
+        kind = next((word for word in asked.operation.words if word in self.kinds), "")
+        kind = kind or self.kind_of(asked.operation.response, "", asked.operation)
+        return self._thing(kind, asked.text or _label(kind, 0), asked.text)
 
-    def _object(self, request: _Request, schema: Any, name: str, key: tuple[object, ...], depth: int) -> Json:
-        """An object: a thing, or lists with their pages, things and plain values."""
-        one = self._entity(request, schema, name, key, depth)
-        return self._described(request, schema, one, (one.id,) if one else key, depth)
+    def _object(self, asked: _Request, schema: Any, one: Thing | None, key: tuple[object, ...], depth: int) -> Json:
+        """An object: `one`, or lists with their pages, things and plain values."""
+        key = (one.id,) if one else key
+        properties = schema.get("properties", {}).items()
+        return {name: self._value(asked, part, name, (*key, name), depth, one) for name, part in properties}
 
-    def _entity(self, request: _Request, schema: Any, name: str, key: tuple[object, ...], depth: int) -> Entity | None:
-        """The thing that an object is, if it is one."""
-        if depth:
-            kind = self.kind_of(schema, name, request.operation)
-            return self._any(kind, *key) if kind else None
-        thing, ends = request.thing, request.operation.segments[-1].startswith("{")
-        if "id" not in schema.get("properties", {}) or (
-            thing is not None and (ends or request.operation.method == "GET")
-        ):
-            return thing if ends else None
-        kind = next((word for word in request.operation.words if word in self.kinds), "")
-        kind = kind or self.kind_of(schema, name, request.operation)
-        return self._thing(kind, request.text or _label(kind, 0), request.text)
-
-    def _described(
-        self, request: _Request, schema: Any, one: Entity | None, key: tuple[object, ...], depth: int
-    ) -> dict[str, Json]:
-        shown: dict[str, Json] = {}
-        for name, value in schema.get("properties", {}).items():
-            value = self._chosen(request, value, name)
-            if "items" in value:
-                shown[name] = self._list(request, value["items"], name, (*key, name), depth, inner=one is not None)
-            elif "properties" in value:
-                if depth < _DEEPEST:
-                    shown[name] = self._object(request, value, name, (*key, name), depth + 1)
-            elif one is not None:
-                shown[name] = self._fact(one, name, value)
-            elif name == "id" and request.thing is not None:
-                shown[name] = request.thing.id
-            else:
-                pages = {"page": 1, "pages": 1, "total_pages": 1, "offset": 0, "next": "", "previous": ""}
-                counts = dict.fromkeys(("total", "total_results", "limit"), _ENTRIES)
-                shown[name] = {**pages, **counts}.get(name, scalar(value, name, self._seed, *key))
-        return shown
+    def _value(
+        self, asked: _Request, schema: Any, name: str, key: tuple[object, ...], depth: int, owner: Thing | None
+    ) -> Json:
+        """What stands under a name; `key` names the place, `owner` is the thing that says it of itself."""
+        schema = self._chosen(asked, schema, name)
+        if "items" in schema:
+            return self._list(asked, self._chosen(asked, schema["items"], name), name, key, depth, owner)
+        if "properties" in schema:
+            kind = self.kind_of(schema, name, asked.operation)
+            one = self._any(kind, *key) if kind else None
+            return self._object(asked, schema, one, key, depth + 1) if depth < _DEEPEST else {}
+        if owner is not None:
+            return self._fact(owner, name, schema, key)
+        if name == "id" and asked.thing is not None:
+            return asked.thing.id
+        return _PAGES.get(name, scalar(schema, name, self._seed, *key))
 
     def _list(
-        self, request: _Request, schema: Any, name: str, key: tuple[object, ...], depth: int, *, inner: bool
+        self, asked: _Request, schema: Any, name: str, key: tuple[object, ...], depth: int, owner: Thing | None
     ) -> list[Json]:
         """A list; the first of what was searched for is called so."""
-        schema = self._chosen(request, schema, name)
         if "properties" not in schema:
             return [scalar(schema, name, self._seed, *key, number) for number in range(_INNER)]
-        kind = self.kind_of(schema, name, request.operation)
-        if depth >= _DEEPEST:
-            return []
-        if not inner and request.kind and kind in self.kinds:
-            kind = request.kind  # /trending/tv: the schema knows movies only
-        whole = request.thing.id if request.thing else key
-        listed: list[Json] = []
-        for number in range(1, 1 + (_INNER if inner else _ENTRIES)):
-            if not kind:
-                listed.append(self._object(request, schema, name, (*key, number), depth + 1))
-                continue
+        kind, listed = self.kind_of(schema, name, asked.operation), list[Json]()
+        if owner is None and asked.kind and kind in self.kinds:
+            kind = asked.kind  # /trending/tv: the schema knows movies only
+        for number in range(1, 1 + (_INNER if owner else _ENTRIES) if depth < _DEEPEST else 1):
+            one = self._any(kind, *key, number) if kind else None
             if kind in self.parts:
-                one = self._thing(kind, f"{kind.title()} {number}", whole, number=number)
-            elif number == 1 and request.text and not inner:
-                one = self._thing(kind, request.text, request.text.casefold())
-            else:
-                one = self._any(kind, *key, number)
-            listed.append(self._described(request, schema, one, (one.id,), depth + 1))
+                one = self._thing(kind, f"{kind.title()} {number}", asked.thing and asked.thing.id, number=number)
+            elif kind and number == 1 and asked.text and owner is None:
+                one = self._thing(kind, asked.text, asked.text.casefold())
+            listed.append(self._object(asked, schema, one, (*key, number), depth + 1))
         return listed
 
-    def _chosen(self, request: _Request, schema: Any, name: str) -> Any:
+    def _chosen(self, asked: _Request, schema: Any, name: str) -> Any:
         """The alternative of a schema that is of the kind asked for, or of a kind that operations take."""
         options = [one for one in schema.get("oneOf") or schema.get("anyOf") or [schema] if isinstance(one, Mapping)]
-        kinds = [self.kind_of(one, name, request.operation) for one in options]
-        places = [*(n for n, kind in enumerate(kinds) if kind and kind == request.kind)]
+        kinds = [self.kind_of(one, name, asked.operation) for one in options]
+        places = [*(n for n, kind in enumerate(kinds) if kind and kind == asked.kind)]
         places += [n for n, kind in enumerate(kinds) if kind in self.kinds]
         return options[places[0] if places else 0]
 
-    def _fact(self, one: Entity, name: str, schema: Any) -> Json:
+    def _fact(self, one: Thing, name: str, schema: Any, key: tuple[object, ...]) -> Json:
         """A plain property of a thing."""
+        known = {**dict.fromkeys(_LABELS, one.label), "uri": f"spotify:{one.kind}:{one.id}", "type": one.kind}
+        known |= {"media_type": one.kind, f"{one.kind}_number": one.number}
         other = name.removesuffix("_id")
         if name == "id":
             return str(one.id) if schema.get("type") == "string" else one.id
-        if name in _LABELS:
-            return one.label
-        if name == "uri":
-            return f"spotify:{one.kind}:{one.id}"
-        if name in ("type", "media_type"):
-            return one.kind
-        if one.number is not None and name in (f"{one.kind}_number", "number"):
-            return one.number
-        if name.startswith("number_of_"):
-            return PARTS
         if other != name and other in self.kinds:
             return self._any(other, one.id).id
-        return scalar(schema, name, self._seed, one.id)
+        if name.startswith("number_of_"):
+            return PARTS
+        return scalar(schema, name, self._seed, *key) if known.get(name) is None else known[name]
 
 
 def references(value: Json, name: str = "") -> Iterator[str]:

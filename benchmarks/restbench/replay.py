@@ -1,23 +1,20 @@
 """Gold paths replayed call by call: the check that the mock takes in one call what it gave in another.
 
-Ids come from the answers before, the rest from schemas and the question; no model is asked.
+Ids come from the answers before, the rest from schemas; no model is asked.
 """
 
 from __future__ import annotations
 
-import re
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from atc.types import Attempt, Program, Solution
 from benchmarks.restbench.data import RestBench, RestWorld
-from benchmarks.restbench.mock import REFERENCE, Entity, Mock, Operation, singular
+from benchmarks.restbench.mock import REFERENCE, Mock, Operation, Thing, scalar, singular
 from protocols.errors import AtcError, ToolError
 from protocols.jsontypes import Json
-from protocols.toolbox import Tool
 from sandbox.trace import ToolCall, Trace
 from toolflow_bench.runner import Answered, Item, OpenWorker, Worker
 from toolflow_bench.workers import answered, offered
@@ -46,21 +43,25 @@ def replay_worker(data: RestBench, *, seed: int) -> OpenWorker:
 def replay(world: RestWorld, item: Item) -> Solution:
     """The gold path's calls, up to the first that fails or for which an id is missing; `solved` if all were made."""
     begun, problem = time.monotonic(), ""
-    tools = [world.toolbox[alias] for alias in item.gold]
-    memory = _Memory(world.mocks[item.services[0]], item.question.question)
+    mock, tools = world.mocks[item.services[0]], [world.toolbox[alias] for alias in item.gold]
+    operations = [Operation.of(tool) for tool in tools]
     calls: list[ToolCall] = []
-    for number, tool in enumerate(tools):
-        call = ToolCall(index=number, tool=tool.alias, arguments={}, line=number + 1)
+    seen: list[Thing] = []
+    for number, (tool, operation) in enumerate(zip(tools, operations, strict=True)):
+        wanted = [kind for step in operations[number:] for kind in _kinds(mock, step)]
+        filling, given = _Filling(mock, seen, operation, wanted), dict[str, Json]()
         try:
-            call = replace(
-                call, arguments=memory.arguments(tool, [Operation.of(later) for later in tools[number + 1 :]])
-            )
-            call = replace(call, result=tool.call(tool.original(call.arguments)))
+            for alias, name in tool.arguments.items():
+                writes = operation.method != "GET" and (name in ("name", "body") or REFERENCE.fullmatch(name))
+                if alias in tool.required or writes:
+                    value = filling.value(name, tool.protocol.parameters[name], need=alias in tool.required)
+                    given |= {} if value is None else {alias: value}
+            result = tool.call(tool.original(given))
         except (NoValue, ToolError) as error:
             problem = f"{tool.alias}: {error}"
             break
-        calls.append(call)
-        memory.seen = [*memory.things(call.result), *memory.seen]
+        calls.append(ToolCall(index=number, tool=tool.alias, arguments=given, line=number + 1, result=result))
+        seen = [*_things(mock, result), *seen]
     return Solution(
         task=item.question.question,
         attempts=(Attempt(Program(""), (), Trace(calls=tuple(calls)), None),),
@@ -71,80 +72,52 @@ def replay(world: RestWorld, item: Item) -> Solution:
     )
 
 
-class _Memory:
-    """The things that earlier answers gave, the newest first, and how arguments are filled from them."""
+def _things(mock: Mock, value: Json) -> Iterator[Thing]:
+    """Those that an answer shows."""
+    if isinstance(value, dict) and (one := mock.things.get(str(value.get("id")))):
+        yield one
+    for part in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from _things(mock, part)
 
-    def __init__(self, mock: Mock, question: str) -> None:
-        self.seen: list[Entity] = []
-        self._mock, self._question = mock, question
 
-    def things(self, value: Json) -> Iterator[Entity]:
-        """Those that an answer shows."""
-        if isinstance(value, dict) and (one := self._mock.entities.get(str(value.get("id")))):
-            yield one
-        for part in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
-            yield from self.things(part)
+def _kinds(mock: Mock, operation: Operation) -> list[str]:
+    """The kinds of things that an operation is about: its path's, and those that a write names."""
+    words = [word for word in operation.words if word in mock.kinds]
+    kinds = [kind for (path, _), kind in mock.parameters.items() if path == operation.path]
+    return [*kinds, *(words[:1] or ["track"] if operation.method != "GET" else [])]
 
-    def arguments(self, tool: Tool, later: Sequence[Operation]) -> dict[str, Json]:
-        """Arguments of a call, by alias. Raises NoValue: an id is needed of a kind that no answer held."""
-        operation = Operation.of(tool)
-        wanted = [kind for step in (operation, *later) for kind in self._kinds(step)]
-        filled: dict[str, Json] = {}
-        for alias, name in tool.arguments.items():
-            writes = operation.method != "GET" and (name in ("name", "body") or REFERENCE.fullmatch(name))
-            if alias in tool.required or writes:
-                value = self._value(name, tool.protocol.parameters[name], operation, wanted, alias in tool.required)
-                if value is not None:
-                    filled[alias] = value
-        return filled
 
-    def _kinds(self, operation: Operation) -> list[str]:
-        """The kinds of things that an operation is about: its path's, and those that a write names."""
-        words = [word for word in operation.words if word in self._mock.kinds]
-        kinds = [kind for (path, _), kind in self._mock.parameters.items() if path == operation.path]
-        return [*kinds, *(words[:1] or ["track"] if operation.method != "GET" else [])]
+class _Filling(NamedTuple):
+    """How one call's arguments are filled: from the things `seen`, the newest first; enums by the kinds `wanted`."""
 
-    def _value(
-        self, name: str, schema: Mapping[str, Any], operation: Operation, wanted: Sequence[str], need: bool
-    ) -> Json:
-        array = schema.get("type") == "array"
-        if kind := self._mock.parameters.get((operation.path, name)):
-            return 1 if kind in self._mock.parts else self._known(kind, "id", need=True)
-        if REFERENCE.fullmatch(name):
-            kind = "" if name == "context_uri" else self._kinds(operation)[-1] if self._kinds(operation) else ""
-            value = self._known(kind, "uri" if "uri" in name else "id", need=need)
-            return [value] if value is not None and array else value
-        if choices := schema.get("enum") or schema.get("items", {}).get("enum"):
+    mock: Mock
+    seen: list[Thing]
+    operation: Operation
+    wanted: list[str]
+
+    def value(self, name: str, schema: Mapping[str, Any], *, need: bool) -> Json:
+        """Of one argument. Raises NoValue: an id is needed of a kind that no answer held."""
+        if kind := self.mock.parameters.get((self.operation.path, name)):
+            return 1 if kind in self.mock.parts else self.known(kind, "id", need=True)
+        if choices := schema.get("enum"):
             kinds = {singular(str(one)): one for one in choices}
-            chosen = next((kinds[kind] for kind in wanted if kind in kinds), choices[0])
-            return [chosen] if array else chosen
-        match schema.get("type"):
-            case "object":
-                parts = {
-                    key: self._value(key, part, operation, wanted, need)
-                    for key, part in schema.get("properties", {}).items()
-                    if key in schema.get("required", ()) or REFERENCE.fullmatch(key)
-                }
-                return {key: value for key, value in parts.items() if value is not None} or None
-            case "array":
-                entry = self._value(name, schema.get("items", {}), operation, wanted, need)
-                return None if entry is None else [entry]
-            case "integer" | "number":
-                return int(schema.get("minimum", 1))
-            case "boolean":
-                return True
-        return _named(self._question)
+            return next((kinds[kind] for kind in self.wanted if kind in kinds), choices[0])
+        if schema.get("type") == "array":
+            entry = self.value(name, schema.get("items", {}), need=need)
+            return None if entry is None else [entry]
+        if REFERENCE.fullmatch(name):
+            kind = ["", *_kinds(self.mock, self.operation)][-1] if name != "context_uri" else ""
+            return self.known(kind, "uri" if "uri" in name else "id", need=need)
+        if schema.get("type") == "object":
+            parts = schema.get("properties", {})
+            own = {key for key in parts if key in schema.get("required", ()) or REFERENCE.fullmatch(key)}
+            found = {key: self.value(key, parts[key], need=need) for key in parts if key in own}
+            return {key: value for key, value in found.items() if value is not None} or None
+        return scalar(schema, name)
 
-    def _known(self, kind: str, key: str, *, need: bool) -> Json:
+    def known(self, kind: str, key: str, *, need: bool) -> Json:
+        """The id or uri of the newest thing of a kind; of any kind where that is empty."""
         one = next((one for one in self.seen if kind in (one.kind, "")), None)
         if one is None and need:
             raise NoValue(f"no answer before it holds the {key} of any {kind or 'thing'}.")
         return None if one is None else one.id if key == "id" else f"spotify:{one.kind}:{one.id}"
-
-
-def _named(question: str) -> str:
-    """What a question names: in quotes, else its longest run of capitalized words after the first word."""
-    if quoted := re.search(r"[\"']([^\"']+)[\"']", question):
-        return quoted[1]
-    runs = re.findall(r"(?<=\s)[A-Z0-9][\w&-]*(?:\s+(?:of\s+|the\s+)*[A-Z0-9][\w&-]*)*", question)
-    return max(runs, key=len, default=question)
