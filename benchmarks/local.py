@@ -12,11 +12,14 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+import psutil
+
 from protocols.errors import SourceUnavailable
 
 ROOT = Path(__file__).resolve().parents[1]
 ATC = ("-c", "import sys; from atc.cli.main import main; sys.exit(main())")
 """The command `atc`, for this Python."""
+_DEAD = (psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD)
 
 
 def free_port() -> int:
@@ -63,30 +66,32 @@ def running(
         process.wait()
 
 
-def stat(process: int) -> list[str]:
-    """The fields of a process from its state on, as the kernel shows them. Raises OSError: it is gone."""
-    return Path(f"/proc/{process}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
-
-
-def family(process: int) -> list[int]:
-    """A process and its descendants."""
-    parents: dict[int, int] = {}
-    for number in (int(folder.name) for folder in Path("/proc").iterdir() if folder.name.isdecimal()):
-        with suppress(OSError):
-            parents[number] = int(stat(number)[1])
+def family(process: int, known: Collection[int] = ()) -> list[int]:
+    """A process and its living descendants, but the `known` ones and what those start."""
+    parents = {one.pid: one.info for one in psutil.process_iter(["ppid", "status"])}
     found = [process]
-    for one in found:
-        found += [child for child, parent in parents.items() if parent == one]
-    return found
+    for parent in found:
+        found += [pid for pid, one in parents.items() if one["ppid"] == parent and pid not in known]
+    return [pid for pid in found if pid in parents and parents[pid]["status"] not in _DEAD]
+
+
+def descendants(known: Collection[int]) -> set[int]:
+    """All living descendants of this process but the `known` ones and what those start."""
+    return {*family(os.getpid(), known)} - {os.getpid()}
+
+
+def existing() -> set[int]:
+    """All processes of this machine."""
+    return set(psutil.pids())
 
 
 def cpu_seconds(processes: Sequence[int], *, ended: bool = False) -> float:
     """User and system time of the processes so far; with `ended`, that of their children that have ended, too."""
-    ticks = 0
+    seconds = 0.0
     for process in processes:
-        with suppress(OSError):
-            ticks += sum(map(int, stat(process)[11 : 15 if ended else 13]))
-    return ticks / os.sysconf("SC_CLK_TCK")
+        with suppress(psutil.Error):
+            seconds += sum(psutil.Process(process).cpu_times()[: 4 if ended else 2])
+    return seconds
 
 
 @contextmanager
@@ -101,29 +106,10 @@ def adopting() -> Iterator[None]:
         prctl(36, 0, 0, 0, 0)
 
 
-def existing() -> set[int]:
-    """All processes of this machine; the kernel's lists of children alone may miss one while others end."""
-    return {int(path.name) for path in Path("/proc").iterdir() if path.name.isdecimal()}
-
-
-def descendants(known: Collection[int]) -> set[int]:
-    """All living descendants of this process but the `known` ones and what those start. The dead are left out."""
-    found: set[int] = set()
-    todo = [os.getpid()]
-    while todo:
-        with suppress(OSError):
-            for task in Path(f"/proc/{todo.pop()}/task").iterdir():
-                with suppress(OSError):
-                    children = map(int, (task / "children").read_bytes().split())
-                    todo += [pid for pid in children if pid not in known]
-        found |= set(todo)
-    return {pid for pid in found if _lives(pid)}
-
-
 def resident(pid: int) -> int:
     """Bytes of memory that the process holds now; 0 when it is gone."""
-    with suppress(OSError, IndexError):
-        return int(Path(f"/proc/{pid}/statm").read_bytes().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    with suppress(psutil.Error):
+        return int(psutil.Process(pid).memory_info().rss)
     return 0
 
 
@@ -131,26 +117,16 @@ def names(pids: Iterable[int]) -> str:
     """The first few by number and command, for a message."""
     told = []
     for pid in sorted(pids)[:3]:
-        with suppress(OSError):
-            command = Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode("utf-8", "replace")
-            told.append(f"{pid} ({command[:80]})")
+        with suppress(psutil.Error):
+            told.append(f"{pid} ({' '.join(psutil.Process(pid).cmdline())[:80]})")
     return ", ".join(told)
 
 
-def kill_all(known: set[int]) -> None:
+def kill_all(known: Collection[int]) -> None:
     """Kill and reap all descendants but those and theirs, and wait until they are dead, for five seconds at most."""
-    until, killed = time.monotonic() + 5.0, set[int]()
-    # While one of them ends, the kernel's lists may miss its children: what was killed is looked at by number, first.
-    while (left := set(filter(_lives, killed)) | descendants(known)) and time.monotonic() < until:
-        killed |= left
+    until = time.monotonic() + 5.0
+    while (left := descendants(known)) and time.monotonic() < until:
         for pid in left:
             with suppress(OSError):
                 os.kill(pid, signal.SIGKILL)
-            with suppress(ChildProcessError):
-                os.waitpid(pid, os.WNOHANG)
-
-
-def _lives(pid: int) -> bool:
-    with suppress(OSError, IndexError):
-        return stat(pid)[0] not in "ZX"
-    return False
+        psutil.wait_procs([one for one in psutil.process_iter() if one.pid in left], timeout=1.0)

@@ -27,6 +27,7 @@ from queue import SimpleQueue
 from typing import Any, Self
 
 import click
+import psutil
 
 from benchmarks.kills.cases import BETWEEN, Case, Kill, Left, Struck, draw_cases, judge, kind_of
 from benchmarks.kills.gate import LATE_SECONDS, Gate, Trap
@@ -86,13 +87,13 @@ class Nursery:
 
         def end() -> None:
             os.kill(pid, signal.SIGSTOP if order.get("cut") else signal.SIGKILL)
-            while _state(pid) not in ("T", ""):
+            while _state(pid) not in (psutil.STATUS_STOPPED, ""):
                 time.sleep(0.002)
 
         trap.arm(kill, end)
         self._nursery.send("go")
         said: dict[str, Any] = {}
-        while "over" not in said and _state(pid) != "T":
+        while "over" not in said and _state(pid) != psutil.STATUS_STOPPED:
             if order.get("cut") and not self._nursery.poll(0.02):
                 continue
             said |= self._hear()
@@ -128,10 +129,10 @@ class Nursery:
 
 
 def _state(pid: int) -> str:
-    """The kernel's letter for what a process does; T: it stands still. Empty where there is none."""
+    """What a process does, in psutil's word; empty where there is none."""
     try:
-        return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0]
-    except (FileNotFoundError, ProcessLookupError):
+        return str(psutil.Process(pid).status())
+    except psutil.NoSuchProcess:
         return ""
 
 
