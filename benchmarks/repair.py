@@ -1,0 +1,264 @@
+"""Repairs by facts against a plain agent's: `python -m benchmarks.repair [--sample N] [--seed N] [--model M] [--json]`.
+
+The first program of a task, a gold program with a fault that shows, is the same in every arm, so that arms differ in
+nothing but what comes after it. One sample a repair, three repairs at most. A run is continued from the files in
+--out. Exit status 3 if an outage is left.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
+from itertools import combinations, islice
+from pathlib import Path
+from typing import Any
+
+import click
+
+from atc import __version__
+from atc.agent import Agent
+from atc.attribute import attribute
+from atc.cli.settings import load_config
+from atc.cli.wiring import choose_model
+from atc.config import Config, public
+from atc.meter import BudgetSpent, Meter
+from atc.repair import correction
+from atc.synthesize import parse
+from atc.types import Attempt, Fault, Program, Solution
+from benchmarks.blame.gold import NoObservation, observe
+from benchmarks.blame.mutants import Mutant, mutants, pick
+from benchmarks.runner import suite
+from protocols.ask import Ask, Completion, Message, Powers, powers
+from protocols.jsontypes import JsonObject
+from protocols.toolbox import Toolbox
+from sandbox.base import Sandbox
+from sandbox.choose import open_sandbox
+from sandbox.journal import Journal, canonical
+from sandbox.limits import Limits
+from sandbox.trace import Pins
+from toolflow_bench.checks.gold import run_program
+from toolflow_bench.compare import compare
+from toolflow_bench.metrics import Row, summarize
+from toolflow_bench.rows import Header, RowFile
+from toolflow_bench.runner import Answered, Item, ask_item, digest
+from toolflow_bench.suites import choose_tasks, services_of
+from toolflow_bench.task import Task
+from toolflow_bench.workers import WorldLike, agree_to_all, answered, offered
+from toolflow_bench.world import World
+
+ARMS = ("traceback", "reflection", "facts")
+"""`traceback`: a plain code agent; the program runs unchecked, the model reads Python's traceback, and the next program
+runs all calls again. `reflection`: the same, with the paper's attributable reflection. `facts`: atc as it is."""
+_SETTINGS = ("docs", "max_tools", "max_repairs", "max_calls", "prompt_tokens", "sandbox", "decoding")
+_NO_PROGRAM = Fault(kind="syntax", message="The reply held no Python program.")
+
+
+@dataclass
+class FirstGiven:
+    """A model whose first reply is `program`; all else the model itself answers. `messages` is the first question."""
+
+    ask: Ask
+    program: str
+    messages: tuple[Message, ...] = ()
+    name: str = field(init=False)
+    prompt_tokens: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.name, self.prompt_tokens = self.ask.name, self.ask.prompt_tokens
+
+    @property
+    def powers(self) -> Powers:
+        """The model's."""
+        return powers(self.ask)
+
+    def __call__(self, messages: Sequence[Message], **options: Any) -> Completion:
+        """As the model itself; see `protocols.ask.Ask`."""
+        if self.messages:
+            return self.ask(messages, **options)
+        self.messages = tuple(messages)
+        return Completion(text=f"```python\n{self.program.rstrip()}\n```", model=self.name)
+
+
+class Bench:
+    """Answers items by any arm, one at a time, in one world: one sample a round, every write allowed.
+
+    `programs` are the first programs by item's id.
+    """
+
+    def __init__(
+        self, world: WorldLike, *, ask: Ask, sandbox: Sandbox, config: Config, programs: Mapping[str, str]
+    ) -> None:
+        self._world, self._ask, self._sandbox, self._programs = world, ask, sandbox, programs
+        self.config = replace(config, samples=1, strategy="chain", allow_writes=("all",))
+
+    def answer(self, arm: str, item: Item, /, *, seed: int, repeat: int = 0, max_seconds: float | None) -> Answered:  # noqa: ARG002
+        """What becomes of an item in an arm.
+
+        Raises:
+            AtcError: an outage, no verdict on the arm.
+        """
+        self._world.reset()
+        toolbox, question = offered(self._world, item), item.question
+        first = FirstGiven(self._ask, self._programs[question.id])
+        config = replace(self.config, max_seconds=max_seconds, repair=arm)
+        # Never closed: it would close the sandbox that all arms share.
+        agent = Agent(toolbox, model=first, sandbox=self._sandbox, config=config, ask_person=agree_to_all)
+        if arm == "facts":
+            solution = agent.run(question.question, seed=seed)
+        else:
+            agent.draft(question.question)
+            solution = self._solve_plainly(question.question, toolbox, first, config, seed)
+        return answered(solution, self._world, toolbox)
+
+    def _solve_plainly(self, question: str, toolbox: Toolbox, first: FirstGiven, config: Config, seed: int) -> Solution:
+        """A plain code agent: each attempt has a journal of its own, so what an earlier one called is called again."""
+        messages, first.messages = list(first.messages), ()  # the prompt that all arms begin with
+        meter = Meter(first, lambda _: None, max_seconds=config.max_seconds, max_tokens=config.max_tokens)
+        attempts, limit, pins = list[Attempt](), None, Pins(seed=seed, clock=time.time())
+        try:
+            while len(attempts) <= config.max_repairs and not (attempts and attempts[-1].fault is None):
+                if attempts:
+                    messages += correction(
+                        attempts[-1], toolbox, mode=config.repair, complete=meter.complete, messages=messages
+                    )
+                program = parse(meter.complete(messages, purpose="write", temperature=0.0, seed=0).text)
+                attempts.append(self._attempt(program, len(attempts), toolbox, meter, config, pins))
+        except BudgetSpent as spent:
+            limit = spent.limit
+        answer = attempts[-1].answer if attempts else None
+        return Solution(
+            task=question,
+            attempts=tuple(attempts),
+            status="failed" if answer is None else "solved",
+            answer=answer,
+            tools=tuple(toolbox),
+            usage=meter.usage,
+            seconds=meter.seconds,
+            limit=limit,
+        )
+
+    def _attempt(
+        self, program: Program | None, number: int, toolbox: Toolbox, meter: Meter, config: Config, pins: Pins
+    ) -> Attempt:
+        if program is None:
+            return Attempt(Program(""), (), None, _NO_PROGRAM, round=number)
+        limits, left = Limits(tool_calls=config.max_calls), meter.seconds_left
+        if left is not None:
+            limits = replace(limits, wall_seconds=max(1.0, min(limits.wall_seconds, left)))
+        trace = self._sandbox.run(program.source, toolbox, limits=limits, journal=Journal(pins=pins))
+        return Attempt(program, (), trace, attribute(program, (), trace, toolbox), round=number)
+
+
+def repeated(made: Sequence[JsonObject]) -> int:
+    """Calls of all attempts that were sent again: more of one than the attempt that issued most of them did."""
+    issued: dict[str, Counter[int]] = {}
+    sent: Counter[str] = Counter()
+    for call in made:
+        key = canonical(call["tool"], call["arguments"])
+        issued.setdefault(key, Counter())[call["attempt"]] += 1
+        sent[key] += call["outcome"] == "done" and not call["reused"]
+    return sum(max(0, count - max(issued[key].values())) for key, count in sent.items())
+
+
+def faulty_programs(tasks: Sequence[Task], world: World, sandbox: Sandbox, *, seed: int = 0) -> Iterator[Mutant]:
+    """A mutant of each task, in an order by seed, that fails when it runs, where one of those that are drawn does.
+
+    A fault shows where the program ends in an exception, or without an answer: one that only makes the answer wrong
+    tells no model anything.
+    """
+    rng = random.Random(f"{seed} repair")
+    for task in rng.sample(tasks, len(tasks)):
+        world.reset()
+        try:
+            drawn = list(pick(mutants(observe(task, world.toolbox), seed=seed), seed=seed))
+        except NoObservation:
+            continue
+        for mutant in rng.sample(drawn, len(drawn)):
+            world.reset()
+            trace = run_program(mutant.program, world.toolbox, sandbox)
+            failure = trace.failure
+            if failure.kind == "exception" if failure else not trace.stdout.strip() and trace.value is None:
+                yield mutant
+                break
+
+
+def run_arms(
+    items: Sequence[Item],
+    bench: Bench,
+    files: Mapping[str, Path],
+    header: Header,
+    *,
+    timeout_seconds: float | None = None,
+) -> dict[str, Any]:
+    """Ask every item in every arm, item by item. What the files hold already is not asked again.
+
+    Each item begins with another arm: the first one waits until a local model has read the prompt that all share.
+    """
+    names = list(files)
+    with ExitStack() as stack, click.progressbar(length=len(items) * len(names), file=sys.stderr) as bar:
+        own = {name: replace(header, settings={**header.settings, "arm": name}) for name in names}
+        opened = {name: stack.enter_context(RowFile(files[name], own[name])) for name in names}
+        for number, item in enumerate(items):
+            first = number % len(names)
+            for name in [*names[first:], *names[:first]]:
+                known = opened[name].rows.get((item.question.id, 0))
+                if known is None or not known.graded:
+                    work = partial(bench.answer, name)
+                    row = ask_item(item, work, seed=header.seed, repeat=0, timeout_seconds=timeout_seconds)
+                    opened[name].append(row)
+                bar.update(1)
+        found = {name: [opened[name].rows[item.question.id, 0] for item in items] for name in names}
+    return {
+        "arms": {name: figures(rows) for name, rows in found.items()},
+        "differences": {
+            f"{b} - {a}": asdict(compare(found[a], found[b], seed=header.seed))["differences"]
+            for a, b in combinations(names, 2)
+        },
+        "left": sum(not row.graded for rows in found.values() for row in rows),
+    }
+
+
+def figures(rows: Sequence[Row]) -> dict[str, Any]:
+    """What an arm came to; `repeated` are calls that were sent again."""
+    graded = [row for row in rows if row.graded]
+    every = summarize(rows).as_json()
+    shown = ("solved", "graded", "interval", "path", "repairs", "model_calls", "input_tokens", "output_tokens")
+    counts = {"sent": sum(row.calls for row in graded), "repeated": sum(repeated(row.made) for row in graded)}
+    return {**{name: every[name] for name in shown}, **counts}
+
+
+@suite
+@click.option("--sample", "count", type=click.IntRange(1), default=15, show_default=True, help="Drawn by --seed.")
+@click.option("--seed", default=0, show_default=True, help="What is drawn by.")
+@click.option("--model", help="As 'atc run' takes it.")
+@click.option("--timeout", type=click.FloatRange(1), default=600.0, show_default=True, help="Seconds a task and arm.")
+@click.option("--out", type=click.Path(path_type=Path), help="Folder of rows, a file an arm.")
+def main(count: int, seed: int, model: str | None, timeout: float, out: Path | None) -> dict[str, Any]:
+    tasks, config = choose_tasks(), load_config({"model": model})[0]
+    folder = out or config.state_dir / "bench" / f"repair-mutants-{seed}"
+    with ExitStack() as stack:
+        world = stack.enter_context(World(services_of(tasks), folder=config.cache_dir))
+        sandbox = stack.enter_context(closing(open_sandbox(config.sandbox, policy=config.policy)))
+        ask = choose_model(config)
+        faulty = list(islice(faulty_programs(tasks, world, sandbox, seed=seed), count))
+        items = [replace(Item.of(one.task), question=replace(one.task, id=one.id)) for one in faulty]
+        programs = {mutant.id: mutant.program for mutant in faulty}
+        bench = Bench(world, ask=ask, sandbox=sandbox, config=config, programs=programs)
+        every = public(bench.config)
+        settings = {"timeout": timeout, "sample": count} | {key: every[key] for key in _SETTINGS}
+        about = {"suite": "repair-mutants", "model": ask.name, "seed": seed}
+        data = digest([item.question for item in items])
+        header = Header(**about, data=data, version=__version__, settings=settings)
+        files = {name: folder / f"{name}.jsonl" for name in ARMS}
+        found = run_arms(items, bench, files, header, timeout_seconds=timeout)
+    return about | {"tasks": len(items), "rows": str(folder)} | found
+
+
+if __name__ == "__main__":
+    main()
