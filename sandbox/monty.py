@@ -40,12 +40,7 @@ MEMORY_BYTES = 2 * 2**30
 """A program gets no more, whatever the limits of its run say."""
 SUSPENSIONS = 100_000
 """How often one program may ask the host for anything, a name or the time included."""
-PARTS = FRAME_BYTES
-"""Parts and characters of a value that leaves the interpreter; a few bytes there may be endless when written out
-(`x = [x, x]`)."""
 SHOWN_FRAMES = 30
-
-NO_INPUT = "input() is not available: nobody is there to answer; print the result instead"
 
 
 class MontySandbox(OnDemand["_Pool"]):
@@ -78,10 +73,7 @@ class _Pool:
     """The interpreter's processes."""
 
     def __init__(self) -> None:
-        self._pool = _api().Monty(
-            max_processes=1024, checkout_timeout=START_SECONDS, request_timeout=TURN_SECONDS,
-            feed_duration_limit_grace=0.05, turn_duration_limit_grace=0.05,
-        )  # fmt: skip
+        self._pool = _api().Monty(max_processes=1024, checkout_timeout=START_SECONDS, request_timeout=TURN_SECONDS)
         try:
             self._pool.__enter__()
         except Exception as error:
@@ -97,10 +89,6 @@ def unavailable() -> str | None:
     """Why this machine cannot run monty; `None` where it can."""
     if importlib.util.find_spec("pydantic_monty") is None:
         return "the monty sandbox needs pydantic-monty; pip install 'automatic-tool-chain[monty]'"
-    try:
-        importlib.import_module("pydantic_monty._binary").find_monty_binary()
-    except (ImportError, OSError):
-        return "the monty sandbox needs pydantic-monty-runtime; pip install --force-reinstall pydantic-monty"
     return None
 
 
@@ -116,7 +104,7 @@ def _gone() -> NoReturn:
 class _Interpreter:
     """A `sandbox.rpc.Child`: a thread that has one process of the pool run a program, and speaks for it in frames."""
 
-    def __init__(self, pool: Any, limits: Limits) -> None:
+    def __init__(self, pool: _Pool, limits: Limits) -> None:
         self.channel, self._own = socket.socketpair()
         self._frames = Channel(self._own.fileno(), self._own.recv, self._own.send, gone=_gone)
         self._pool, self._limits = pool, limits
@@ -127,27 +115,20 @@ class _Interpreter:
         """The latest call that failed with a text."""
         workers.start(self._main)
 
-    def _interrupt(self) -> None:
-        """Kill the process."""
-        self._over.set()
-        with self._state:
-            if self._pid is not None:
-                with suppress(OSError):
-                    os.kill(self._pid, getattr(signal, "SIGKILL", signal.SIGTERM))
-
     def end(self) -> Exit:
         """Kill it, and wait for our thread."""
         if not self._left.wait(0.05):  # it may have said its last word, and go
-            self._interrupt()
+            self._over.set()
+            with self._state, suppress(OSError):
+                if self._pid is not None:
+                    os.kill(self._pid, getattr(signal, "SIGKILL", signal.SIGTERM))
         with suppress(OSError):
             self.channel.shutdown(socket.SHUT_RDWR)
         self._left.wait(START_SECONDS)
         self.channel.close()
         return Exit(0, None, 0.0)
 
-    def finish(self) -> None:
-        """As `end`."""
-        self.end()
+    finish = end
 
     def _main(self) -> None:
         try:
@@ -160,28 +141,25 @@ class _Interpreter:
 
     def _run(self, start: dict[str, Any]) -> dict[str, Any]:
         """The last word."""
-        self._source, self._tools, pins = start["source"], start["tools"], start["pins"]
-        self._saved = start["saved"]
+        self._source, self._tools, self._saved, pins = start["source"], start["tools"], start["saved"], start["pins"]
         self._file = f"<python-input-{len(self._saved)}>"
         seconds = max(min(self._limits.cpu_seconds, self._limits.wall_seconds, TURN_SECONDS), 0.001)
+        limits = {
+            "max_feed_duration_secs": seconds,
+            "max_turn_duration_secs": seconds,
+            "max_memory": min(self._limits.memory_bytes, MEMORY_BYTES),
+            "max_recursion_depth": 1000,
+            "max_suspensions": SUSPENSIONS,
+        }
+        policy = {
+            "datetime": datetime.datetime.fromtimestamp(pins["clock"], datetime.UTC),  # it stands still
+            "timezone": pins["timezone"],
+            "sleep": "call_host",
+            "random_start": {"seed": pins["seed"]},
+        }
         try:
             with self._pool.checkout(
-                script_name="program.py",
-                limits={
-                    "max_feed_duration_secs": seconds,
-                    "max_turn_duration_secs": seconds,
-                    "max_memory": min(self._limits.memory_bytes, MEMORY_BYTES),
-                    "max_recursion_depth": 1000,
-                    "max_suspensions": SUSPENSIONS,
-                    "max_total_sleep_secs": self._limits.wall_seconds,
-                },
-                os_policy={
-                    "datetime": datetime.datetime.fromtimestamp(pins["clock"], datetime.UTC),  # it stands still
-                    "timezone": pins["timezone"],
-                    "sleep": "call_host",
-                    "random_start": {"seed": pins["seed"]},
-                },
-                assert_message_annotations=False,
+                script_name="program.py", limits=limits, os_policy=policy, assert_message_annotations=False
             ) as session:
                 self._pid = session.worker_pid
                 try:
@@ -204,12 +182,12 @@ class _Interpreter:
         while not isinstance(step, api.MontyComplete):
             if self._over.is_set():
                 raise EOFError
-            if isinstance(step, api.NameLookupSnapshot):
-                name = step.variable_name
-                step = step.resume(value=_named(name)) if name in self._tools and not step.object_id else step.resume()
+            if isinstance(step, api.FunctionSnapshot) and (given := self._answer(step)) is not None:
+                step = step.resume(given)
+            elif isinstance(step, api.FunctionSnapshot):
+                step = step.resume_not_handled()
             else:
-                given = self._answer(step)
-                step = step.resume_not_handled() if given is None else step.resume(given)
+                step = step.resume()
         try:
             return {"done": plain(_bounded(step.output))}
         except TooLarge:
@@ -219,30 +197,25 @@ class _Interpreter:
         """What a call gives or raises in the program; None where monty itself is to refuse it."""
         name, args = asked.function_name, asked.args
         if asked.is_os_function:
-            return self._sleep(float(args[0])) if name.endswith("sleep") else None
-        if name in self._tools:
-            line, within = self._source.encode("utf-8", "replace").count(b"\n", 0, asked.position.start) + 1, ""
-            if asked.position.filename != self._file:  # a saved tool; nothing tells on which line it is called
-                line, within = 0, list(self._saved)[int(re.sub(r"\D", "", asked.position.filename))]
-            return self._call(name, args, asked.kwargs, (line, within))
+            if not name.endswith("sleep"):
+                return None
+            if (seconds := float(args[0])) > 0 and self._over.wait(min(seconds, threading.TIMEOUT_MAX)):
+                raise EOFError
+            return {"return_value": None}
         if name == "input":
-            return _raised("RuntimeError", NO_INPUT)
-        if name in ("exit", "quit"):
-            code = args[0] if args else None
-            said = "" if code in (None, 0) else shorten(code, 200) if isinstance(code, str) else "1"
-            return _raised("SystemExit", said)
-        return _raised("NameError", f"name {shorten(name, 100)!r} is not defined")
-
-    def _call(
-        self, tool: str, args: tuple[Any, ...], arguments: dict[str, Any], place: tuple[int, str]
-    ) -> dict[str, Any]:
+            return _raised("RuntimeError", "input() is not available: nobody is there to answer; print the result")
+        if name not in self._tools:
+            return _raised("NameError", f"name {shorten(name, 100)!r} is not defined")
+        line, within = self._source.encode("utf-8", "replace").count(b"\n", 0, asked.position.start) + 1, ""
+        if asked.position.filename != self._file:  # a saved tool; nothing tells on which line it is called
+            line, within = 0, list(self._saved)[int(re.sub(r"\D", "", asked.position.filename))]
         try:
-            _bounded([args, arguments])
+            _bounded([args, asked.kwargs])
             if args:
-                return _raised("TypeError", keywords_only(tool, self._tools[tool], args, arguments))
-            reply = self._frames.call(tool, arguments, place)
+                return _raised("TypeError", keywords_only(name, self._tools[name], args, asked.kwargs))
+            reply = self._frames.call(name, asked.kwargs, (line, within))
         except (TooLarge, ValueError):
-            return _raised("ValueError", f"{tool}() was given arguments that are too large, or no JSON")
+            return _raised("ValueError", f"{name}() was given arguments that are too large, or no JSON")
         if "error" not in reply:
             text = json.dumps(reply["value"], ensure_ascii=False)
             return {"return_value": json.loads(text.encode("utf-8", "replace"))}  # its strings hold no lone surrogates
@@ -250,11 +223,6 @@ class _Interpreter:
         said = sendable(reply["error"] if status is None else f"HTTP {status}: {reply['error']}")
         self._failed[said] = reply["id"]
         return _raised("RuntimeError", said)
-
-    def _sleep(self, seconds: float) -> dict[str, Any]:
-        if seconds > 0 and self._over.wait(min(seconds, threading.TIMEOUT_MAX)):
-            raise EOFError
-        return {"return_value": None}
 
     def _print(self, stream: str, text: str) -> None:
         if stream == "stdout":
@@ -298,21 +266,22 @@ class TooLarge(Exception):
 
 
 def _bounded(value: Any) -> Any:
-    """`value`, where it is plain data of at most `PARTS` parts and characters in all.
+    """`value`, where it is plain data and all its parts and characters fit into one frame.
+
+    A few bytes in the interpreter may be endless when they are written out (`x = [x, x]`).
 
     Raises:
-        TooLarge: it is not, or is nested too deeply, as what holds itself is.
+        TooLarge: they do not, or it is nested too deeply, as what holds itself is.
     """
-    left, inside = PARTS, [(value, LEVELS - 4)]
+    left, inside = FRAME_BYTES, [(value, LEVELS - 4)]
     while inside:
         item, levels = inside.pop()
         left -= 3 + (len(item) if isinstance(item, Sized) else 0)  # before what is in it is looked at
         if left < 0 or levels == 0 or not isinstance(item, _PLAIN):
             raise TooLarge
-        if isinstance(item, dict):
-            inside += [(part, levels - 1) for pair in item.items() for part in pair]
-        elif isinstance(item, list | tuple | set | frozenset):
-            inside += [(part, levels - 1) for part in item]
+        parts = [*item.keys(), *item.values()] if isinstance(item, dict) else item
+        if isinstance(parts, list | tuple | set | frozenset):
+            inside += [(part, levels - 1) for part in parts]
     return value
 
 
@@ -324,15 +293,6 @@ _PLAIN = (
 
 def _raised(type_: str, text: str) -> dict[str, Any]:
     return {"exc_type": type_, "message": sendable(text)}
-
-
-def _named(alias: str) -> Any:
-    """What stands for a tool that the program does not call but names: its calls come under the function's name."""
-
-    def function() -> None: ...
-
-    function.__name__ = function.__qualname__ = alias
-    return function
 
 
 def _fail(kind: str, type_: str, text: str, frames: list[list[Any]], call: int | None = None) -> dict[str, Any]:

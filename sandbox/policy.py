@@ -78,14 +78,7 @@ _INTERPRETER = INSPECT_ATTRIBUTES | frozenset(
     """.split()  # noqa: SIM905
 )
 """Attributes that lead to frames, code and the interpreter's own objects. Those with underscores are refused also where
-they stand as text: what else would a program do with such a string?"""
-
-_BY_NAME = frozenset(  # functions that take the name of an attribute as text
-    (
-        "getattr", "setattr", "delattr", "hasattr", "attrgetter", "methodcaller", "__getattribute__", "__getattr__",
-        "__setattr__", "__delattr__",
-    )
-)  # fmt: skip
+they stand in a text: what else would a program do with such a string?"""
 
 # Nodes that RestrictedPython refuses or never took up because its guards could not hold them, of which there are none.
 _TAKEN = frozenset(
@@ -185,8 +178,9 @@ class _Reviewer:
                 found = _attribute_problem(name)
             case ast.Attribute(attr=name, value=holder, ctx=use):
                 found = self._attribute(holder, name, changes=not isinstance(use, ast.Load))
-            case ast.Call(args=arguments):
-                found = self._by_name(node, arguments)
+            case ast.Call(func=ast.Name(id="getattr" | "setattr" | "delattr" as name), args=[holder, *_]):
+                module = self._module(holder)
+                found = module and f"{name}() is not available for the module {module!r}: write its names out"
             case ast.Constant(value=str(text)):
                 found = _text_problem(text)
             case ast.BinOp():
@@ -211,17 +205,6 @@ class _Reviewer:
         if module is None:
             return _attribute_problem(name)
         return member_problem(module, name) or (f"the module {module!r} cannot be changed" if changes else None)
-
-    def _by_name(self, call: ast.Call, arguments: list[ast.expr]) -> Problem:
-        """As text, what is refused as an attribute."""
-        name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
-        name = self._modules.get(name, name).rpartition(".")[2]  # `from operator import attrgetter as by`
-        if name not in _BY_NAME:
-            return None
-        texts = [_text(argument) or "" for argument in arguments]
-        if len(texts) > 1 and self._module(arguments[0]) is not None:
-            return self._attribute(arguments[0], texts[1], changes=name in ("setattr", "delattr"))
-        return _first(_attribute_problem(part) for text in texts for part in text.split("."))
 
     def _module(self, node: ast.AST) -> str | None:
         """The dotted path of the module, or of a part of one, that an expression stands for."""
@@ -266,11 +249,8 @@ def _attribute_problem(name: str) -> Problem:
 
 
 def _text_problem(text: str) -> Problem:
-    """What is wrong with a constant string: it has such a name in it, or is a format that reads such an attribute."""
-    for name in _WORD.findall(text) if "_" in text else ():
-        if name in _INTERPRETER and (name.startswith("__") or "{" in text):
-            return _attribute_problem(name)
-    return None
+    """What is wrong with a constant string: it has such a name in it."""
+    return _first(_attribute_problem(name) for name in _WORD.findall(text) if "_" in name)
 
 
 def _first(problems: Iterator[Problem]) -> Problem:
