@@ -1,24 +1,12 @@
-"""Sample tools, and how a test or a measurement runs a program over them."""
+"""A tool made of a schema and a function, for those who try a sandbox out."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
-from protocols.errors import ToolError
 from protocols.jsontypes import Json, JsonObject
 from protocols.protocol import Annotations, ToolProtocol
-from protocols.toolbox import Tool, Toolbox
-from sandbox.base import Sandbox
-from sandbox.journal import Journal
-from sandbox.limits import Limits
-from sandbox.trace import Trace
-
-ITEM = {
-    "type": "object",
-    "properties": {"id": {"type": "integer"}, "name": {"type": "string"}, "price": {"type": "number"}},
-    "required": ["id", "name", "price"],
-}
+from protocols.toolbox import Tool
 
 
 def make_tool(
@@ -39,32 +27,3 @@ def make_tool(
     hints = Annotations(read_only=not writes)
     protocol = ToolProtocol(name=name, input_schema=schema, output_schema=output, annotations=hints)
     return Tool(protocol, lambda arguments: call(**arguments))
-
-
-def shop() -> Toolbox:
-    """The tools that checks and sample programs use: `get_item(id)`, `list_items(page)`, `echo(text)`."""
-
-    def get_item(id: int) -> Json:  # noqa: A002 - the tool's argument
-        if not 0 <= id < 1000:
-            raise ToolError(404, f"no item {id}", curl=f"curl http://shop.example/items/{id}")
-        return {"id": id, "name": f"item {id}", "price": id * 1.5}
-
-    def list_items(page: int) -> Json:
-        return {"items": [get_item(page * 10 + row) for row in range(10)] if page < 5 else []}
-
-    listing = {"type": "object", "properties": {"items": {"type": "array", "items": ITEM}}, "required": ["items"]}
-    return Toolbox(
-        [
-            make_tool("get_item", {"id": {"type": "integer"}}, get_item, output=ITEM),
-            make_tool("list_items", {"page": {"type": "integer"}}, list_items, output=listing),
-            make_tool("echo", {"text": {"type": "string"}}, lambda text: text),
-        ]
-    )
-
-
-def run(
-    sandbox: Sandbox, source: str, tools: Toolbox | None = None, *, journal: Journal | None = None, **limits: Any
-) -> Trace:
-    """Run `source` over `tools` (the shop's when not given) within short limits."""
-    within = Limits(**{"wall_seconds": 20.0, "cpu_seconds": 10.0, **limits})
-    return sandbox.run(source, shop() if tools is None else tools, limits=within, journal=journal or Journal())

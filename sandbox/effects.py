@@ -112,62 +112,47 @@ class Effects:
             yield
 
     def _send(self, sending: Sending) -> Sent:
+        keyed = sending.keyed
         problem: ToolError | None = None
-        baseline: Json = None
+        note: str | None = None
         if sending.earlier is None:
-            baseline = None if sending.keyed else self._look(sending)
+            baseline = None if keyed else self._look(sending)
             intended = self.now()
         else:
             call, intended = sending.earlier
             baseline = call.baseline
             problem = ToolError(call.status, call.error or "its answer was lost", outcome="unknown")
         sending.intend(baseline)
-        note = None
         for number in range(SENDINGS):
-            if problem is not None:
-                found = self._again(sending, problem, baseline, intended, number)
-                if isinstance(found, Sent):
-                    return found
-                note = found
-                if not sending.keyed:  # anew: what is sent now may take as long again to show up
-                    sending.intend(baseline)
-                    intended = self.now()
+            if problem is not None and keyed:
+                if number:
+                    self.wait(problem.retry_after or _BACKOFF_SECONDS * 2**number)
+                note = "Its answer was lost; it was sent again under its idempotency key."
+            elif problem is not None:
+                shown = self._verify(sending, problem, baseline, intended)
+                if shown.state == "done":
+                    return Sent(shown.response, f"Its answer was lost; {shown.why}.")
+                if shown.state == "unclear":
+                    raise StillUnknown(problem, shown.why)
+                if problem.status == 409:
+                    raise _refused(problem)
+                self.wait(problem.retry_after or 0.0)
+                note = f"Its answer was lost; {shown.why}, so it was sent again."
+                sending.intend(baseline)  # anew: what is sent now may take as long again to show up
+                intended = self.now()
             try:
                 return Sent(sending.make(), note)
             except ToolError as error:
                 if error.outcome != "unknown":
                     raise
-                if error.status == 409 and problem is not None and problem.status == 409 and sending.keyed:
+                if keyed and error.status == 409 and problem is not None and problem.status == 409:
                     # Under its key the first answer would have been given again, had there been one.
                     raise _refused(error) from error
                 problem = error
         assert problem is not None
         raise StillUnknown(problem, f"none of its {SENDINGS} sendings was answered")
 
-    def _again(
-        self, sending: Sending, problem: ToolError, baseline: Json, intended: float, number: int
-    ) -> Sent | str | None:
-        """What a lost answer was, or a note with which to send the write again.
-
-        Raises:
-            ToolError: it is known not to have happened, and why.
-            StillUnknown: it must not be sent again.
-        """
-        if sending.keyed:
-            if number:
-                self.wait(problem.retry_after or _BACKOFF_SECONDS * 2**number)
-            return "Its answer was lost; it was sent again under its idempotency key."
-        verdict = self._verify(sending, problem, baseline, intended)
-        if isinstance(verdict, Sent):
-            return verdict
-        if verdict.state == "absent":
-            if problem.status == 409:
-                raise _refused(problem)
-            self.wait(problem.retry_after or 0.0)
-            return f"Its answer was lost; {verdict.why}, so it was sent again."
-        raise StillUnknown(problem, verdict.why)
-
-    def _verify(self, sending: Sending, problem: ToolError, baseline: Json, intended: float) -> Sent | Shown:
+    def _verify(self, sending: Sending, problem: ToolError, baseline: Json, intended: float) -> Shown:
         """What the verifying read shows, looked at until the service has had its time."""
         read = self.tools.verifier(sending.tool)
         if read is None:
@@ -176,17 +161,13 @@ class Effects:
         while True:
             try:
                 after = _read(read, sending)
+                shown = judge(sending.tool, read, sending.arguments, baseline, after, sending.results())
             except ToolError as error:
-                verdict = Shown("unclear", f"{read.alias}, which would show it, failed ({error})")
-            else:
-                verdict = judge(sending.tool, read, sending.arguments, baseline, after, sending.results())
-                if verdict.state == "done":
-                    return Sent(verdict.response, f"Its answer was lost; {verdict.why}.")
-                if verdict.state == "absent" and problem.status is not None and problem.status not in _GATEWAYS:
-                    return verdict  # it answered, so it is at work no more
+                shown = Shown("unclear", f"{read.alias}, which would show it, failed ({error})")
+            answered = problem.status is not None and problem.status not in _GATEWAYS  # so it is at work no more
             left = intended + self.settle_seconds - self.now()
-            if left <= 0:
-                return verdict
+            if shown.state == "done" or left <= 0 or (shown.state == "absent" and answered):
+                return shown
             self.wait(min(pause, left))
             pause *= 2
 
@@ -250,23 +231,22 @@ def judge(tool: Tool, read: Tool, arguments: JsonObject, baseline: Json, after: 
         if was := _matching(named, before or []):
             return _done(tool, read, was[0], "shows it no more")
         return Shown("unclear", f"{read.alias} does not show it, and did not before")
-    if method in ("PUT", "PATCH") and isinstance(binding, HttpBinding):
+    if updates := method in ("PUT", "PATCH") and isinstance(binding, HttpBinding):
         place = {name: value for name, value in named.items() if f"{{{name}}}" in binding.url}
         if place and before is not None:
             # Its own record tells; the others may be changed meanwhile by whoever wants.
             before, now = _matching(place, before), _matching(place, now)
-        if found := _matching(named, now):
-            return _done(tool, read, found[0], "shows it")
-        if before is not None and (now or _is_whole(read, after)) and not added(before, now) and not added(now, before):
-            return Shown("absent", f"{read.alias} shows it as it was before")
-        return Shown("unclear", f"{read.alias} does not tell")
-    if before is None:
+        candidates = now
+        changed = before is None or bool(added(before, now) or added(now, before))
+    elif before is None:
         return Shown("unclear", f"{read.alias} could not be asked before it was sent")
-    explained = {sorted_json(record) for result in results for record in _records(result, named)}
-    new = [record for record in added(before, now) if sorted_json(record) not in explained]
-    if found := _matching(named, new):
+    else:
+        explained = {sorted_json(record) for result in results for record in _records(result, named)}
+        candidates = [record for record in added(before, now) if sorted_json(record) not in explained]
+        changed = bool(candidates)
+    if found := _matching(named, candidates):
         return _done(tool, read, found[0], "shows it")
-    if new or not _is_whole(read, after):
+    if changed or not (_is_whole(read, after) or (updates and now)):
         return Shown("unclear", f"{read.alias} does not tell")
     return Shown("absent", f"{read.alias} does not show it")
 

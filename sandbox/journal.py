@@ -61,9 +61,8 @@ class Journal:
     _unfiled: list[ToolCall] = field(default_factory=list)
     """Reads of an execution that nothing could answer, not in order of issue, with the defaults of each."""
     _lost: dict[str, ToolCall] = field(default_factory=dict)
-    _failed: dict[int, ToolCall] = field(default_factory=dict)
-    """By index: calls that failed in the execution that is made again as number `_failed_again`, and did not end it."""
-    _failed_again: int = -1
+    _failed: dict[tuple[int, int], ToolCall] = field(default_factory=dict)
+    """Calls that failed in an execution that is made again, and did not end it; by the new number and index."""
     _execution: int = -1
     _unstored: str = field(default_factory=lambda: secrets.token_hex(8))
 
@@ -98,7 +97,7 @@ class Journal:
             self._defaults[call.index] = defaults
             return None
         entry = place.entry
-        if entry is not None and entry.known and (writes or entry.history == place.history):
+        if entry is not None and entry.call.outcome == "done" and (writes or entry.history == place.history):
             return _again(entry.call, call)
         if (failed := self._failed_before(call, writes=writes)) is not None:
             return _again(failed, call)
@@ -121,8 +120,7 @@ class Journal:
 
     def _failed_before(self, call: ToolCall, *, writes: bool) -> ToolCall | None:
         was = self.settled[call.index] if call.index < len(self.settled) else None
-        if was is None and self._execution == self._failed_again:
-            was = self._failed.get(call.index)
+        was = was or self._failed.get((self._execution, call.index))
         if was is None or was.error is None or (writes and was.outcome == "unknown"):
             return None
         return was if (was.tool, was.arguments) == (call.tool, call.arguments) else None
@@ -172,8 +170,7 @@ class Journal:
         if unfinished and executions:
             last = max((recorded.call.index for recorded in executions[-1]), default=0)
             failed = [one.call for one in executions[-1] if one.complete and one.call.outcome in ("refused", "unknown")]
-            self._failed = {call.index: call for call in failed if call.index < last}
-            self._failed_again = len(executions)
+            self._failed = {(len(executions), call.index): call for call in failed if call.index < last}
 
     def rule_out(self) -> None:
         """Somebody found out that the writes in doubt did not happen: they may be sent again."""
@@ -186,8 +183,8 @@ class Journal:
         """Every call that was made and answered, over all executions, in order of issue."""
         self._file()
         # Copies: another thread's call may come out meanwhile.
-        entries = [entry for found in list(self._done.values()) for entry in list(found) if entry.known]
-        return [entry.call for entry in sorted(entries, key=_order)]
+        entries = [entry for found in list(self._done.values()) for entry in list(found)]
+        return [entry.call for entry in sorted(entries, key=_order) if entry.call.outcome == "done"]
 
     def writes(self) -> tuple[ToolCall, ...]:
         """Every write that took effect, or may have, over all executions, in order of issue."""
@@ -266,10 +263,6 @@ class _Entry(NamedTuple):
     history: tuple[str, ...]
     writes: bool
     intended: float
-
-    @property
-    def known(self) -> bool:
-        return self.call.outcome == "done"
 
     @property
     def happened(self) -> bool:

@@ -74,7 +74,7 @@ class Child(Protocol):
             SandboxUnavailable: nobody can say what became of it.
         """
 
-    def finish(self) -> None:
+    def finish(self) -> object:
         """As `end`, where it has said its last word and nobody asks how it ended."""
 
 

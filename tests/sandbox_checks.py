@@ -5,8 +5,9 @@ from __future__ import annotations
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
+from benchmarks.sandbox.shop import ITEM, run
 from protocols.toolbox import Toolbox
-from sandbox.conformance import ITEM, make_tool, run
+from sandbox.conformance import make_tool
 from sandbox.errors import Paused
 from sandbox.journal import Journal
 from sandbox.trace import Pins

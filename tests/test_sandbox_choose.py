@@ -6,9 +6,9 @@ import sys
 
 import pytest
 
+from benchmarks.sandbox.shop import run
 from sandbox import choose
 from sandbox.choose import NAMES, Availability, automatic, open_sandbox
-from sandbox.conformance import run
 from sandbox.errors import SandboxUnavailable
 from sandbox.zygote import unavailable
 

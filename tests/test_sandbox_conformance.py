@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from sandbox import conformance
+from benchmarks.sandbox import shop
 from sandbox.journal import Journal
 from sandbox.limits import Limits
 from sandbox.trace import Pins, Trace
@@ -35,13 +35,12 @@ def test_conforms(sandbox, check):
 def test_ordinary_program_prints_what_cpython_prints(sandbox, path):
     source = path.read_text(encoding="utf-8")
     tools = {
-        alias: lambda tool=tool, **arguments: tool.unwrap(tool.call(arguments))
-        for alias, tool in conformance.shop().items()
+        alias: lambda tool=tool, **arguments: tool.unwrap(tool.call(arguments)) for alias, tool in shop.shop().items()
     }
     expected = io.StringIO()
     with contextlib.redirect_stdout(expected):
         exec(compile(source, str(path), "exec"), {"__name__": "__main__", **tools})
-    trace = conformance.run(sandbox, source)
+    trace = shop.run(sandbox, source)
     assert trace.failure is None
     assert trace.stdout == expected.getvalue() != ""
 
@@ -49,7 +48,7 @@ def test_ordinary_program_prints_what_cpython_prints(sandbox, path):
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
 def test_sample_program_leaves_its_trace(sandbox, path):
     journal = Journal(pins=NEW_YEAR)
-    trace = sandbox.run(path.read_text(encoding="utf-8"), conformance.shop(), limits=Limits(), journal=journal)
+    trace = sandbox.run(path.read_text(encoding="utf-8"), shop.shop(), limits=Limits(), journal=journal)
     expected = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
     assert _timeless(trace) == expected
 

@@ -15,8 +15,9 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.sandbox.shop import run
 from protocols.toolbox import Toolbox
-from sandbox.conformance import make_tool, run
+from sandbox.conformance import make_tool
 from sandbox.docker import DockerSandbox, container, engine, image, unavailable
 from sandbox.errors import SandboxUnavailable
 from tests import sandbox_checks
@@ -255,7 +256,8 @@ def test_what_a_killed_host_left_ends_and_is_removed_and_what_a_living_one_has_i
         import os, sys
         sys.path.insert(0, {str(ROOT)!r})
         from protocols.toolbox import Toolbox
-        from sandbox.conformance import make_tool, run
+        from benchmarks.sandbox.shop import run
+        from sandbox.conformance import make_tool
         from sandbox.docker import DockerSandbox, engine
         def started():
             print(os.getpid(), flush=True)

@@ -15,9 +15,10 @@ import pytest
 
 from benchmarks.sandbox.canaries import Canaries, environment, leaked, says_escaped, strings
 from benchmarks.sandbox.containment import Program
+from benchmarks.sandbox.shop import run, shop
 from protocols.toolbox import Toolbox
 from sandbox.choose import availability, open_sandbox
-from sandbox.conformance import make_tool, run, shop
+from sandbox.conformance import make_tool
 
 FOLDER = Path(__file__).resolve().parent.parent.parent / "shared" / "redteam"
 PROGRAMS = sorted(FOLDER.glob("*.py"))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from benchmarks.sandbox.shop import run
 from sandbox.choose import open_sandbox
-from sandbox.conformance import run
 from sandbox.errors import SandboxUnavailable
 from sandbox.monty import MontySandbox, unavailable
 from tests import sandbox_checks

@@ -13,10 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
+from benchmarks.sandbox.shop import shop
 from protocols.toolbox import Toolbox
 from sandbox import frames
 from sandbox.clock import waiting_on_person
-from sandbox.conformance import make_tool, shop
+from sandbox.conformance import make_tool
 from sandbox.errors import Diverged, SandboxUnavailable
 from sandbox.hints import mark
 from sandbox.journal import Journal

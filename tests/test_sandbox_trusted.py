@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks import local
-from sandbox.conformance import run
+from benchmarks.sandbox.shop import run
 from sandbox.trusted import WARNING, TrustedSandbox
 from tests import sandbox_checks
 

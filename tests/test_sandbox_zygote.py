@@ -14,8 +14,9 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.sandbox.shop import run
 from protocols.toolbox import Toolbox
-from sandbox.conformance import make_tool, run
+from sandbox.conformance import make_tool
 from sandbox.errors import SandboxUnavailable
 from sandbox.zygote import ZygoteSandbox, unavailable
 

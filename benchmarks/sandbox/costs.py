@@ -22,10 +22,11 @@ from benchmarks.runner import percentile
 from benchmarks.sandbox.canaries import Canaries, leaked, says_escaped, strings
 from benchmarks.sandbox.containment import Program
 from benchmarks.sandbox.host import PROGRAMS, changes, held, look, open_backend
+from benchmarks.sandbox.shop import shop
 from protocols.errors import AtcError
 from protocols.toolbox import Toolbox
 from sandbox.base import Sandbox
-from sandbox.conformance import make_tool, shop
+from sandbox.conformance import make_tool
 from sandbox.journal import Journal
 from sandbox.limits import Limits
 from sandbox.trace import Trace

@@ -22,11 +22,12 @@ from typing import Any, NoReturn
 
 import yaml
 
+from benchmarks.sandbox.shop import shop
 from protocols.errors import AtcError
 from protocols.toolbox import Tool, Toolbox
 from sandbox.base import Sandbox
 from sandbox.choose import NAMES, open_sandbox
-from sandbox.conformance import make_tool, shop
+from sandbox.conformance import make_tool
 from sandbox.journal import Journal
 from sandbox.limits import Limits
 from sandbox.trace import Trace
