@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from protocols.jsontypes import Json, JsonObject
 from protocols.protocol import HttpBinding, ToolProtocol, dump
 from protocols.schema import references
-from protocols.sources.openapi import annotations_of
+from protocols.sources.operation import annotations_of
 
 RESULT = "result"
 """The key of a response that is no object, in MCP's structured results."""

@@ -21,7 +21,7 @@ from protocols.jsontypes import Json
 from protocols.origin import is_url
 from protocols.protocol import BODYLESS, Location, PythonBinding, ToolProtocol, load
 from protocols.sources.fetch import fetch_document
-from protocols.sources.openapi import annotations_of, readable_name
+from protocols.sources.operation import annotations_of, readable_name
 
 _SHOWN = docs_page("reference/protocols#bare-descriptions")
 _SUFFIXES = (".json", ".yaml", ".yml")

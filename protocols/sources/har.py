@@ -23,12 +23,10 @@ from protocols.credentials import MASK, Mask
 from protocols.errors import SourceUnavailable
 from protocols.jsontypes import Json, JsonObject
 from protocols.origin import split_url
-from protocols.protocol import Evidence, HttpBinding, Location, ToolProtocol
+from protocols.protocol import Evidence, Location, ToolProtocol
 from protocols.reply import parse
 from protocols.secrets import conceals_nothing, covered, looks_random, names_secret, secrets_of
-from protocols.sources.arguments import Arguments, is_json
-from protocols.sources.openapi import annotations_of, readable_name
-from protocols.sources.schemas import Schemas
+from protocols.sources.operation import Arguments, annotations_of, is_json, readable_name
 from protocols.words import singular, snake
 
 _METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
@@ -220,25 +218,18 @@ def _operation(
     name: str, server: str, path: str, entries: Sequence[_Entry], mask: Mask
 ) -> tuple[ToolProtocol, list[RecordedCall]]:
     given = [_in_path(path, entry.segments) | entry.given for entry in entries]
-    arguments = Arguments(Schemas({}, where=server), path, server + path)
+    arguments = Arguments()
     names: dict[tuple[Location, str], str] = {}
     for place, wire in dict.fromkeys(key for one in given for key in one):
         schema = _schema(wire, [one[place, wire] for one in given if (place, wire) in one])
-        names[place, wire] = arguments.add(wire or "body", place, schema, required=place == "path")
+        names[place, wire] = arguments.add(wire, place, schema, required=place == "path")
     host, method = split_url(entries[0].origin)[0].host, entries[0].method
-    binding = HttpBinding(
-        method=method,
-        url=server + path,
-        locations=arguments.locations,
-        wire_names=arguments.wire_names,
-        body_argument=names.get(("body", "")),
-        credentials=(identifier(host),) if all(entry.credential for entry in entries) else (),
-    )
+    credentials = (identifier(host),) if all(entry.credential for entry in entries) else ()
     protocol = ToolProtocol(
         name=name,
         input_schema=arguments.input_schema,
         annotations=annotations_of(method),
-        binding=binding,
+        binding=arguments.binding(method, server + path, credentials=credentials),
         collection=host,
         evidence=Evidence(level="observed", observations=len(entries)),
     )

@@ -20,7 +20,8 @@ from protocols.sources.fetch import fetch_document
 from protocols.sources.folder import files_of, read_folder, read_protocols
 from protocols.sources.har import RecordedCall, is_har, read_har
 from protocols.sources.mcp import read_mcp
-from protocols.sources.openapi import annotations_of, read_openapi
+from protocols.sources.openapi import read_openapi
+from protocols.sources.operation import annotations_of
 from protocols.sources.python import is_module, read_functions, read_module
 from protocols.toolbox import Toolbox
 

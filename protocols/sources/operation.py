@@ -1,0 +1,85 @@
+"""One HTTP operation as a tool, wherever it was described: its arguments, its name, what its method says of it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+from protocols.alias import free_alias
+from protocols.protocol import Annotations, HttpBinding, Location
+
+FORM_TYPES = ("application/x-www-form-urlencoded", "multipart/form-data")
+
+
+@dataclass
+class Arguments:
+    """The arguments of one operation, each with its schema and its place in the request."""
+
+    properties: dict[str, Any] = field(default_factory=dict)
+    required: list[str] = field(default_factory=list)
+    locations: dict[str, Location] = field(default_factory=dict)
+    wire_names: dict[str, str] = field(default_factory=dict)
+    body_argument: str | None = None
+
+    def add(self, name: str, location: Location, schema: Any, *, required: bool) -> str:
+        """One argument, and what it is called: where a name is taken, its place stands before it.
+
+        An empty name is the body as a whole.
+        """
+        wanted = name or "body"
+        chosen = wanted if wanted not in self.properties else free_alias(f"{location}_{wanted}", self.properties)
+        self.properties[chosen] = schema
+        self.locations[chosen] = location
+        if required:
+            self.required.append(chosen)
+        if not name:
+            self.body_argument = chosen
+        elif chosen != name:
+            self.wire_names[chosen] = name
+        return chosen
+
+    @property
+    def input_schema(self) -> dict[str, Any]:
+        """The arguments as one object schema."""
+        return {"type": "object", "properties": self.properties} | (
+            {"required": self.required} if self.required else {}
+        )
+
+    def binding(self, method: str, url: str, **more: Any) -> HttpBinding:
+        """The binding of the operation; `more` are its other fields."""
+        return HttpBinding(
+            method=method,
+            url=url,
+            locations=self.locations,
+            wire_names=self.wire_names,
+            body_argument=self.body_argument,
+            **more,
+        )
+
+
+def readable_name(method: str, path: str) -> str:
+    """A name for an operation that has none: `GET /users/{id}/posts` → `get_users_posts_by_id`."""
+    variables = re.findall(r"\{([^{}]+)\}", path)
+    words = re.findall(r"[A-Za-z0-9]+", re.sub(r"\{[^{}]*\}", "", path)) or ([] if variables else ["root"])
+    by = ["by", *(re.sub(r"[^A-Za-z0-9]+", "_", variable).strip("_") for variable in variables)] if variables else []
+    return "_".join([method.lower(), *words, *by])
+
+
+def annotations_of(method: str) -> Annotations:
+    """What HTTP says of a method."""
+    match method.upper():
+        case "GET" | "HEAD" | "OPTIONS":
+            return Annotations(read_only=True)
+        case "PUT":
+            return Annotations(read_only=False, idempotent=True)
+        case "DELETE":
+            return Annotations(read_only=False, destructive=True, idempotent=True)
+        case _:
+            return Annotations(read_only=False)
+
+
+def is_json(media: str) -> bool:
+    """Whether a media type holds JSON: `application/json`, `application/problem+json`, `*/*`."""
+    kind = media.split(";")[0].strip().lower()
+    return kind in ("*/*", "application/*", "text/json", "application/json") or kind.endswith("+json")
