@@ -15,7 +15,7 @@ from typing import Literal
 
 from probing.kinds import kind_of, reads
 from probing.ledger import Ledger
-from probing.samples import Arguments, Called, Log, Note, ProbeSettings, Purpose, Sample, Watch, unwatched
+from probing.samples import Arguments, Log, ProbeSettings, Purpose, Sample, Watch, unwatched
 from protocols.errors import AtcError, ToolError, docs_page
 from protocols.jsontypes import Json, JsonObject
 from protocols.origin import split_url
@@ -285,7 +285,7 @@ class Caller:
                 self._log.intend(tool, plain, number=number)
                 news = self._send(new, plain)
             if news:
-                self._watch(Note(news))
+                self._watch(news)
             sample = self._log.find(tool, plain)
             sample = sample if sample is not None and sample.number == number else None
         return sample
@@ -342,7 +342,7 @@ class Caller:
                 said = error.body
                 sample = replace(sample, outcome=error.outcome, status=error.status, error=said, answer=error.answer)
             self._log.add(sample)
-            self._watch(Called(sample))
+            self._watch(sample)
         if error is not None and lost:
             return host.lost(sample.tool, error)
         news, nothing = host.answer(sample)

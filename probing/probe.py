@@ -19,7 +19,7 @@ from probing.gate import Caller, NotCalled, why_not
 from probing.ledger import Made
 from probing.links import Flows, ObservedLink, link_tests, observed_links
 from probing.questions import discover, sharpen
-from probing.samples import Log, Note, Phase, ProbeSettings, Step, Watch, unwatched
+from probing.samples import Log, ProbeSettings, Watch, unwatched
 from probing.session import Session
 from probing.teacher import Teacher, hints_in
 from probing.writes import Writes
@@ -112,28 +112,28 @@ class _Probing:
         session = self._session
         for number in range(session.settings.rounds + 1):
             before, session.round = session.log.sent, number
-            self._each("chain" if number else "discover", self._waiting(self._reads), partial(discover, session))
-            self._each("sharpen", self._answering(self._reads), self._sharpen)
+            self._each(self._waiting(self._reads), partial(discover, session))
+            self._each(self._answering(self._reads), self._sharpen)
             if number:
                 self._test_links()
             makers = self._waiting(self._allowed(self._writes.makers()))
             if number or not session.settings.rounds:
-                self._each("write", makers, self._writes.make)
-                self._each("sharpen", self._answering(makers), self._sharpen)
-                self._each("chain", self._waiting(self._reads), self._look_again)
+                self._each(makers, self._writes.make)
+                self._each(self._answering(makers), self._sharpen)
+                self._each(self._waiting(self._reads), self._look_again)
             if not self._waiting([*self._reads, *makers]) or (number and session.log.sent == before):
                 break
-        self._each("chain", self._waiting(self._reads), self._persevere)
+        self._each(self._waiting(self._reads), self._persevere)
         self._test_links()
         self.take_away()
         if self._teacher is not None:
-            self._each("describe", self._answering(session.protocols), self._describe)
+            self._each(self._answering(session.protocols), self._describe)
             if self._teacher.failed:
-                session.watch(Note(self._teacher.failed))
+                session.watch(self._teacher.failed)
 
     def take_away(self) -> None:
         """Take away what was made, as far as a tool for it is known and may be called."""
-        self._each("write", self._allowed(self._writes.removers()), self._writes.remove)
+        self._each(self._allowed(self._writes.removers()), self._writes.remove)
         self._writes.look_again()
 
     def result(self) -> Probed:
@@ -150,10 +150,8 @@ class _Probing:
             made=tuple(_told(session)),
         )
 
-    def _each(self, phase: Phase, tools: Iterable[str], work: Callable[[str], object]) -> None:
-        names = list(tools)
-        for place, name in enumerate(names):
-            self._session.watch(Step(phase=phase, round=self._session.round, tool=name, left=len(names) - place))
+    def _each(self, tools: Iterable[str], work: Callable[[str], object]) -> None:
+        for name in list(tools):
             try:
                 work(name)
             except NotCalled as refusal:
@@ -184,15 +182,13 @@ class _Probing:
         if not session.settings.rounds:  # no value of another tool, but for those that answer anyway
             made = {name: made[name] for name in self._answering(self._reads)}
         for _ in range(LINK_CALLS):
-            tests = list(link_tests(Flows(session.world, session.pools)))
             sent: set[str] = set()
-            for tool, arguments in tests:
+            for tool, arguments in link_tests(Flows(session.world, session.pools)):
                 free = tool in made and tool not in sent and made[tool] < LINK_CALLS and session.caller.left(tool)
                 if not free or session.called(tool, arguments):
                     continue
                 sent.add(tool)
                 made[tool] += 1
-                session.watch(Step(phase="link", round=session.round, tool=tool, left=len(tests)))
                 with suppress(NotCalled):
                     session.call(tool, arguments, purpose="link")
             if not sent:

@@ -35,10 +35,6 @@ Purpose = Literal["discover", "omit", "vary", "refuse", "link", "effect", "check
 values give, what a wrong value gives, whether a link holds, what a write changed, whether the tool still
 is what its protocol says. *recorded*: none of ours, but from a recording of somebody's own use."""
 
-Phase = Literal["discover", "chain", "sharpen", "link", "write", "describe"]
-"""*discover*: each tool alone. *chain*: with values of other tools. *sharpen*: what a tool takes and refuses. *link*:
-whether values flow as they seem to. *write*: what writes change. *describe*: a model puts it into words."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProbeSettings:
@@ -125,35 +121,11 @@ class Sample:
         return {name: given.value for name, given in self.arguments.items()}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
-    """Probing turns to a tool; `left` tools are still to be looked at in this phase."""
-
-    phase: Phase
-    round: int
-    tool: str
-    left: int
+Watch = Callable[["Sample | str"], None]
+"""Takes each call that came back and was not in the log before, and sentences that the person should know."""
 
 
-@dataclass(frozen=True, slots=True)
-class Called:
-    """A call came back; it was not in the log before."""
-
-    sample: Sample
-
-
-@dataclass(frozen=True, slots=True)
-class Note:
-    """Something that the person should know, in one sentence: a host that was given up, a model that failed."""
-
-    text: str
-
-
-Event = Step | Called | Note
-Watch = Callable[[Event], None]
-
-
-def unwatched(event: Event) -> None:
+def unwatched(_: Sample | str) -> None:
     """Nobody watches."""
 
 

@@ -77,7 +77,6 @@ def test_it_documents_what_it_can_and_says_the_rest(atc_, tmp_path):
         assert out.splitlines()[0].startswith(f"2 of 3 tools documented with {sent} calls: ")
         assert "\n  add_user: it may change something (its name says 'add'); --allow-writes lets it be called\n" in out
         assert "1 tool may change something and will not be called" in err
-        assert "round 0: calling tools alone (2 tools to go, 0 of at most 30 calls)" in err
         assert err.splitlines()[-1] == 'Next: atc run "…" --tools out'
         assert "\x1b" not in err
         assert {seen.method for seen in server.seen} == {"GET"}
@@ -110,7 +109,7 @@ def test_writes_are_named_before_they_are_made(atc_):
     place = lines.index("1 tool that will be called may change something:")
     assert lines[place + 1].split()[:3] == ["add_user", "writes", "at"]
     assert f"(POST {server.url}/users)" in lines[place + 1]
-    assert place < next(number for number, line in enumerate(lines) if line.startswith("round "))
+    assert lines[-1].startswith("Next: ")
     assert (code, bool(made)) == (0, True)
 
 
@@ -168,6 +167,8 @@ def test_wrong_usage(atc_, tmp_path):
         assert (code, out) == (2, ""), arguments
         assert said in err
         assert err.count("\n") == 1
+    code, _, err = atc_("probe", "nope.json", "-o", "out")
+    assert (code, "no such folder, file or Python module; give a folder" in err) == (3, True)
     (tmp_path / "other.py").write_text("def f(x):\n    '''F.\n\n    read_only = True\n    '''\n    return {'x': x}\n")
     assert atc_("probe", "other.py", "-o", "o", "--model", "none")[0] == 0
     code, out, err = atc_("probe", "bare", "-o", "o", "--model", "none")

@@ -154,7 +154,7 @@ def test_a_tool_that_cannot_be_called_says_so_when_called(tmp_path, binding):
     [
         ("nowhere", "'nowhere' is no tool source: there is no such folder, file or Python module; give a folder"),
         ("", "'' is no tool source"),
-        ("missing.yaml", "'missing.yaml' cannot be read: No such file or directory."),
+        ("missing.yaml", "'missing.yaml' is no tool source: there is no such folder, file or Python module"),
     ],
 )
 def test_a_source_that_is_not_there(source, message, tmp_path, monkeypatch):

@@ -104,10 +104,10 @@ def probe_command(
         requests_per_second=flags["rate"],
         timeout_seconds=flags["timeout"],
     )
-    many = Many(config, settings, tuple(modules), keep_values=keep_values)
+    many = Many(config, settings, keep_values=keep_values)
     if len(sources) > 1 or config.workers is not None:
-        if output is None or dry_run:
-            raise click.UsageError("--check and --dry-run take one SRC, and no --workers")
+        if output is None or dry_run or modules:
+            raise click.UsageError("--check, --dry-run and --module take one SRC, and no --workers")
         with open_pool(config, flags["jobs"]) as pool, redirect_stdout(sys.stderr):
             ended = probe_many(sources, output, many, pool)
         sys.exit(conclude_many(ended, as_json=as_json))
@@ -144,7 +144,7 @@ def allowed(tools: Toolbox, settings: ProbeSettings, log: Log) -> ProbeSettings:
     Raises:
         click.UsageError: `--allow-writes` names a tool that there is not.
     """
-    require_named(tools.values(), settings)
+    require_named((tool.protocol for tool in tools.values()), settings)
     agreed = settings if settings.allow_writes else replace(settings, allow_writes=True)
     writes = plan(tools, agreed, log).writes
     if not writes:

@@ -5,18 +5,18 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import redirect_stdout
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from atc.check import check
-from atc.cli.output import error_document, print_json, print_text, say
+from atc.cli.output import error_document, print_result, say
 from atc.cli.probe_report import probing_bar
 from atc.cli.state import open_store
 from atc.config import Config
 from atc.recording.recording import RecordedTools
 from atc.store import RunStore
-from atc.store.stored import StoredRun
+from atc.store.stored import RunSummary, StoredRun
 from atc.terminal import clipped, count
 from atc.types import Finding
 from probing.drift import CALLS, Checked, earlier_samples, recheck
@@ -48,23 +48,28 @@ def check_again(source: str, tools: Toolbox, config: Config, settings: ProbeSett
         checked = recheck(tools, log, settings=settings, earlier=earlier, watch=watch)
     with open_store(config) as store:
         broken = list(_broken_runs(store, checked.old, checked.new))
-    return _conclude(checked, broken, as_json=as_json)
+    problem = "" if checked.breaking or checked.calls else "Nothing could be checked."
+    document = {
+        "breaking": bool(checked.breaking),
+        "changes": [asdict(change) for change in checked.changes],
+        "broken_runs": [{"run": run.id, "task": run.task, "tools": t, "findings": list(map(asdict, found))}
+                        for run, t, found in broken],
+        "unchecked": dict(checked.unchecked),
+        "calls": checked.calls,
+    } | (error_document(problem, 3) if problem else {})  # fmt: skip
+    print_result(document, "\n".join(_check_lines(checked, broken)), as_json=as_json)
+    if problem:
+        say(problem)
+    return 1 if checked.breaking else 3 if problem else 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Broken:
-    """A stored run whose last program would not work any more, and what the check finds in it now.
-
-    `tools` are the changed tools that it calls, by their own names.
-    """
-
-    run: str
-    task: str
-    tools: tuple[str, ...]
-    findings: tuple[Finding, ...]
+_Broken = tuple[RunSummary, list[str], list[Finding]]
+"""A stored run whose last program would not work any more, the changed tools that it calls, what the check finds."""
 
 
-def _broken_runs(store: RunStore, old: Mapping[str, ToolProtocol], new: Mapping[str, ToolProtocol]) -> Iterator[Broken]:
+def _broken_runs(
+    store: RunStore, old: Mapping[str, ToolProtocol], new: Mapping[str, ToolProtocol]
+) -> Iterator[_Broken]:
     """The stored runs that the step from `old` to `new` breaks, newest first; both by the tools' own names."""
     changed = {name: protocol for name, protocol in old.items() if new.get(name) != protocol}
     for summary in store.list(None) if changed else ():
@@ -74,12 +79,10 @@ def _broken_runs(store: RunStore, old: Mapping[str, ToolProtocol], new: Mapping[
             alias: one.name for alias, one in run.protocols.items()
             if one.name in changed and (not one.binding or changed[one.name].binding in (None, one.binding))
         }  # fmt: skip
-        if not called or not run.attempts:
-            continue
-        before, after = (_certain(run, called, protocols) for protocols in (old, new))
-        if findings := tuple(finding for finding in after if finding not in before):
-            names = tuple(dict.fromkeys(called.values()))
-            yield Broken(run=run.summary.id, task=run.summary.task, tools=names, findings=findings)
+        if called and run.attempts:
+            before, after = (_certain(run, called, protocols) for protocols in (old, new))
+            if findings := [finding for finding in after if finding not in before]:
+                yield run.summary, list(dict.fromkeys(called.values())), findings
 
 
 def _certain(run: StoredRun, called: Mapping[str, str], protocols: Mapping[str, ToolProtocol]) -> list[Finding]:
@@ -95,31 +98,12 @@ def _certain(run: StoredRun, called: Mapping[str, str], protocols: Mapping[str, 
     return [finding for finding in findings if finding.certain]
 
 
-def _conclude(checked: Checked, broken: Sequence[Broken], *, as_json: bool) -> int:
-    """Print what a check found, and give the exit code."""
-    problem = "" if checked.breaking or checked.calls else "Nothing could be checked."
-    if as_json:
-        document = {
-            "breaking": bool(checked.breaking),
-            "changes": [asdict(change) for change in checked.changes],
-            "broken_runs": [asdict(one) for one in broken],
-            "unchecked": dict(checked.unchecked),
-            "calls": checked.calls,
-        }
-        print_json({**document, **(error_document(problem, 3) if problem else {})})
-    else:
-        print_text("\n".join(_check_lines(checked, broken)))
-    if problem:
-        say(problem)
-    return 1 if checked.breaking else 3 if problem else 0
-
-
-def _check_lines(checked: Checked, broken: Sequence[Broken]) -> Iterator[str]:
+def _check_lines(checked: Checked, broken: Sequence[_Broken]) -> Iterator[str]:
     for change in checked.changes:
         yield f"{change.severity:<9} {change.tool}: {change.text}"
-    for one in broken:
-        yield f"breaks    run {one.run} ({clipped(' '.join(one.task.split()), 80)})"
-        for finding in one.findings:
+    for run, _, findings in broken:
+        yield f"breaks    run {run.id} ({clipped(' '.join(run.task.split()), 80)})"
+        for finding in findings:
             yield f"          line {finding.line}: {clipped(' '.join(finding.message.split()), _WIDTH)}"
     for tool, why in checked.unchecked.items():
         yield f"unchecked {tool}: {why.rstrip('.')}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Any
@@ -13,16 +13,8 @@ from atc.terminal import count, escape_controls
 from probing.gate import Plan, PlannedTool
 from probing.output import READABLE, Written, coverage, made_line
 from probing.probe import Probed
-from probing.samples import Called, Event, Log, Note, Phase, Step
+from probing.samples import Log, Watch
 
-_PHASES: dict[Phase, str] = {
-    "discover": "calling tools alone",
-    "chain": "calling tools with what others gave",
-    "sharpen": "finding out what tools take and refuse",
-    "link": "finding out whether values flow as they seem to",
-    "write": "calling what changes something",
-    "describe": "putting it into words",
-}
 _MOST_SHOWN = 12
 """Tools without a response that the summary lists; the coverage report has all."""
 
@@ -56,24 +48,10 @@ def tool_lines(tools: Sequence[PlannedTool]) -> Iterator[str]:
 
 
 @contextmanager
-def probing_bar(log: Log, most: int) -> Iterator[Callable[[Event], None]]:
-    """A bar of a probing's calls, and a line for each of its phases and notes. What it gives takes the events."""
-    shown: tuple[int, Phase] | None = None
-
-    def watch(event: Event) -> None:
-        nonlocal shown
-        match event:
-            case Step() if (event.round, event.phase) != shown:
-                shown = event.round, event.phase
-                sent = f"{count(event.left, 'tool')} to go, {log.sent} of at most {count(most, 'call')}"
-                say(f"round {event.round}: {_PHASES[event.phase]} ({sent})")
-            case Called():
-                advance(log.sent)
-            case Note():
-                say(event.text)
-
+def probing_bar(log: Log, most: int) -> Iterator[Watch]:
+    """A bar of a probing's calls, with its sentences above. What it gives takes what probing tells."""
     with bar("calls", total=most) as advance:
-        yield watch
+        yield lambda event: say(event) if isinstance(event, str) else advance(log.sent)
 
 
 def conclude(written: Written, probed: Probed, log: Log, *, interrupted: bool, as_json: bool) -> int:

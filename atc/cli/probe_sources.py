@@ -9,11 +9,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import click
 
-from atc.cli.output import print_json, print_text, say
+from atc.cli.output import print_result, say
 from atc.cli.pool import portable
 from atc.cli.progress import bar, told_in_tenths
 from atc.cli.wiring import choose_model, invoke_settings
@@ -26,10 +26,9 @@ from probing.output import coverage, write
 from probing.probe import Probed, probe
 from probing.samples import FOLDER, Log, LogFile, Origin, ProbeSettings, Sample, Value
 from protocols.ask import Ask
-from protocols.errors import AtcError, InvalidProtocol, SourceUnavailable
+from protocols.errors import AtcError
 from protocols.invoke import Invoker
-from protocols.jsontypes import JsonObject
-from protocols.protocol import PythonBinding
+from protocols.protocol import ToolProtocol
 from protocols.sources import RecordedCall, load_source
 from protocols.toolbox import Tool, Toolbox
 
@@ -45,7 +44,6 @@ class Many:
 
     config: Config
     settings: ProbeSettings
-    modules: tuple[str, ...] = ()
     keep_values: bool = False
 
     def invoker(self) -> Invoker:
@@ -54,42 +52,32 @@ class Many:
         return Invoker(replace(settings, retries=0, timeout_seconds=self.settings.timeout_seconds))
 
 
-@dataclass(frozen=True)
-class _Source:
-    """A source that was read. Where it is sent, its tools arrive without their calls, which are `bound` there anew."""
-
-    text: str
-    folder: Path
-    tools: Toolbox
-    bound: bool = True
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        tools = [replace(tool, call=_unbound, admit=None) for tool in self.tools.values()]
-        return _arrived, (self.text, self.folder, tools)
-
-
-def _unbound(_: JsonObject) -> NoReturn:
-    raise AssertionError("the tool was not bound where it arrived")
-
-
-def _arrived(text: str, folder: Path, tools: Sequence[Tool]) -> _Source:
-    return _Source(text, folder, Toolbox(tools), bound=False)
-
-
 @dataclass(frozen=True, kw_only=True)
-class Ended:
-    """What became of a source: what was found, with how many calls in all; or the `error` that it ended with."""
+class OneOfMany:
+    """A source with its protocols, which the worker that probes it binds; then what was found with how many calls.
+
+    `error` says why it ended early.
+    """
 
     source: str
     folder: Path
+    protocols: Sequence[ToolProtocol] = ()
     probed: Probed | None = None
     sent: int = 0
     error: str = ""
     totals: Mapping[str, Any] = field(default_factory=dict)
     """Of the tools: how many, how many of them answered."""
 
+    @property
+    def line(self) -> str:
+        """How it ended."""
+        if self.error:
+            return self.error
+        tools = count(self.totals["tools"], "tool")
+        return f"{self.totals['answered']} of {tools} documented with {count(self.sent, 'call')}"
 
-def probe_many(sources: Sequence[str], output: Path, many: Many, pool: Pool) -> list[Ended]:
+
+def probe_many(sources: Sequence[str], output: Path, many: Many, pool: Pool) -> list[OneOfMany]:
     """Probe all `sources`, each into a folder below `output`, and say how each ended.
 
     Sources that call one host are probed one after another by one worker, so that its rate holds. Logs and protocols
@@ -99,26 +87,23 @@ def probe_many(sources: Sequence[str], output: Path, many: Many, pool: Pool) -> 
         click.UsageError: two sources would have one folder, or `--allow-writes` names a tool that none has.
     """
     folders = _folders(sources, output)
-    ended: list[Ended] = []
+    ended: list[OneOfMany] = []
     with many.invoker() as invoker, bar("sources", total=len(sources)) as advance:
 
-        def done(one: Ended) -> None:
-            ended.append(replace(one, folder=folders[one.source]))
-            say(f"{len(ended)}/{len(sources)}  {one.source}: {_line(one)}")
+        def done(one: OneOfMany) -> None:
+            ended.append(replace(one, folder=folders[one.source], protocols=(), probed=None))
+            say(f"{len(ended)}/{len(sources)}  {one.source}: {one.line}")
             advance(len(ended))
 
-        read: list[_Source] = []
-        for one in as_done(partial(_read, many, invoker, folders), sources, most=_LOADED_AT_ONCE):
-            if isinstance(one, Ended):
+        read = list(as_done(partial(_read, invoker, folders), sources, most=_LOADED_AT_ONCE))
+        for one in read:
+            if one.error:
                 done(one)
-            else:
-                read.append(one)
-        require_named((tool for one in read for tool in one.tools.values()), many.settings)
-        read.sort(key=lambda one: sources.index(one.text))
+        found = sorted((one for one in read if not one.error), key=lambda one: sources.index(one.source))
+        require_named((protocol for one in found for protocol in one.protocols), many.settings)
         # The configuration is made portable here: workers elsewhere have none of its files and variables.
         away = replace(many, config=portable(many.config)) if many.config.workers is not None else many
-        opened = partial(_prober, away, pool.kept_here(LogFile))
-        for group in pool(opened, _by_host(read)):
+        for group in pool(partial(_prober, away, pool.kept_here(LogFile)), _by_host(found)):
             for one in group:
                 if one.probed is not None:
                     written = write(one.folder, one.probed, keep_values=many.keep_values)
@@ -127,24 +112,15 @@ def probe_many(sources: Sequence[str], output: Path, many: Many, pool: Pool) -> 
     return sorted(ended, key=lambda one: sources.index(one.source))
 
 
-def conclude_many(ended: Sequence[Ended], *, as_json: bool) -> int:
+def conclude_many(ended: Sequence[OneOfMany], *, as_json: bool) -> int:
     """Print how all sources ended, and give the exit code: 3 where one failed, 1 where one has no tool documented."""
-    if as_json:
-        names = ("source", "sent", "error", "totals")
-        print_json([{name: getattr(one, name) for name in names} | {"folder": str(one.folder)} for one in ended])
-    else:
-        print_text("\n".join(f"{one.folder}: {_line(one)}" for one in ended))
-    failed = any(one.error for one in ended)
-    if failed:
+    names = ("source", "sent", "error", "totals")
+    document = [{name: getattr(one, name) for name in names} | {"folder": str(one.folder)} for one in ended]
+    print_result(document, "\n".join(f"{one.folder}: {one.line}" for one in ended), as_json=as_json)
+    if any(one.error for one in ended):
         say("The same command goes on; no call is made twice.")
-    return 3 if failed else int(any(not one.totals["answered"] for one in ended))
-
-
-def _line(one: Ended) -> str:
-    if one.error:
-        return one.error
-    tools = count(one.totals["tools"], "tool")
-    return f"{one.totals['answered']} of {tools} documented with {count(one.sent, 'call')}"
+        return 3
+    return int(any(not one.totals["answered"] for one in ended))
 
 
 def _folders(sources: Sequence[str], output: Path) -> dict[str, Path]:
@@ -158,41 +134,33 @@ def _folders(sources: Sequence[str], output: Path) -> dict[str, Path]:
     return {source: output / name for name, source in names.items()}
 
 
-def _read(many: Many, invoker: Invoker, folders: Mapping[str, Path], source: str) -> _Source | Ended:
-    """A source with its tools, whose log is begun, or why it cannot be had."""
+def _read(invoker: Invoker, folders: Mapping[str, Path], source: str) -> OneOfMany:
+    """A source with its protocols, whose log is begun, or why it cannot be had."""
+    one = OneOfMany(source=source, folder=folders[source].absolute())  # a worker may stand in another one
     try:
-        loaded = load_source(source, invoker=invoker, modules=many.modules)
-    except (SourceUnavailable, InvalidProtocol) as error:
-        return Ended(source=source, folder=folders[source], error=str(error))
-    if many.config.workers is not None and any(_is_code(tool) for tool in loaded.tools.values()):
-        told = f"{source!r} is code of this machine, which is sent nowhere; probe it without --workers."
-        return Ended(source=source, folder=folders[source], error=told)
-    folder = folders[source].absolute()  # a worker may stand in another one
-    try:
-        with Log(folder) as log:
-            own(log, source, folder, dry_run=False)
+        loaded = load_source(source, invoker=invoker)
+        if loaded.functions:
+            return replace(one, error=f"{source!r} is Python code, which is probed alone: give it as the only SRC.")
+        with Log(one.folder) as log:
+            own(log, source, one.folder, dry_run=False)
             recall(loaded.recorded, log)
     except (AtcError, click.UsageError) as error:
-        return Ended(source=source, folder=folders[source], error=str(error))
-    return _Source(source, folder, loaded.tools)
+        return replace(one, error=str(error))
+    return replace(one, protocols=[tool.protocol for tool in loaded.tools.values()])
 
 
-def _is_code(tool: Tool) -> bool:
-    return tool.protocol.binding is None or isinstance(tool.protocol.binding, PythonBinding)
-
-
-def require_named(tools: Iterable[Tool], settings: ProbeSettings) -> None:
+def require_named(protocols: Iterable[ToolProtocol], settings: ProbeSettings) -> None:
     """Raise click.UsageError where `--allow-writes` names a tool that is none of these."""
     named = frozenset() if isinstance(settings.allow_writes, bool) else settings.allow_writes
-    if strange := sorted(named - {tool.protocol.name for tool in tools}):
+    if strange := sorted(named - {protocol.name for protocol in protocols}):
         raise click.UsageError(f"--allow-writes names no tool of the source: {', '.join(strange)}")
 
 
-def _by_host(sources: Iterable[_Source]) -> list[list[_Source]]:
+def _by_host(sources: Iterable[OneOfMany]) -> list[list[OneOfMany]]:
     """The sources, those together that call one host, even by way of a third."""
-    groups: list[tuple[set[str], list[_Source]]] = []
+    groups: list[tuple[set[str], list[OneOfMany]]] = []
     for source in sources:
-        hosts, members = {host_of(tool.protocol) for tool in source.tools.values()}, [source]
+        hosts, members = {host_of(protocol) for protocol in source.protocols}, [source]
         for group in [group for group in groups if group[0] & hosts]:
             groups.remove(group)
             hosts, members = hosts | group[0], [*group[1], *members]
@@ -201,32 +169,30 @@ def _by_host(sources: Iterable[_Source]) -> list[list[_Source]]:
 
 
 @contextmanager
-def _prober(many: Many, open_lines: Callable[[Path], Any]) -> Iterator[Callable[[Sequence[_Source]], list[Ended]]]:
+def _prober(
+    many: Many, open_lines: Callable[[Path], Any]
+) -> Iterator[Callable[[Sequence[OneOfMany]], list[OneOfMany]]]:
     """A worker that probes the sources of one host."""
     with many.invoker() as invoker, open_model(many.config) as ask:
 
-        def work(group: Sequence[_Source]) -> list[Ended]:
-            ended: list[Ended] = []
-            for source in group:
+        def one_source(one: OneOfMany) -> OneOfMany:
+            try:
+                with Log(one.folder, open_lines) as log:
+                    tools = Toolbox(Tool(protocol, invoker.bind(protocol)) for protocol in one.protocols)
+                    probed = probe(tools, log, settings=many.settings, ask=ask)
+                    return replace(one, probed=probed, sent=log.sent)
+            except AtcError as error:  # of the source, or ours: the others are probed
+                return replace(one, error=str(error))
+
+        def work(group: Sequence[OneOfMany]) -> list[OneOfMany]:
+            ended: list[OneOfMany] = []
+            for one in group:
                 if ended and many.settings.requests_per_second:
                     time.sleep(1 / many.settings.requests_per_second)
-                ended.append(_probed(source, many, invoker, ask, open_lines))
+                ended.append(one_source(one))
             return ended
 
         yield work
-
-
-def _probed(source: _Source, many: Many, invoker: Invoker, ask: Ask | None, open_lines: Callable[[Path], Any]) -> Ended:
-    """Probe one source to its end, or to an error of ours."""
-    tools = source.tools
-    if not source.bound:
-        tools = Toolbox(replace(tool, call=invoker.bind(tool.protocol)) for tool in tools.values())
-    try:
-        with Log(source.folder, open_lines) as log:
-            probed = probe(tools, log, settings=many.settings, ask=ask)
-            return Ended(source=source.text, folder=source.folder, probed=probed, sent=log.sent)
-    except AtcError as error:
-        return Ended(source=source.text, folder=source.folder, error=str(error))
 
 
 def own(log: Log, source: str, folder: Path, *, dry_run: bool) -> None:
@@ -244,12 +210,10 @@ def recall(recorded: Iterable[RecordedCall], log: Log) -> None:
     for call in recorded:
         if log.find(call.tool, call.arguments) is None:
             arguments = {name: Value(value, Origin(kind="given")) for name, value in call.arguments.items()}
+            number = log.next_number
             log.add(
-                Sample(
-                    number=log.next_number, tool=call.tool, arguments=arguments, purpose="recorded",
-                    outcome="done", response=call.response, seconds=0.0,
-                )
-            )  # fmt: skip
+                Sample(number=number, tool=call.tool, arguments=arguments, purpose="recorded", response=call.response)
+            )
 
 
 @contextmanager

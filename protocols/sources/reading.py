@@ -140,7 +140,7 @@ def _read(spelled: _Spelling, invoker: Invoker, modules: Collection[str]) -> Sou
     if is_url(location):
         source = _read_document(spelled, invoker, ())
         return replace(source, home=homes[0], protocols=[_pinned(p, homes, location) for p in source.protocols])
-    if location.strip() and (path.exists() or path.suffix.lower() in (".json", ".yaml", ".yml", ".har")):
+    if location.strip() and path.exists():
         return _read_document(spelled, invoker, modules)
     raise SourceUnavailable(
         f"{location!r} is no tool source: there is no such folder, file or Python module; give a folder of protocols, "
