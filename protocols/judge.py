@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
+from math import prod
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
@@ -19,16 +18,12 @@ from protocols.schema import dotted, first_error, inside, parts, pointer, subsch
 MOST_STEPS = 5_000_000
 """Comparisons of a part of a value with a part of its schema, by which one validation is bounded."""
 MOST_PARTS = 200_000
-"""Parts of a schema; a larger one is not read."""
+"""Parts of a schema; a larger one is not read. Also how many of its schemas may meet at all places of a value."""
 MOST_VIOLATIONS = 20
 """Clauses that are named of all that one value breaks."""
 _MOST_AT_ONE_PLACE = 10_000  # schemas that are compared with one part of a value
-_MOST_VISITS = 200_000  # of schemas, to learn what one value costs
-_STEPS_OF_A_VALUE = 3  # to read it
-_STATES_PER_STEP = 40  # of a pattern that are followed for one character, in the time of one comparison
-_LONGEST_PATTERN, _MOST_STATES, _STATES_OF_RETRIES = 10_000, 1_000_000_000, 2_000
-_PATTERN_PARTS = re.compile(r"\\.|\[(?:\\.|[^\]\\])*+\]?|\{\d{1,9}(?:,\d{0,9})?\}|.", re.DOTALL)
-_RETRIES = re.compile(r"\(\?(?:[=!>(]|<[=!])|\\[1-9gkK]|[*+?}]\+")
+_CHARACTERS_PER_STEP = 40  # that a pattern of one state reads in the time of one comparison
+_RETRIES = re.compile(r"\(\?(?:[=!>(]|<[=!])|\\[1-9gkK]|[*+?}]\+")  # look-around and back-references
 _BRANCHES = ("anyOf", "oneOf")
 _COMBINED = ("allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas", "dependencies")
 _UNEVALUATED = ("unevaluatedItems", "unevaluatedProperties")
@@ -62,14 +57,25 @@ class Judge:
         inner = (part for part in parts(schema) if isinstance(part, Mapping) and part is not schema)
         # In a document of its own within the schema, references are that document's.
         self._has_documents = any(not str(part.get("$id") or "#").startswith("#") for part in inner)
-        self._lock = threading.Lock()  # of what follows
-        self._visits = 0
         self._places: dict[tuple[int, ...], _Place] = {}
+        self._met = 0  # schemas at all places so far
 
     def valid(self, value: Json) -> bool:
         """Whether `value` conforms. Raises `TooMuch`, and `ValueError` for what is no JSON."""
-        with self._lock:
-            self._check(value)
+        spent, left = 0, [(value, self._place([self._schema]))]
+        while left:
+            whole, place = left.pop()
+            spent += len(place.schemas) + place.comparisons
+            if isinstance(whole, str):
+                spent += len(whole) * place.states // _CHARACTERS_PER_STEP
+            elif isinstance(whole, Mapping):
+                spent += sum(map(len, whole)) * place.key_states // _CHARACTERS_PER_STEP
+            if isinstance(whole, list | tuple | Mapping):
+                other: type = str if isinstance(whole, Mapping) else int
+                inner = whole.items() if isinstance(whole, Mapping) else enumerate(whole)
+                left += [(part, self._below(place, key if key in place.own_keys else other)) for key, part in inner]
+            if spent > MOST_STEPS:
+                raise TooMuch("it and its schema are too large together")
         return self._validator.is_valid(value)
 
     def errors(self, value: Json) -> Iterator[jsonschema_rs.ValidationError]:
@@ -86,29 +92,10 @@ class Judge:
         except (LookupError, ValueError, RecursionError):  # a reference to a clause that was left out, or by one
             return
 
-    def _check(self, value: Json) -> None:
-        """Raise `TooMuch` where the validation of `value` would take more than `MOST_STEPS` comparisons."""
-        self._visits = 0
-        top = self._place([self._schema])
-        spent, left = top.steps(value), [(value, top)]
-        while left and spent <= MOST_STEPS:
-            whole, place = left.pop()
-            inner: Iterable[tuple[Any, Json]] = ()
-            if isinstance(whole, Mapping):
-                inner = whole.items()
-                spent += sum(map(len, whole)) * place.key_states // _STATES_PER_STEP
-            elif isinstance(whole, list | tuple):
-                inner = enumerate(whole)
-            for key, part in inner:
-                known = key if key in place.own_keys else str if isinstance(key, str) else int
-                if known not in place.children:
-                    place.children[known] = self._place([x for one in place.schemas for x in inside(one, known)])
-                below = place.children[known]
-                spent += below.steps(part)
-                if isinstance(part, list | tuple | Mapping):
-                    left.append((part, below))
-        if spent > MOST_STEPS:
-            raise TooMuch("it and its schema are too large together")
+    def _below(self, place: _Place, key: Any) -> _Place:
+        if key not in place.children:
+            place.children[key] = self._place([part for schema in place.schemas for part in inside(schema, key)])
+        return place.children[key]
 
     def _place(self, schemas: Sequence[Any]) -> _Place:
         """The place that these schemas describe, with all that they combine."""
@@ -125,15 +112,15 @@ class Judge:
         left = list(schemas)
         while left:
             schema = left.pop()
-            self._visits += 1
-            if len(found) > _MOST_AT_ONE_PLACE or self._visits > _MOST_VISITS:
+            self._met += 1
+            if len(found) > _MOST_AT_ONE_PLACE or self._met > MOST_PARTS:
                 raise TooMuch("its schema is too tangled, or refers to itself at one place")
             if isinstance(schema, Mapping):
                 found.append(schema)
                 left += subschemas(schema, *_COMBINED)
                 for ref in (schema.get("$ref"), schema.get("$dynamicRef")):
                     if isinstance(ref, str):
-                        target = pointer(self._schema, unquote(ref))
+                        target = pointer(self._schema, unquote(ref)) if re.match("#(/|$)", ref) else None
                         if target is None or self._has_documents:
                             raise TooMuch(f"its reference {ref[:80]!r} is not followed")
                         left.append(target)
@@ -148,44 +135,22 @@ class _Place:
         self.children: dict[Any, _Place] = {}
         self.own_keys: set[str | int] = set()
         """Those that the schemas treat in their own way."""
-        self.key_states = sum(_STATES_PER_STEP + _states(str(one.get("pattern", ""))) for one in names)
-        """States of patterns that each character of a key meets."""
-        self._comparisons, self._states = _STEPS_OF_A_VALUE + len(schemas), 0
+        self.comparisons = 3  # to read a value
+        self.states = sum(_states(schema["pattern"]) for schema in schemas if "pattern" in schema)
+        self.key_states = sum(_CHARACTERS_PER_STEP + _states(one.get("pattern", "")) for one in names)
+        """States of patterns that each character of a text, or of a key, meets."""
         for schema in schemas:
             self.own_keys.update(schema.get("properties") or ())
             self.own_keys.update(range(len(schema.get("prefixItems") or ())))
-            if isinstance(listed := schema.get("enum"), list):
-                self._comparisons += sum(isinstance(one, list | Mapping) for one in listed)
-            if isinstance(pattern := schema.get("pattern"), str):
-                self._states += _states(pattern)
-            self.key_states += sum(_STATES_PER_STEP + _states(one) for one in schema.get("patternProperties") or ())
-
-    def steps(self, value: Json) -> int:
-        """About how many comparisons a value costs here, without what stands in it."""
-        if self._states and isinstance(value, str):
-            return self._comparisons + len(value) * self._states // _STATES_PER_STEP
-        return self._comparisons
+            self.comparisons += sum(isinstance(one, list | Mapping) for one in schema.get("enum") or ())
+            self.key_states += sum(_CHARACTERS_PER_STEP + _states(one) for one in schema.get("patternProperties") or ())
 
 
-@lru_cache(maxsize=1024)
 def _states(pattern: str) -> int:
-    """About how many states a pattern has with its counted repetitions written out."""
-    if len(pattern) > _LONGEST_PATTERN:
-        return _MOST_STATES
-    open_groups, total, last = [], 0, 0
-    for piece in _PATTERN_PARTS.findall(pattern):
-        if piece == "(":
-            open_groups.append(total)
-            total = 0
-        elif piece == ")" and open_groups:
-            last = total
-            total += open_groups.pop()
-        elif len(piece) > 2 and piece[0] == "{":
-            total += last * max(0, max(int(number) for number in re.findall(r"\d+", piece)[:2]) - 1)
-        else:
-            total, last = total + 1, 1
-    # Look-around and back-references are tried again and again at one place.
-    return min(total, _MOST_STATES) + (_STATES_OF_RETRIES if _RETRIES.search(pattern) else 0)
+    """At least how many states a pattern has with its counted repetitions written out, but for a few."""
+    counts = [int(count) for count in re.findall(r"(\d{1,9})\}", pattern)]
+    repeated = prod(count or 1 for count in counts) * len(pattern) if "){" in pattern else len(pattern) + sum(counts)
+    return repeated + (2_000 if _RETRIES.search(pattern) else 0)
 
 
 def _without_branches(schema: Any) -> Any:
