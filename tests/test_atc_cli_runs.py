@@ -9,7 +9,7 @@ import pytest
 
 from atc import events
 from atc.cli.main import _guarded
-from atc.cli.state import open_store
+from atc.cli.wiring import open_store
 from atc.config import Config
 from atc.types import Attempt, Fact, Fault, Program, Solution, Usage
 from protocols.ask import Completion, Message

@@ -15,7 +15,7 @@ from xml.etree import ElementTree
 import pytest
 
 from atc.agent import Agent
-from atc.cli.state import open_store
+from atc.cli.wiring import open_store
 from atc.config import Config
 from atc.models.scripted import ScriptedModel
 from protocols.invoke import Invoker

@@ -19,7 +19,7 @@ import pytest
 import requests
 import uvicorn
 
-from atc.cli.runs_view import _resume_with
+from atc.cli.runs import _resume_with
 from atc.consent import AskPerson, Question
 from atc.events import AttemptEnded, ModelAsked, ModelReplied, Noted
 from atc.recording.recording import without_secrets

@@ -7,8 +7,7 @@ import sys
 
 import pytest
 
-from atc.cli.agents import open_agent
-from atc.cli.state import open_store
+from atc.cli.wiring import open_agent, open_store
 from atc.config import Config
 from atc.models.scripted import ScriptedModel
 from atc.serve.gateway import Gateway
@@ -65,7 +64,7 @@ def atc_(config, atc_, monkeypatch):
 
     def run(*arguments, replies=()):
         programs = [f"```python\n{reply}```" for reply in replies]
-        monkeypatch.setattr("atc.cli.agents.choose_model", lambda *_, **__: ScriptedModel(*programs))
+        monkeypatch.setattr("atc.cli.wiring.choose_model", lambda *_, **__: ScriptedModel(*programs))
         return atc_(*arguments)
 
     return run
@@ -283,7 +282,7 @@ def test_a_secret_of_the_program_never_stands_in_the_tool(solved, atc_, config):
 def test_on_a_terminal_each_literal_is_asked_about(solved, atc_, monkeypatch):
     solved()
     answers = {"Is 'Bonn' a": "city", "Is 10 a": ""}
-    monkeypatch.setattr("atc.cli.runs_save.has_person", lambda: True)
+    monkeypatch.setattr("atc.cli.runs_files.has_person", lambda: True)
     monkeypatch.setattr("click.prompt", lambda question, **_: answers.pop(question.partition(" parameter?")[0]))
     code, out, err = atc_("runs", "save", "last", "--as-tool", "spent", "--json")
     assert (code, answers) == (0, {}), err

@@ -1,49 +1,206 @@
-"""`atc bench`: how many questions of a suite are solved, and what it takes."""
+"""`atc bench`: how many questions of a suite are solved, and what it takes; ToolFlow's tasks and services."""
 
 from __future__ import annotations
 
+import json
+import os
+import secrets
+import sys
+import threading
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+
 import click
 
-from atc.cli.lazy import LazyGroup
-from atc.cli.options import json_option
-from atc.cli.output import print_columns, print_json
+from atc.cli.bench_run import flights, toolflow
+from atc.cli.options import FILE, json_option
+from atc.cli.output import print_columns, print_json, print_result, print_text, say
+from atc.cli.progress import bar
+from atc.cli.settings import load_config
+from atc.cli.wiring import open_agent
+from atc.terminal import count
+from toolflow_bench.checks.suite import check_tasks
+from toolflow_bench.services.serve import serve as start
+from toolflow_bench.services.service import NAMES, find_service
+from toolflow_bench.task import load_tasks, require_gold, to_document
+
+_REPORT_EPILOG = """\b
+Examples:
+  atc bench report chain.jsonl react.jsonl -o report.html
+  atc bench report rows.jsonl --json
+"""
+_FRESH_EPILOG = """\b
+Examples:
+  atc bench fresh --seed 7 -o fresh-7
+  atc bench run toolflow --data fresh-7 --model gpt-5
+"""
+_SERVE_EPILOG = """\b
+Examples:
+  atc bench serve
+  atc bench serve flights movies --port 8000
+  atc bench serve --mcp
+"""
 
 
-@click.group(
-    cls=LazyGroup,
-    verbs={
-        "list": ("atc.cli.bench:list_", "The suites."),
-        "run": ("atc.cli.bench:run", "Measure with a suite."),
-        "report": ("atc.cli.bench_report:report", "Compare runs on one page of HTML."),
-        "fresh": ("atc.cli.bench_tasks:fresh", "Draw new tasks of ToolFlow, with answers derived twice."),
-        "check": ("atc.cli.bench_tasks:check", "Derive every gold answer of ToolFlow anew, twice."),
-        "serve": ("atc.cli.bench_serve:serve", "Serve ToolFlow's services on this machine."),
-    },
-)
+@click.group()
 def bench() -> None:
     """Measure how many tasks are solved and at what cost."""
 
 
-@click.group(
-    "run",
-    cls=LazyGroup,
-    verbs={
-        "toolflow": ("atc.cli.bench_run:toolflow", "587 tasks over four services on real data, graded by program."),
-        "flights": ("atc.cli.bench_run:flights", "24 questions about the flights that left New York in 2013."),
-    },
-    subcommand_metavar="SUITE [OPTIONS]",
-    no_args_is_help=True,
-)
+@bench.group(subcommand_metavar="SUITE [OPTIONS]", no_args_is_help=True)
 def run() -> None:
-    """Measure with SUITE; 'atc bench run SUITE --help' shows its options."""
+    """Measure with a suite."""
 
 
-@click.command("list", epilog="Example: atc bench list --json")
+run.add_command(toolflow)
+run.add_command(flights)
+
+
+@bench.command("list", epilog="Example: atc bench list --json")
 @json_option
 def list_(*, as_json: bool) -> None:
     """The suites."""
-    suites = {name: summary for name, (_, summary, *_) in run.verbs.items()}
+    suites = {name: suite.get_short_help_str(100) for name, suite in run.commands.items()}
     if as_json:
         print_json([{"name": name, "summary": summary} for name, summary in suites.items()])
     else:
         print_columns(suites.items())
+
+
+@bench.command(epilog=_REPORT_EPILOG)
+@click.argument("runs", nargs=-1, required=True, type=FILE, metavar="RUN...")
+@click.option(
+    "-o", "--out", type=FILE, metavar="FILE", help="The page (report.html, with --json none); replaced if there."
+)
+@json_option
+def report(*, runs: tuple[Path, ...], out: Path | None, as_json: bool) -> None:
+    """Compare runs on one page of HTML.
+
+    It needs no network and no other file. Each RUN is a file of rows of 'atc bench run', finished or not. All are
+    compared with the first; more than twelve are a leaderboard.
+    """
+    from toolflow_bench.report.page import check_target, compared, document, render, write_report  # extra `toolflow`
+    from toolflow_bench.report.runs import load_runs
+
+    target = out or (None if as_json else Path("report.html"))
+    if target is not None:
+        check_target(target)
+    loaded = load_runs(runs)
+    against_first = compared(loaded)
+    said = {"report": None if target is None else str(target)} | document(loaded, against_first)
+    if target is not None:
+        write_report(target, render(loaded, against_first))
+        if not as_json:
+            print_text(f"{target}: {count(len(loaded), 'run')}, {count(sum(len(run.rows) for run in loaded), 'row')}")
+    if as_json:
+        print_json(said)
+
+
+@bench.command(epilog="Example: atc bench check --tasks my-tasks --json")
+@click.option("--tasks", "folder", type=FILE, metavar="DIR", help="A folder of tasks (*.jsonl) of your own.")
+@click.option("--jobs", type=click.IntRange(1, 64), default=2, show_default=True, metavar="N", help="Checked at once.")
+@json_option
+def check(*, folder: Path | None, jobs: int, as_json: bool) -> None:
+    """Derive every gold answer of ToolFlow anew, twice.
+
+    Seen is whether tasks are fit to measure with. The gold program of each task runs in the sandbox over HTTP, its
+    query runs straight on the data, and both must give the answer of the file. Then the result of each call is taken
+    away in turn: the answer must change. Exit status 1 if a task has a problem.
+    """
+    tasks = load_tasks(folder)
+    require_gold(tasks)
+    say(f"checking {count(len(tasks), 'task')}")
+    cache = load_config({})[0].cache_dir
+    with bar("checking", total=len(tasks)) as advance:
+        on_task = lambda _task, done, _total: advance(done)  # noqa: E731 - the bar takes one number
+        checked = check_tasks(tasks, folder=cache, jobs=jobs, on_task=on_task)
+    if as_json:
+        print_json(checked.as_json())
+    else:
+        for problem in checked.problems:
+            print_text(f"problem  {problem}")
+        print_columns((name, str(value)) for name, value in checked.as_json().items() if name != "problems")
+    sys.exit(1 if checked.problems else 0)
+
+
+@bench.command(epilog=_FRESH_EPILOG)
+@click.option("--seed", type=int, required=True, metavar="N", help="What constants and wordings are drawn by.")
+@click.option("--tasks", "wanted", type=click.IntRange(1, 1000), default=100, show_default=True, metavar="N")
+@click.option("-o", "--out", type=FILE, required=True, metavar="DIR", help="Folder of the tasks.")
+@json_option
+def fresh(*, seed: int, wanted: int, out: Path, as_json: bool) -> None:
+    """Draw new tasks of ToolFlow.
+
+    They are known data flows and wordings with new constants. Each answer is derived twice, by the program over HTTP
+    and by the query on the data; what does not agree is drawn again. Needs a checkout of the project: the wheel does
+    not hold the recipes.
+    """
+    try:
+        from toolflow_bench.recipes.fresh import fresh_tasks
+    except ImportError as error:
+        raise click.UsageError(
+            "'fresh' needs a checkout of the project: the installed package has no recipes, so that gold programs "
+            "are not in it; clone the repository and run it there."
+        ) from error
+    path = out / f"fresh-{seed}.jsonl"
+    if path.exists():
+        raise click.UsageError(f"{str(path)!r} is there already; give another -o, or remove it.")
+    lines = []
+    with bar("drawing", total=wanted) as advance:
+        for task in fresh_tasks(wanted, seed=seed, folder=load_config({})[0].cache_dir):
+            lines.append(json.dumps(to_document(task), ensure_ascii=False))
+            advance(len(lines))
+    out.mkdir(parents=True, exist_ok=True)
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    told = f"{path}: {count(len(lines), 'task')}"
+    print_result({"tasks": len(lines), "file": str(path)}, told, as_json=as_json)
+
+
+@bench.command(epilog=_SERVE_EPILOG)
+@click.argument("services", nargs=-1, metavar="[SERVICE]...")
+@click.option("--port", type=click.IntRange(0, 65535 - len(NAMES)), default=0, metavar="P",
+              help="Port of the first service, the others get the next ones; without it, free ports.")  # fmt: skip
+@click.option("--mcp", type=click.IntRange(1, 65535), is_flag=False, flag_value=8790, metavar="P",
+              help="Offer all operations as MCP tools, too, at http://127.0.0.1:P/mcp (8790).")  # fmt: skip
+@json_option
+def serve(services: tuple[str, ...], *, port: int, mcp: int | None, as_json: bool) -> None:
+    """Serve ToolFlow's services on this machine.
+
+    They answer on 127.0.0.1 until Ctrl-C; without SERVICE all of them. Shows the address of each one's OpenAPI
+    document. Beside its operations a service answers POST /bench/reset, GET /bench/state, GET /bench/log and POST
+    /bench/faults.
+    """
+    chosen = [find_service(name) for name in dict.fromkeys(services or NAMES)]
+    # All data first: a wheel that is missing is told before anything answers.
+    databases = [service.database(None, announce=say) for service in chosen]
+    with ExitStack() as stack:
+        rows = []
+        for number, (service, database) in enumerate(zip(chosen, databases, strict=True)):
+            served = stack.enter_context(start(service.app(database), port=port and port + number))
+            rows.append((service.name, len(service.operations), served.url, served.document_url))
+        if as_json:
+            keys = ("name", "operations", "url", "document")
+            shown = {"services": [dict(zip(keys, row, strict=True)) for row in rows]}
+            print_json(shown if mcp is None else shown | {"mcp": f"http://127.0.0.1:{mcp}/mcp"})
+        else:
+            print_columns([(name, count(size, "operation"), document) for name, size, _, document in rows])
+        say("Ctrl-C ends it.")
+        if mcp is None:
+            threading.Event().wait()
+        else:
+            _serve_mcp([f"{name}={document}" for name, _, _, document in rows], mcp)
+
+
+def _serve_mcp(sources: Sequence[str], port: int) -> None:
+    """Offer the operations as MCP tools, each call a request to its service; a write needs no consent here."""
+    from atc.serve.gateway import Gateway
+    from atc.serve.http import http_app, serve_http
+    from atc.serve.plain import tools_server
+
+    token = os.environ.get("ATC_SERVE_TOKEN") or secrets.token_urlsafe(24)
+    config = load_config({"tools": tuple(sources), "allow_writes": ("all",)})[0]
+    with open_agent(config, given=True, warm=False) as agent:
+        say(f"MCP at http://127.0.0.1:{port}/mcp, bearer token {token}")
+        app = http_app(tools_server(Gateway(agent)), host="127.0.0.1", port=port, token=token)
+        serve_http(app, host="127.0.0.1", port=port)

@@ -86,7 +86,7 @@ def toolflow(
     workers: str | None,
     **more: Any,
 ) -> None:
-    """Solve ToolFlow's tasks: 4 services, real data, graded by program.
+    """587 tasks over four services on real data, graded by program.
 
     Each task is one line of a file, with its programs and calls; a run that was stopped goes on where it was when the
     same command is given again. What fails on our side (a model that is down) is counted apart and asked again. Exit
@@ -149,7 +149,7 @@ def flights(
     workers: str | None,
     **run: Any,
 ) -> None:
-    """Ask the questions about flights and grade the answers.
+    """24 questions about the flights that left New York in 2013.
 
     Each answer is one line of a file; a run that was stopped goes on where it was when the same command is given
     again. What fails on our side (a model that is down) is counted apart and asked again. Exit status 3 if any is left.

@@ -10,19 +10,20 @@ An error is one sentence on stderr. With --json it is also an object on stdout: 
 from __future__ import annotations
 
 import contextlib
+import gc
 import itertools
 import os
 import signal
 import sys
 import threading
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from importlib import import_module
 from typing import NoReturn
 
 import click
 
 from atc import __version__
-from atc.cli.lazy import LazyGroup
 from atc.cli.output import error_document, print_json
 from atc.terminal import escape_controls
 from protocols.errors import AtcError, docs_page
@@ -65,9 +66,43 @@ _DEBUG = "set ATC_DEBUG=1 to see where"
 _READER_GONE = 128 + signal.SIGPIPE
 
 
+class LazyGroup(click.Group):
+    """The group of `VERBS`, each imported only when it is used, so that `atc --help` starts at once."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        """The verbs in their order."""
+        return list(VERBS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click's signature
+        """The command of a verb, imported now; its help ends in the page of the documentation."""
+        if cmd_name not in VERBS:
+            return None
+        place, _, page = VERBS[cmd_name]
+        module, _, attribute = place.partition(":")
+        gc.disable()  # what is imported stays: to look through it for garbage takes a tenth of the time
+        command: click.Command = getattr(import_module(module), attribute)
+        gc.freeze()
+        gc.enable()
+        for one in _with_those_below(command):
+            if "More: " not in (one.epilog or ""):
+                one.epilog = f"{one.epilog or ''}\n\nMore: {docs_page(page)}".lstrip()
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's signature
+        """The verbs with their lines, without importing any."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, summary) for name, (_, summary, _) in VERBS.items()])
+
+
+def _with_those_below(command: click.Command) -> Iterator[click.Command]:
+    yield command
+    for one in getattr(command, "commands", {}).values():
+        yield from _with_those_below(one)
+
+
 @click.group(
     cls=LazyGroup,
-    verbs=VERBS,
+    commands={name: click.Command(name) for name in VERBS},  # by whose names click corrects a misspelled verb
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
     no_args_is_help=True,
     epilog=f"""Start with: atc run "How many flights left JFK for Boston on 4 July 2013?"

@@ -11,12 +11,10 @@ from typing import Any
 from uuid import uuid4
 
 from atc.agent import Agent
-from atc.cli.agents import open_agent
 from atc.cli.output import say
 from atc.cli.progress import told_in_tenths
 from atc.cli.settings import server_environment, with_secrets
-from atc.cli.state import open_store
-from atc.cli.wiring import choose_model
+from atc.cli.wiring import choose_model, open_agent, open_store
 from atc.config import Config
 from atc.side_by_side import Pool, Threads
 from atc.store import RunStore

@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 from atc.check import check
 from atc.cli.output import error_document, print_result, say
 from atc.cli.probe_report import probing_bar
-from atc.cli.state import open_store
+from atc.cli.wiring import open_store
 from atc.config import Config
 from atc.recording.recording import RecordedTools
 from atc.store import RunStore

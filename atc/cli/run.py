@@ -12,11 +12,9 @@ import click
 
 from atc.agent import Agent, readable
 from atc.cli import options
-from atc.cli.agents import open_agent
 from atc.cli.output import error_document, print_json, print_text, read_stdin, say
 from atc.cli.settings import load_config
-from atc.cli.state import open_store
-from atc.cli.wiring import asker
+from atc.cli.wiring import asker, open_agent, open_store
 from atc.config import Config
 from atc.layers import Layer
 from atc.learned import amended
@@ -95,9 +93,10 @@ def run(task: str, *, yes: bool, dry_run: bool, as_json: bool, **flags: Any) -> 
 @options.budget_options
 @options.json_option
 def resume(run: str, *, resend: bool, accept_orphans: bool, yes: bool, as_json: bool, **flags: Any) -> None:
-    """Go on with RUN: its id, the beginning or the end of its id, or 'last'.
+    """Go on with a run that was paused or broke off.
 
-    A run that was paused or killed, or that an outage or its budget ended (give it more of that). Its task, tools and
+    RUN is its id, the beginning or the end of its id, or 'last': a run that was paused or killed, or that an outage or
+    its budget ended (give it more of that). Its task, tools and
     settings are those it was begun with. What the model wrote and what tools answered is not asked
     again, and no write is sent twice: one whose answer was lost is looked up by the read that shows it, sent again only
     under its idempotency key, or left to you. Exit status as of 'atc run'.

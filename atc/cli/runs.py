@@ -1,44 +1,41 @@
-"""`atc runs`: what earlier runs did, and forgetting it with the secrets that their journals hold."""
+"""`atc runs`: what earlier runs did, as text and in the browser, and forgetting it with the secrets in it."""
 
 from __future__ import annotations
 
-import contextlib
 import json
 import time
-from collections.abc import Sequence
+import webbrowser
+from collections.abc import Callable, Sequence
+from contextlib import closing, suppress
 from dataclasses import asdict, replace
 from pathlib import Path
 
 import click
 
-from atc.cli.lazy import LazyGroup
 from atc.cli.options import json_option
 from atc.cli.output import has_person, print_columns, print_json, print_or_say, print_text, say
+from atc.cli.run import config_of, resume
+from atc.cli.runs_files import export, replay, save, test
 from atc.cli.settings import load_config
-from atc.cli.state import open_store
+from atc.cli.wiring import open_agent, open_store
+from atc.consent import AskPerson
 from atc.recording.recording import line_without_secrets, without_secrets
+from atc.store import RunStore
 from atc.store.stored import RunSummary, StoredCall, StoredRun
 from atc.terminal import clipped, count
-from atc.types import Attempt
+from atc.types import Attempt, Solution
 from protocols.jsontypes import Json
 
 _WIDTH = 200
+_VIEW_EPILOG = """\b
+Examples:
+  atc runs view
+  atc runs view last
+  atc runs view --port 8790 --no-browser
+"""
 
 
-@click.group(
-    cls=LazyGroup,
-    verbs={
-        "list": ("atc.cli.runs:list_", "The latest runs, newest first."),
-        "show": ("atc.cli.runs:show", "Everything about a run: programs, calls, faults."),
-        "view": ("atc.cli.runs_view:view", "See runs in the browser, also while they go on, and allow what waits."),
-        "resume": ("atc.cli.run:resume", "Go on with a run that was paused, or whose process ended."),
-        "export": ("atc.cli.runs_files:export", "Write a run as a file that replays, or as a script of its own."),
-        "save": ("atc.cli.runs_save:save", "Make a solved program a tool that other programs can call."),
-        "replay": ("atc.cli.runs_files:replay", "Run an exported program again, its calls answered from the file."),
-        "test": ("atc.cli.runs_files:test", "Replay many files, for CI; --junit writes a report."),
-        "purge": ("atc.cli.runs:purge", "Delete stored runs, down to the bytes in the file."),
-    },
-)
+@click.group()
 def runs() -> None:
     """See, resume, export and replay earlier runs.
 
@@ -46,7 +43,11 @@ def runs() -> None:
     """
 
 
-@click.command("list", epilog="Example: atc runs list --limit 5")
+for _verb in (resume, export, save, replay, test):
+    runs.add_command(_verb)
+
+
+@runs.command("list", epilog="Example: atc runs list --limit 5")
 @click.option("--limit", type=click.IntRange(1), default=20, show_default=True, metavar="N", help="Newest runs only.")
 @json_option
 def list_(*, limit: int, as_json: bool) -> None:
@@ -62,13 +63,16 @@ def list_(*, limit: int, as_json: bool) -> None:
         say("No run is stored yet; 'atc run TASK' makes one.")
 
 
-@click.command(epilog="Example: atc runs show last --prompts")
+@runs.command(epilog="Example: atc runs show last --prompts")
 @click.argument("run")
 @click.option("--prompts", is_flag=True, help="Also show every prompt and reply.")
 @click.option("--reveal", is_flag=True, help="Show secrets, which otherwise are placeholders.")
 @json_option
 def show(run: str, *, prompts: bool, reveal: bool, as_json: bool) -> None:
-    """Everything about RUN: its id, the beginning or the end of its id, or 'last'."""
+    """Everything about a run: programs, calls, faults.
+
+    RUN is its id, the beginning or the end of its id, or 'last'.
+    """
     with open_store(load_config()[0]) as store:
         stored = store.load(run)
     if not reveal:
@@ -79,16 +83,61 @@ def show(run: str, *, prompts: bool, reveal: bool, as_json: bool) -> None:
         print_text("\n".join(_page(stored, prompts=prompts)))
 
 
-@click.command(epilog="Example: atc runs purge --older-than 30 --yes")
+@runs.command(epilog=_VIEW_EPILOG)
+@click.argument("run", required=False)
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=0, metavar="N", help="Port of 127.0.0.1, else a free one."
+)
+@click.option("--browser/--no-browser", default=True, help="Open the page in the browser (the default), or print it.")
+@json_option
+def view(run: str | None, *, port: int, browser: bool, as_json: bool) -> None:
+    """See runs in the browser.
+
+    Shown are programs, calls and where their values came from, faults, changes, tokens and cost. RUN is an id, the
+    beginning or the end of one, or 'last'; without it the page lists all runs. A run is shown as it goes on, a paused
+    one can be gone on with there, and what waits for consent allowed or refused. The page is reached from this machine
+    alone, by the address that is printed; its token is new each time. Ctrl-C ends it.
+    """
+    from atc.serve.view.resumes import Resumes  # needs the extra `view`
+    from atc.serve.view.server import Viewer, serve
+
+    config = load_config()[0]
+    with open_store(config) as store:
+        path = f"runs/{store.load(run).summary.id}" if run is not None else ""
+
+        def ready(address: str) -> None:
+            url = address + path
+            if as_json:
+                print_json({"url": url})
+            else:
+                print_text(url)
+                say("Ctrl-C ends it.")
+            if browser:
+                webbrowser.open(url)
+
+        with closing(Resumes(_resume_with(store))) as resumes:
+            serve(Viewer(store, resumes), port=port, ready=ready)
+
+
+def _resume_with(store: RunStore) -> Callable[..., Solution]:
+    def resume(run: str, *, ask_person: AskPerson, accept_orphans: bool, resend: bool) -> Solution:
+        with open_agent(config_of(store.load(run)), ask_person=ask_person) as agent:
+            return agent.resume(run, accept_orphans=accept_orphans, resend=resend)
+
+    return resume
+
+
+@runs.command(epilog="Example: atc runs purge --older-than 30 --yes")
 @click.argument("names", nargs=-1, metavar="[RUN]...")
 @click.option("--older-than", type=click.FloatRange(0), metavar="DAYS", help="Every run begun longer ago than that.")
 @click.option("--all", "every", is_flag=True, help="Every run, also those of earlier versions.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @json_option
 def purge(names: tuple[str, ...], *, older_than: float | None, every: bool, yes: bool, as_json: bool) -> None:
-    """Delete stored runs with all that they hold, down to the bytes in the store's file.
+    """Delete stored runs with all that they hold.
 
-    RUN is an id, the beginning or the end of one, or 'last'. A run that a process is working on is left alone.
+    Not a byte of them is left in the store's file. RUN is an id, the beginning or the end of one, or 'last'. A run that
+    a process is working on is left alone.
     """
     if sum((bool(names), older_than is not None, every)) != 1:
         raise click.UsageError("name the runs to delete, or give one of --older-than DAYS and --all")
@@ -117,7 +166,7 @@ def purge(names: tuple[str, ...], *, older_than: float | None, every: bool, yes:
 def _forget_prompts(folder: Path, tasks: Sequence[str]) -> None:
     """Delete what the embedded model kept of prompts with these tasks, in which a secret may have been typed."""
     for note in folder.glob("*.json"):
-        with contextlib.suppress(OSError, ValueError):
+        with suppress(OSError, ValueError):
             prompt = json.loads(note.read_text(encoding="utf-8")).get("prompt", "")
             if any(task in prompt for task in tasks):
                 note.with_suffix(".state").unlink(missing_ok=True)

@@ -1,10 +1,10 @@
-"""Runs as files: `atc runs export` writes them, `replay` and `test` run them again, without keys and network."""
+"""Runs as files: `atc runs export` writes them, `replay` and `test` run them again; `save` makes tools of them."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -12,18 +12,27 @@ from xml.etree import ElementTree
 import click
 
 from atc.cli.options import FILE, force_option, json_option, output_option
-from atc.cli.output import json_text, print_json, print_or_say, print_text, read_stdin, say
+from atc.cli.output import has_person, json_text, print_json, print_or_say, print_text, read_stdin, say
 from atc.cli.settings import load_config
-from atc.cli.state import open_store
+from atc.cli.wiring import open_store, saved_folder
 from atc.recording.document import parse, to_document
 from atc.recording.recording import InvalidRecording, Recording, record, without_secrets
 from atc.recording.rerun import Replayer, Verdict
 from atc.recording.script import to_script
+from atc.saved import Savable
 from atc.store.stored import StoredRun
 from atc.terminal import count, escape_controls
 from protocols.errors import AtcError
 from protocols.files import write_whole
+from protocols.jsontypes import Json
+from protocols.protocol import dump
+from sandbox.choose import open_sandbox
 
+_SAVE_EPILOG = """\b
+Examples:
+  atc runs save last --as-tool busiest_day
+  atc runs save last --as-tool busiest_day --parameter origin=JFK --parameter year=2013
+"""
 _WORDS = {"passed": "ok   ", "failed": "FAIL ", "error": "ERROR"}
 _sandbox_option = click.option(
     "--sandbox", metavar="NAME", help="What runs the program; by default what ran it first, if it is here."
@@ -38,11 +47,12 @@ _sandbox_option = click.option(
 @force_option
 @json_option
 def export(run: str, *, path: Path | None, as_script: bool, as_page: bool, force: bool, as_json: bool) -> None:
-    """Write RUN as a file for 'atc runs replay': its program, what its calls were answered, and how it ended.
+    """Write a run as a file that replays, or as a script.
 
-    RUN is an id, the beginning or the end of one, or 'last'. Credentials are never in it; sensitive values of
-    arguments and results stand as placeholders. All else that the tools answered does stand in it, so the file is
-    readable for you alone. With --html (extra 'view') it is a page for people, which replays nothing.
+    In it stand the program of RUN, what its calls were answered, and how it ended. RUN is an id, the beginning or the
+    end of one, or 'last'. Credentials are never in it; sensitive values of arguments and results stand as placeholders.
+    All else that the tools answered does stand in it, so the file is readable for you alone. With --html (extra 'view')
+    it is a page for people, which replays nothing.
     """
     if path is not None and path.exists() and not force:
         raise click.UsageError(f"{str(path)!r} exists; give --force to replace it, or another file")
@@ -81,15 +91,65 @@ def _script(recording: Recording, stored: StoredRun) -> str:
     return to_script(recording, modules=modules)
 
 
+@click.command("save", epilog=_SAVE_EPILOG)
+@click.argument("run")
+@click.option("--as-tool", "name", required=True, metavar="NAME", help="What programs call it.")
+@click.option("--parameter", "given", multiple=True, metavar="NAME=LITERAL", help="A literal to be given. Repeatable.")
+@force_option
+@json_option
+def save(run: str, *, name: str, given: tuple[str, ...], force: bool, as_json: bool) -> None:
+    """Make a solved program a tool that others can call.
+
+    The program of RUN becomes a function of those of its literals that you choose. RUN is a solved run: its id, the
+    beginning or the end of it, or 'last'. On a terminal each literal is asked about.
+    The tool is checked, and run once on the run's own calls, so that nothing is called. 'atc run', 'atc check' and
+    'atc serve' offer it wherever the tools that it calls are among their own.
+    """
+    config = load_config()[0]
+    file = saved_folder(config) / f"{name}.json"
+    if file.exists() and not force:
+        raise click.UsageError(f"{str(file)!r} exists; give --force to replace it, or another name")
+    with open_store(config) as store:
+        savable = Savable(store.load(run))
+    parameters = _asked(savable) if not given and has_person() else _named(savable, given)
+    with closing(open_sandbox(config.sandbox, policy=config.policy)) as opened:
+        protocol = savable.tool(name, parameters, "", opened)
+    write_whole(file, json_text(dump(protocol), indent=1) + "\n", mode=0o600)
+    told = f"{name}({', '.join(parameters)}) written to {file}; deleting the file forgets it."
+    print_or_say({"tool": name, "file": str(file), "protocol": dump(protocol)}, told, as_json=as_json)
+
+
+def _named(savable: Savable, given: tuple[str, ...]) -> dict[str, Json]:
+    parameters: dict[str, Json] = {}
+    for text in given:
+        name, equals, literal = text.partition("=")
+        if not name or not equals or name in parameters:
+            raise click.UsageError(f"--parameter {text!r}: give each once, as NAME=LITERAL, such as origin=JFK")
+        parameters[name] = savable.literal(literal)
+    return parameters
+
+
+def _asked(savable: Savable) -> dict[str, Json]:
+    """The parameters that a person names."""
+    parameters: dict[str, Json] = {}
+    for shown, value in savable.literals.items():
+        question = f"Is {shown} a parameter? Its name, or Enter if it stays"
+        while name := click.prompt(question, default="", show_default=False, err=True):
+            if parameters.setdefault(name, value) is value:
+                break
+            click.echo(f"Another is called {name!r}.", err=True)
+    return parameters
+
+
 @click.command(epilog="Example: atc runs replay run.json")
 @click.argument("file")
 @_sandbox_option
 @json_option
 def replay(file: str, *, sandbox: str | None, as_json: bool) -> None:
-    """Run the program of FILE ('-' reads stdin) again, its calls answered from FILE.
+    """Run an exported program again, offline.
 
-    Nothing is sent anywhere and no key is needed. Exit status: 0 it made the same calls and gave the same answer, 1 it
-    did not, 2 FILE is no recording, 3 the sandbox is missing.
+    Its calls are answered from FILE ('-' reads stdin). Nothing is sent anywhere and no key is needed. Exit status: 0 it
+    made the same calls and gave the same answer, 1 it did not, 2 FILE is no recording, 3 the sandbox is missing.
     """
     with Replayer(load_config({"sandbox": sandbox})[0].sandbox) as replayer:
         verdict = replayer.rerun(_open(file))
@@ -107,9 +167,10 @@ def replay(file: str, *, sandbox: str | None, as_json: bool) -> None:
 @click.option("--junit", "report", type=FILE, metavar="OUT.xml", help="Also write a JUnit report.")
 @json_option
 def test(files: tuple[str, ...], *, sandbox: str | None, report: Path | None, as_json: bool) -> None:
-    """Replay FILES, recordings or folders that hold some, and say of each whether it gave the same answer.
+    """Replay many files, for CI.
 
-    Needs neither keys nor network. Exit status: 0 all did, 1 one did not or cannot be read, 2 there is none.
+    FILES are recordings, or folders that hold some; of each is said whether it gave the same answer. Needs neither keys
+    nor network. Exit status: 0 all did, 1 one did not or cannot be read, 2 there is none.
     """
     found = list(dict.fromkeys(_recordings(files)))
     if not found:

@@ -14,9 +14,9 @@ import anyio
 import click
 
 from atc.cli import options
-from atc.cli.agents import open_agent
 from atc.cli.output import print_json, print_result, say
 from atc.cli.settings import load_config
+from atc.cli.wiring import open_agent
 from atc.serve.clients import CLIENTS, config_for
 from atc.serve.gateway import Gateway, GatewayLimits
 

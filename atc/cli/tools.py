@@ -11,7 +11,6 @@ from typing import Any
 import click
 
 from atc.cli import options
-from atc.cli.lazy import LazyGroup
 from atc.cli.output import (
     error_document,
     json_text,
@@ -24,8 +23,8 @@ from atc.cli.output import (
     say,
 )
 from atc.cli.settings import load_config
-from atc.cli.state import open_learned, saved_folder
-from atc.cli.wiring import asker, open_toolbox
+from atc.cli.tools_search import index, line_of, search, summary
+from atc.cli.wiring import asker, open_learned, open_toolbox, saved_folder
 from atc.consent import Consent
 from atc.saved import examined
 from atc.terminal import count
@@ -43,18 +42,7 @@ from sandbox.errors import Paused
 from sandbox.journal import Journal
 
 
-@click.group(
-    cls=LazyGroup,
-    verbs={
-        "list": ("atc.cli.tools:list_", "Every tool: its name in programs, whether it only reads, and what it does."),
-        "show": ("atc.cli.tools:show", "The tool NAME as programs see it, and how it is called."),
-        "search": ("atc.cli.tools_search:search", "The tools that fit QUERY, best first."),
-        "call": ("atc.cli.tools:call", "Call the tool NAME and print its whole response as JSON."),
-        "index": ("atc.cli.tools_search:index", "Prepare searching: words, vectors and questions."),
-        "import": ("atc.cli.tools:import_", "Write each tool of SOURCE as a protocol file."),
-        "export": ("atc.cli.tools:export", "Write the tools in another format."),
-    },
-)
+@click.group()
 def tools() -> None:
     """List, search, call and convert tools.
 
@@ -62,12 +50,16 @@ def tools() -> None:
     """
 
 
-@click.command("list", epilog="Example: atc tools list --tools openapi.json")
+tools.add_command(search)
+tools.add_command(index)
+
+
+@tools.command("list", epilog="Example: atc tools list --tools openapi.json")
 @options.tools_option
 @options.servers_options
 @options.json_option
 def list_(*, as_json: bool, **flags: Any) -> None:
-    """Every tool: its name in programs, whether it only reads, and what it does."""
+    """Every tool, and whether it only reads."""
     config = load_config(flags)[0]
     with open_toolbox(config) as toolbox:
         if as_json:
@@ -79,19 +71,19 @@ def list_(*, as_json: bool, **flags: Any) -> None:
                 say(f"The saved tool {name} is not offered: {why}.")
 
 
-@click.command(epilog="Example: atc tools show get_airport --json")
+@tools.command(epilog="Example: atc tools show get_airport --json")
 @click.argument("name")
 @options.tools_option
 @options.servers_options
 @options.json_option
 def show(name: str, *, as_json: bool, **flags: Any) -> None:
-    """The tool NAME as programs see it, and how it is called; with --json its whole protocol."""
+    """The tool NAME, as programs see it; with --json, its protocol."""
     with open_toolbox(load_config(flags)[0]) as toolbox:
         tool = toolbox.find(name)
         print_result(dump(tool.protocol), _page(tool, toolbox), as_json=as_json)
 
 
-@click.command(epilog="Example: atc tools call get_airport code=JFK")
+@tools.command(epilog="Example: atc tools call get_airport code=JFK")
 @click.argument("name")
 @click.argument("arguments", nargs=-1, metavar="[ARGUMENT=VALUE]...")
 @options.allow_writes_option
@@ -147,7 +139,7 @@ def call(name: str, arguments: tuple[str, ...], *, as_json: bool, **flags: Any) 
     sys.exit(code)
 
 
-@click.command("import", epilog="Example: atc tools import https://example.org/openapi.json -o tools/")
+@tools.command("import", epilog="Example: atc tools import https://example.org/openapi.json -o tools/")
 @click.argument("source")
 @click.option("-o", "--output", "folder", type=options.FILE, required=True, help="Folder of the files.")
 @options.force_option
@@ -155,7 +147,10 @@ def call(name: str, arguments: tuple[str, ...], *, as_json: bool, **flags: Any) 
 @options.servers_options
 @options.json_option
 def import_(source: str, *, folder: Path, force: bool, as_json: bool, **flags: Any) -> None:
-    """Write each tool of SOURCE as a protocol file, to be read, edited and used with '--tools FOLDER'."""
+    """Write each tool of SOURCE as a protocol file.
+
+    The files are to be read, edited and used with '--tools FOLDER'.
+    """
     config = load_config({"tools": (source,), **flags})[0]
     learned = open_learned(config)
     with open_toolbox(config) as declared:
@@ -173,7 +168,7 @@ def import_(source: str, *, folder: Path, force: bool, as_json: bool, **flags: A
         say(f"What {', '.join(seen)} answered in runs stands in place of what was declared; --no-learn leaves it out.")
 
 
-@click.command("export", epilog="Example: atc tools export --tools tools/ --format openapi -o openapi.json")
+@tools.command("export", epilog="Example: atc tools export --tools tools/ --format openapi -o openapi.json")
 @options.tools_option
 @options.servers_options
 @click.option("--format", "format_", type=click.Choice(["openapi", "mcp"]), default="openapi", show_default=True,
@@ -214,26 +209,6 @@ def _page(tool: Tool, toolbox: Toolbox) -> str:
         producer = aliases.get((tool.source, link.tool), link.tool)
         lines.append(f"# {link.argument}: from {producer} at {link.path} ({link.support})")
     return "\n".join(lines)
-
-
-def line_of(tool: Tool) -> dict[str, Any]:
-    """A tool as an object of a list in JSON."""
-    return {
-        "alias": tool.alias,
-        "name": tool.protocol.name,
-        "source": tool.source,
-        "writes": tool.protocol.writes,
-        "title": tool.protocol.title,
-        "description": tool.protocol.description,
-        "arguments": list(tool.arguments),
-        "required": sorted(tool.required),
-    }
-
-
-def summary(tool: Tool) -> str:
-    """What a tool does, on one line."""
-    text = tool.protocol.description or tool.protocol.title
-    return " ".join(text.partition("\n\n")[0].split())
 
 
 def read_arguments(words: Sequence[str], tool: Tool) -> dict[str, Json]:

@@ -13,12 +13,12 @@ from atc.cli.output import print_columns, print_json, print_result, print_text, 
 from atc.cli.pool import Shared, SharedModel, open_pool
 from atc.cli.progress import bar
 from atc.cli.settings import load_config
-from atc.cli.tools import line_of, summary
 from atc.cli.wiring import choose_model, open_toolbox
 from atc.retrieve.document import documents
 from atc.retrieve.expand import expand_all
 from atc.retrieve.finder import open_finder, open_index, spelled_out
 from atc.retrieve.methods import read
+from protocols.toolbox import Tool
 
 _SEARCH_EPILOG = """\b
 Examples:
@@ -53,9 +53,10 @@ _embedder_option = click.option(
 @options.servers_options
 @options.json_option
 def search(query: tuple[str, ...], *, count: int, explain: bool, fitting: bool, as_json: bool, **flags: Any) -> None:
-    """The tools that fit QUERY, best first, and those that make the ids they need.
+    """The tools that fit QUERY, best first.
 
-    A tool that QUERY names comes first. Methods from hyde on ask a model for each query.
+    Those that make the ids which they need follow. A tool that QUERY names comes first. Methods from hyde on ask a
+    model for each query.
     """
     text = " ".join(query)
     config = load_config(flags)[0]
@@ -106,7 +107,7 @@ def search(query: tuple[str, ...], *, count: int, explain: bool, fitting: bool, 
 @options.servers_options
 @options.json_option
 def index(*, words_only: bool, expand: bool, queries: int, jobs: int | None, as_json: bool, **flags: Any) -> None:
-    """Prepare searching: words, vectors and, with --expand, questions that the model thinks of.
+    """Prepare searching by words, vectors and questions.
 
     Only what has changed is read again; questions that were kept are not asked for again, and a fetch or a model that
     fails loses nothing. Half a minute a tool with the embedded model; --queries 3 is most of the gain in a third of
@@ -139,3 +140,23 @@ def index(*, words_only: bool, expand: bool, queries: int, jobs: int | None, as_
     place = report["folder"] or "memory: tools without a source are indexed anew each time"
     text = f"{report['tools']} tools: {how}, questions for {report['expanded']}; {report['seconds']} s; kept in {place}"
     print_result(report, text, as_json=as_json)
+
+
+def line_of(tool: Tool) -> dict[str, Any]:
+    """A tool as an object of a list in JSON."""
+    return {
+        "alias": tool.alias,
+        "name": tool.protocol.name,
+        "source": tool.source,
+        "writes": tool.protocol.writes,
+        "title": tool.protocol.title,
+        "description": tool.protocol.description,
+        "arguments": list(tool.arguments),
+        "required": sorted(tool.required),
+    }
+
+
+def summary(tool: Tool) -> str:
+    """What a tool does, on one line."""
+    text = tool.protocol.description or tool.protocol.title
+    return " ".join(text.partition("\n\n")[0].split())

@@ -1,4 +1,4 @@
-"""Builds what a verb needs from the configuration: toolbox, model, and whoever can be asked."""
+"""Builds what a verb needs from the configuration: store, toolbox, model, agent, and whoever can be asked."""
 
 from __future__ import annotations
 
@@ -6,16 +6,20 @@ import webbrowser
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from importlib.util import find_spec
+from pathlib import Path
 
 import click
 
+from atc.agent import Agent
 from atc.cli.output import has_person, say
 from atc.cli.settings import server_environment, with_secrets
-from atc.cli.state import saved_folder
 from atc.config import Config, InvalidConfig
-from atc.consent import Question, question_text
+from atc.consent import AskPerson, Question, question_text
+from atc.learned import LearnedSchemas
 from atc.models import choose
 from atc.saved import offered
+from atc.store import RunStore, Store
+from atc.strategies.given import NoModel
 from atc.terminal import escape_controls
 from protocols.ask import Ask
 from protocols.errors import SourceUnavailable
@@ -23,6 +27,7 @@ from protocols.invoke import Credential, Invoker, InvokeSettings
 from protocols.settings import McpServer
 from protocols.sources import load_tools
 from protocols.toolbox import Toolbox
+from sandbox.choose import open_sandbox
 
 Talk = Callable[[str], None]
 """Takes one plain line for the person at stderr."""
@@ -30,6 +35,61 @@ Progress = Callable[[int, int], None]
 """Takes bytes done and bytes in all."""
 Reading = Callable[[int, int, float], None]
 """Takes tokens of a prompt that were read, tokens in all, and seconds."""
+
+
+def saved_folder(config: Config) -> Path:
+    """Where the user's saved tools are, a file each."""
+    return config.state_dir / "saved-tools"
+
+
+def open_store(config: Config) -> RunStore:
+    """The store of runs: the PostgreSQL database that `store` names, else a file in the state folder."""
+    if config.store is None:
+        return Store(config.state_dir / "runs.sqlite")
+    from atc.store.postgres import PostgresStore  # psycopg is imported by those alone who use it
+
+    return PostgresStore(config.store)
+
+
+def open_learned(config: Config) -> LearnedSchemas | None:
+    """The response schemas that earlier runs have learned; None where nothing is to be learned."""
+    return LearnedSchemas(config.state_dir / "learned") if config.learn else None
+
+
+@contextmanager
+def open_agent(
+    config: Config,
+    *,
+    talk: Talk = say,
+    progress: Progress | None = None,
+    reading: Reading | None = None,
+    ask_person: AskPerson | None = None,
+    given: bool = False,
+    warm: bool = True,
+) -> Iterator[Agent]:
+    """An agent over the configured tools, with its runs stored; where `given`, its callers write the programs.
+
+    `warm`: the sandbox starts while the tools are read.
+    """
+    with ExitStack() as stack:
+        store = stack.enter_context(open_store(config))
+        model = NoModel() if given else choose_model(config, progress=progress, talk=talk, reading=reading)
+        sandbox = None
+        if warm:
+            sandbox = open_sandbox(config.sandbox, policy=config.policy)
+            stack.callback(sandbox.close)
+            sandbox.warm()
+        toolbox = stack.enter_context(open_toolbox(config, talk=talk))
+        agent = Agent(
+            toolbox,
+            model=model,
+            sandbox=sandbox,
+            config=config,
+            ask_person=ask_person,
+            store=store,
+            learned=open_learned(config),
+        )
+        yield stack.enter_context(agent)
 
 
 @contextmanager

@@ -14,8 +14,7 @@ from atc.cli.bench_arms import Arm, RunOptions, ask_arms, run_options, strategie
 from atc.cli.options import model_option
 from atc.cli.output import say
 from atc.cli.settings import load_config
-from atc.cli.state import open_store
-from atc.cli.wiring import choose_model
+from atc.cli.wiring import choose_model, open_store
 from atc.side_by_side import Threads
 from benchmarks.restbench.data import APIS, FOLDER, RestWorld, items, load_restbench
 from benchmarks.restbench.replay import replay_worker
