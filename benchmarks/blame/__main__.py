@@ -89,7 +89,7 @@ class Bench:
         except NoObservation:
             return
         usual = self._doubts(task, task.program, self._run(task.program))
-        for mutant in pick(mutants(gold, seed=seed, kinds=MUTANT_KINDS), seed=seed):
+        for mutant in pick(mutants(gold, seed=seed), seed=seed):
             about = {"id": mutant.id, "kind": mutant.kind}
             findings = tuple(one for one in check(Program(mutant.program), tools) if one.certain)
             fault = attribute(Program(mutant.program), findings, None, tools) if findings else None

@@ -8,7 +8,6 @@ import random
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import zip_longest
 
 from atc.edits import with_text
 from atc.types import Program
@@ -17,7 +16,6 @@ from protocols.parsing import parse
 from protocols.schema import resolve
 from toolflow_bench.task import Task
 
-_VERBS = {"get": "fetch", "list": "get", "search": "find", "create": "add", "update": "edit", "delete": "remove"}
 _PAGES = ("page", "page_number")
 _CODE = re.compile(r"[A-Z0-9][A-Z0-9-]{0,5}|[a-z]+(_[a-z]+)*")
 _OTHER_WORDS = {
@@ -26,7 +24,7 @@ _OTHER_WORDS = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Mutant:
     """A gold program with one fault of `kind`, made in the way that `variant` names.
 
@@ -53,12 +51,12 @@ _Edited = tuple[ast.expr, str, str, Sequence[Truth]]
 """An expression, the text that takes its place, the variant, and where the fault then lies."""
 
 
-def mutants(gold: Gold, *, seed: int = 0, kinds: Sequence[str] = ()) -> tuple[Mutant, ...]:
-    """Every mutant of these kinds (none: of all), each once; the seed decides which wrong name or value is taken."""
+def mutants(gold: Gold, *, seed: int = 0) -> tuple[Mutant, ...]:
+    """Every mutant, each once; the seed decides which wrong name or value is taken."""
     found: dict[str, Mutant] = {}
     named = _named(gold, gold.tree)
-    for kind in kinds or MUTANT_KINDS:
-        for node, after, variant, truths in _MAKERS[kind](gold, random.Random(f"{seed} {gold.task.id} {kind}")):
+    for kind, make in _MAKERS.items():
+        for node, after, variant, truths in make(gold, random.Random(f"{seed} {gold.task.id} {kind}")):
             program = with_text(Program(gold.task.program), node, after).source
             before = ast.get_source_segment(gold.task.program, node) or ast.unparse(node)
             try:
@@ -69,30 +67,17 @@ def mutants(gold: Gold, *, seed: int = 0, kinds: Sequence[str] = ()) -> tuple[Mu
                 continue
             if _named(gold, tree) != named:  # an edit that takes a call away moves the numbers of those behind it
                 truths = [replace(one, call=None) for one in truths]
-            mutant = Mutant(
-                task=gold.task,
-                kind=kind,
-                variant=variant,
-                program=program,
-                line=node.lineno,
-                before=before,
-                after=after,
-                truths=tuple(dict.fromkeys(truths)),
-            )
-            found.setdefault(program, mutant)
+            own = tuple(dict.fromkeys(truths))
+            found.setdefault(program, Mutant(gold.task, kind, variant, program, node.lineno, before, after, own))
     return tuple(found.values())
 
 
-def pick(found: Sequence[Mutant], *, seed: int = 0, most: int = 1) -> tuple[Mutant, ...]:
-    """At most `most` mutants of each kind, drawn by seed: each variant in turn, then each place."""
-    chosen: list[Mutant] = []
+def pick(found: Sequence[Mutant], *, seed: int = 0) -> Iterator[Mutant]:
+    """One mutant of each kind, drawn by seed."""
     for kind in dict.fromkeys(mutant.kind for mutant in found):
         own = [mutant for mutant in found if mutant.kind == kind]
         random.Random(f"{seed} {own[0].task.id} {kind} pick").shuffle(own)
-        variants = {v: [m for m in own if m.variant == v] for v in dict.fromkeys(m.variant for m in own)}
-        turns = zip_longest(*variants.values())
-        chosen += [mutant for turn in turns for mutant in turn if mutant is not None][:most]
-    return tuple(chosen)
+        yield own[0]
 
 
 def _named(gold: Gold, tree: ast.AST) -> int:
@@ -282,40 +267,6 @@ def _wrong_pages(gold: Gold, _rng: random.Random) -> Iterator[_Edited]:
         yield given, f"{text} + 1", "beyond", [gold.argument(site, page), *empty]
 
 
-def _wrong_names(gold: Gold, rng: random.Random) -> Iterator[_Edited]:
-    """An argument is given under another name (`argument`), or a tool is called that no service has (`tool`)."""
-    for site, tool in gold.sites():
-        for keyword in site.keywords:
-            names = [one for one in _misremembered(keyword.arg or "") if one not in tool.arguments]
-            if keyword.arg in tool.arguments and names:
-                others = [ast.unparse(one) for one in site.keywords if one is not keyword]
-                given = ", ".join([f"{rng.choice(names)}={ast.unparse(keyword.value)}", *others])
-                yield site, f"{tool.alias}({given})", "argument", [gold.argument(site, keyword.arg)]
-        verb, _, rest = tool.alias.partition("_")
-        made = [f"{_VERBS.get(verb, 'do_' + verb)}_{rest}", f"{tool.alias}s", f"{verb}_all_{rest}"]
-        name = rng.choice([one for one in made if one not in gold.toolbox])
-        yield site.func, name, "tool", [gold.place(gold.calls_of(site)[0], ())]
-
-
-def _wrong_types(gold: Gold, _rng: random.Random) -> Iterator[_Edited]:
-    """A number is given as text."""
-    for site, tool in gold.sites():
-        for keyword in site.keywords:
-            schema = tool.protocol.parameters.get(tool.arguments.get(keyword.arg or "", ""), {})
-            if keyword.arg and resolve(schema, tool.protocol.input_schema).get("type") == "integer":
-                text = ast.unparse(keyword.value)
-                text = repr(text) if isinstance(keyword.value, ast.Constant) else f"str({text})"
-                yield keyword.value, text, "text", [gold.argument(site, keyword.arg)]
-
-
-def _misremembered(name: str) -> list[str]:
-    """Names that mean the same to a person."""
-    first, *rest = name.split("_")
-    made = [first + "".join(map(str.capitalize, rest)), name.removesuffix("s") if name.endswith("s") else f"{name}s"]
-    made += ["_".join(rest) if rest else f"{name}_name", first if rest else f"{name}_id"]
-    return [one for one in dict.fromkeys(made) if one and one != name]
-
-
 def _with(site: ast.Call, argument: str, value: int) -> str:
     """The text of a call with one argument replaced or added."""
     changed = copy.deepcopy(site)
@@ -370,5 +321,3 @@ _MAKERS: Mapping[str, Callable[[Gold, random.Random], Iterator[_Edited]]] = {
     "missing_guard": _missing_guards,
 }
 MUTANT_KINDS = tuple(_MAKERS)
-"""Those that attribution is measured with."""
-_MAKERS = {**_MAKERS, "wrong_name": _wrong_names, "wrong_type": _wrong_types}
