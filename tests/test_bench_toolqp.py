@@ -14,7 +14,7 @@ from atc.retrieve.document import ToolDocument  # noqa: E402
 from benchmarks.retrieval.data import RetrievalQuery  # noqa: E402
 from benchmarks.toolqp.__main__ import figures, make_all  # noqa: E402
 from benchmarks.toolqp.reward import opening, plan_text, query_text, reward  # noqa: E402
-from benchmarks.toolqp.trajectory import Making, Names  # noqa: E402
+from benchmarks.toolqp.trajectory import Making  # noqa: E402
 from protocols.ask import Message  # noqa: E402
 from protocols.errors import ModelUnavailable  # noqa: E402
 
@@ -67,7 +67,7 @@ class Teacher(ScriptedModel):
 
 
 def making(query, teacher, **settings):
-    return Making(query, teacher, Overlap(), DOCUMENTS, Names(DOCUMENTS), **{"candidates": 1, **settings})
+    return Making(query, teacher, Overlap(), DOCUMENTS, **{"candidates": 1, **settings})
 
 
 def made(teacher, query=QUERY, **settings):

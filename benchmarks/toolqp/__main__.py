@@ -27,7 +27,7 @@ from atc.retrieve.index import ToolIndex
 from atc.retrieve.methods import read
 from benchmarks.retrieval.data import RetrievalQuery, draw, load_data
 from benchmarks.runner import Rows, suite
-from benchmarks.toolqp.trajectory import ROUNDS, Dropped, Making, Names
+from benchmarks.toolqp.trajectory import ROUNDS, Dropped, Making
 from protocols.ask import Ask
 from protocols.files import write_whole
 
@@ -49,7 +49,7 @@ def main(
     embedder = choose(config.embedder, folder=config.cache_dir / "models") if read(method)[0].embeds else None
     index = ToolIndex.build(found.documents, folder=found.folder(config.cache_dir), embedder=embedder)
     ask, documents = choose_model(config), index.documents
-    options = {"base": build(method, Setup(index=index, ask=ask)), "documents": documents, "names": Names(documents)}
+    options = {"base": build(method, Setup(index=index, ask=ask)), "documents": documents}
     making = partial(Making, **options, candidates=candidates, seed=seed)
     header = {"format": "atc-toolqp-2", "data": found.digest, "model": ask.name, "method": method}
     header |= {"candidates": candidates, "seed": seed}

@@ -1,8 +1,8 @@
-"""The conversation that a planner of ToolQP is trained on, its reward (RLVR, §3.3, Appendix C.4), and what answers it.
+"""The conversation that a planner of ToolQP is trained on, and its reward (RLVR, §3.3, Appendix C.4).
 
-To train a planner elsewhere, let it speak: begin with `opening(task)`, append the planner's turn and what `answer` says
-to it, until `answer` is None; then `reward` scores the whole conversation. Both are deterministic. The tasks, with
-their gold tools and reference plans, are the lines that `python -m benchmarks.toolqp` writes.
+To train a planner elsewhere, let it speak: begin with `opening(task)`, answer its plan with `BEGIN` and each of its ten
+queries at most with `results`; then `reward` scores the whole conversation. The tasks, with their gold tools and
+reference plans, are the lines that `python -m benchmarks.toolqp` writes.
 
     R = 5.0 ΔnDCG@5 + 2.5 ΔRecall@5          retrieval: against the base's own result for the task with its plan
       + 1.5 (well-formed turns / turns) + 0.6 (ends with <stop_retrieval>)                               format
@@ -15,6 +15,7 @@ import json
 import re
 from collections.abc import Collection, Mapping, Sequence
 from functools import partial
+from itertools import count
 
 from atc import prompt_files
 from atc.retrieve.asking import texts
@@ -35,10 +36,8 @@ STOP = "<stop_retrieval>"
 BEGIN = "Begin retrieval."
 fill = partial(prompt_files.fill, "benchmarks.toolqp.prompts")
 _K, _DEPTH = 5, 20
-_PLAN = re.compile(r"<task_breakdown>.*?</task_breakdown>\s*<sub_goals>(.*?)</sub_goals>", re.DOTALL)
-_BREAKDOWN = re.compile(r"<task_breakdown>(.*?)(?:</task_breakdown>|<sub_goals>|\Z)", re.DOTALL)
+_PLAN = re.compile(r"<task_breakdown>(.+?)</task_breakdown>\s*<sub_goals>(.*?)</sub_goals>", re.DOTALL)
 _QUERY = re.compile(r"<query>(.*?)</query>", re.DOTALL)
-_TAG = re.compile(r"</?(?:query|task_breakdown|sub_goals|stop_retrieval|think)>")
 
 
 def opening(task: str) -> list[Message]:
@@ -62,34 +61,27 @@ def results(found: Sequence[Hit], documents: Mapping[str, ToolDocument]) -> Mess
     return Message("user", "System retrieved tools for previous query:\n" + listing(found[:SHOWN], documents))
 
 
-def read_plan(turn: str) -> tuple[str, bool]:
-    """The breakdown of a first turn as far as it can be read, and whether the turn is written in the form."""
-    breakdown, whole = _BREAKDOWN.search(turn), _PLAN.fullmatch(turn.strip())
+def read_plan(turn: str) -> str:
+    """The breakdown of a first turn; empty where the turn is not written in the form."""
+    found = _PLAN.fullmatch(turn.strip())
     try:
-        goals = json.loads(whole[1], strict=False) if whole else None
+        goals = json.loads(found[2], strict=False) if found else None
     except (ValueError, RecursionError):
-        goals = None
-    said = " ".join(breakdown[1].split()) if breakdown else ""
-    return said, bool(said and isinstance(goals, list) and all(isinstance(one, str) for one in goals) and texts(goals))
+        return ""
+    return " ".join(found[1].split()) if found and isinstance(goals, list) and len(texts(goals)) == len(goals) else ""
 
 
-def read_query(turn: str) -> tuple[str, bool]:
-    """The query of a later turn, empty where it ends the search, and whether the turn is written in the form.
-
-    A turn without tags is a query as it is.
-    """
-    if found := _QUERY.search(turn):
-        return _trimmed(found[1]), found[0] == turn.strip() and bool(found[1].strip())
-    return ("", turn.strip() == STOP) if STOP in turn else (_trimmed(_TAG.sub(" ", turn)), False)
+def read_query(turn: str) -> str:
+    """The query of a later turn; empty where it has none."""
+    found = _QUERY.search(turn)
+    return " ".join(found[1].split()) if found else ""
 
 
-def _trimmed(query: str) -> str:
-    return "\n".join(line for part in query.strip().splitlines() if (line := " ".join(part.split())))
-
-
-def ends(turn: str) -> bool:
-    """Whether a turn ends the search as it should: with the tag."""
-    return STOP in turn and _QUERY.search(turn) is None
+def well_formed(number: int, turn: str) -> bool:
+    """Whether a turn is written in the form of its place: the plan first, then queries or the end."""
+    if number == 0:
+        return bool(read_plan(turn))
+    return turn.strip() == STOP or (bool(read_query(turn)) and _QUERY.fullmatch(turn.strip()) is not None)
 
 
 def reward(
@@ -110,31 +102,16 @@ def reward(
     """
     turns = [message.content for message in conversation if message.role == "assistant"]
     found = Found(base, depth=_DEPTH)
-    queries = [read_query(turn)[0] for turn in turns[1 : MOST_QUERIES + 1] if not ends(turn)]
-    for query in (task, *filter(None, queries)):
+    for query in (task, *filter(None, map(read_query, turns[1 : MOST_QUERIES + 1]))):
         found.look(query)
     ranking = [hit.tool for hit in peak_rank(found.lists)]
     baseline = [hit.tool for hit in base.search(f"{task} {plan}", k=_K).hits]
-    formed = [(read_query if number else read_plan)(turn)[1] for number, turn in enumerate(turns)]
-    vectors = embedder.embed([read_plan(turns[0])[0] if turns else "", plan])
+    vectors = embedder.embed([read_plan(turns[0]) if turns else "", plan])
     parts = {
         "ndcg": ndcg(ranking, gold, _K) - ndcg(baseline, gold, _K),
         "recall": recall(ranking, gold, _K) - recall(baseline, gold, _K),
-        "form": sum(formed) / len(turns) if turns else 0.0,
-        "stop": float(bool(turns) and turns[-1].strip().endswith(STOP) and ends(turns[-1])),
+        "form": sum(map(well_formed, count(), turns)) / len(turns) if turns else 0.0,
+        "stop": float(bool(turns) and turns[-1].strip().endswith(STOP) and not read_query(turns[-1])),
         "plan": float(vectors[0] @ vectors[1]),
     }
     return parts | {"total": sum(WEIGHTS[name] * value for name, value in parts.items())}
-
-
-def answer(
-    conversation: Sequence[Message], *, base: Retriever, documents: Mapping[str, ToolDocument]
-) -> Message | None:
-    """What the planner is told after its last turn; None where the conversation is over: ended, or ten queries long."""
-    turns = [message.content for message in conversation if message.role == "assistant"]
-    if len(turns) == 1:
-        return Message("user", BEGIN)
-    if not turns or ends(turns[-1]) or len(turns) > MOST_QUERIES:
-        return None
-    query = read_query(turns[-1])[0]
-    return results(base.search(query, k=SHOWN).hits if query else (), documents)

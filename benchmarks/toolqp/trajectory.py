@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import random
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -40,25 +39,14 @@ class Dropped(Exception):
     """No trajectory can be made of a request; the text says why."""
 
 
-class Names:
-    """Keeps the names of tools out of what a planner learns: it shall describe what it looks for, not recite.
-
-    A name of one word that other tools' documents use too (`search`) gives nothing away.
+def hidden(text: str, tools: Iterable[str]) -> str:
+    """`text` with the names of `tools`, also spelled apart (`WeatherTool`, `weather tool`), left out: a planner shall
+    describe what it looks for, not recite.
     """
-
-    def __init__(self, documents: Mapping[str, ToolDocument]) -> None:
-        self._words = {name: set(_words(document.description)) for name, document in documents.items()}
-        self._used = Counter(word for words in self._words.values() for word in words)
-
-    def hidden(self, text: str, tools: Iterable[str]) -> str:
-        """`text` with the names of `tools`, also spelled apart (`WeatherTool`, `weather tool`), left out."""
-        for name in tools:
-            words, parts = _words(name), _PART.findall(name)
-            if len(words) == 1 and self._used[words[0]] > (words[0] in self._words.get(name, ())):
-                continue
-            spellings = [re.escape(name), r"[\W_]+".join(map(re.escape, parts)) if parts else re.escape(name)]
-            text = re.sub(rf"(?<!\w)(?:{'|'.join(spellings)})(?!\w)", "this tool", text, flags=re.IGNORECASE)
-        return text
+    for name in tools:
+        parts = r"[\W_]*".join(map(re.escape, _PART.findall(name))) or re.escape(name)
+        text = re.sub(rf"(?<!\w)(?:{re.escape(name)}|{parts})(?!\w)", "this tool", text, flags=re.IGNORECASE)
+    return text
 
 
 class Making:
@@ -72,12 +60,11 @@ class Making:
         ask: Ask,
         base: Retriever,
         documents: Mapping[str, ToolDocument],
-        names: Names,
         *,
         candidates: int = 3,
         seed: int = 0,
     ) -> None:
-        self._query, self._ask, self._documents, self._hidden = query, ask, documents, names.hidden
+        self._query, self._ask, self._documents = query, ask, documents
         self._candidates, self._seed, self._found = candidates, seed, Found(base, depth=DEPTH)
 
     def make(self) -> dict[str, Any]:
@@ -109,7 +96,7 @@ class Making:
         written = self._text("plan", fill("plan", query=self._query.text, tools=listed), "plan", 500, most=1200)
         if not written:
             raise Dropped("no plan")
-        return self._hidden(written, self._query.gold)
+        return hidden(written, self._query.gold)
 
     def _sub_tasks(self, plan: str) -> dict[str, list[str]]:
         """The plan's goals in the order of use, each with its tools; tools of the same goal share a sub-task."""
@@ -124,7 +111,7 @@ class Making:
         for name in named:
             others = "\n" + fill("sub_goal_others", goals=" ".join(grouped)) if grouped else ""
             prompt = fill("sub_goal", plan=plan, tool=self._described(name, [name]), others=others)
-            goal = self._hidden(self._text("goal", prompt, f"goal {name}", 200, most=160), [name])
+            goal = hidden(self._text("goal", prompt, f"goal {name}", 200, most=160), [name])
             if not goal:
                 raise Dropped("no sub-goal")
             grouped.setdefault(goal, []).append(name)
@@ -157,7 +144,7 @@ class Making:
         for number in range(self._candidates):
             options = {"before": system, "temperature": TEMPERATURE}
             query = self._text("query", prompt, f"{purpose} {number}", 200, most=300, **options)
-            if query and self._hidden(query, tools) == query:
+            if query and hidden(query, tools) == query:
                 found = self._found.look(query)
                 ranks = {hit.tool: rank for rank, hit in enumerate(found, start=1)}
                 yield query, found, sum(ranks.get(tool, DEPTH + 1) for tool in tools) / len(tools)
@@ -168,7 +155,7 @@ class Making:
             case 1:
                 return fill("hint_goal", goal=goal)
             case 2:
-                about = [self._hidden(self._documents[one].description, [one]) for one in tools]
+                about = [hidden(self._documents[one].description, [one]) for one in tools]
                 return fill("hint_description", description="\n".join(filter(None, about))) if any(about) else ""
             case 3:
                 return fill("hint_results", query=tried, found=self._listed(tried)) if tried else ""
@@ -184,15 +171,15 @@ class Making:
     def _definition(self, name: str) -> dict[str, Any]:
         """The document of a tool as the index has it, without what names the tool."""
         found: dict[str, Any] = json.loads(json_text(self._documents[name]))
-        kept = {key: value for key, value in found.items() if key not in ("name", "title")}
-        return kept | ({"description": self._hidden(about, [name])} if (about := kept.get("description")) else {})
+        kept = {key: value for key, value in found.items() if key not in ("name", "title", "description")}
+        return {"description": hidden(self._documents[name].description, [name])} | kept
 
     def _about(self, name: str) -> str:
         return clipped(" ".join(self._documents[name].description.split()), 600)
 
-    def _described(self, name: str, hidden: Iterable[str]) -> str:
-        """What a tool does; where nothing says it, its name must."""
-        return self._hidden(self._about(name) or self._documents[name].title, hidden) or name
+    def _described(self, name: str, others: Iterable[str]) -> str:
+        """What a tool does, without the names of others; where nothing says it, its own must."""
+        return hidden(self._about(name) or self._documents[name].title, others) or name
 
     def _text(self, key: str, prompt: str, purpose: str, tokens: int, *, most: int, **options: Any) -> str:
         return one_text(self._reply(key, prompt, a_text(most, least=1), tokens, purpose, **options))
@@ -213,7 +200,3 @@ class Making:
         messages, wanted = [*before, Message("user", prompt)], an_object({key: dict(schema)})
         reply = self._ask(messages, schema=wanted, temperature=temperature, seed=seed, max_tokens=tokens)
         return json_object(reply.text).get(key)
-
-
-def _words(text: str) -> list[str]:
-    return [word.casefold() for word in re.findall(r"\w+", text)]
