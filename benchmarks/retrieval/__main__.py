@@ -3,7 +3,6 @@
     python -m benchmarks.retrieval --data ../shared/data/toole/single_dev.json
     python -m benchmarks.retrieval --data ../shared/data/stabletoolbench --expand --queries 3 --model local
     python -m benchmarks.retrieval --data ../shared/data/restbench --method hybrid --method toolqp --model gpt-5-mini
-    python -m benchmarks.retrieval --data toolflow --measure closure --method hybrid
 
 Each query and method is one line of a file; a run that was stopped goes on where it was when the same command is given
 again with the same --out. Synthetic queries are written once (--expand) and kept beside the index. Exit status 3 if
@@ -36,43 +35,35 @@ from atc.retrieve.index import ToolIndex
 from atc.retrieve.methods import METHODS, read
 from atc.side_by_side import Threads
 from atc.types import Usage
-from benchmarks.retrieval.data import TOOLFLOW, RetrievalData, RetrievalQuery, draw, load_data
-from benchmarks.retrieval.figures import SHOWN, Row, closure_figures, method_figures
+from benchmarks.retrieval.data import RetrievalData, RetrievalQuery, draw, load_data
+from benchmarks.retrieval.figures import SHOWN, Row, method_figures
 from benchmarks.retrieval.kinds import FACETS, Contrast, neighbours
 from benchmarks.runner import Rows, suite
 from protocols.errors import AtcError
-from toolflow_bench.settings import load_given
 
 FORMAT = "atc-retrieval-2"
 ASKED = 100
 """Queries of a method that calls a model for each: drawn by seed, before any result is seen."""
-CLOSED = 100
-"""Tools that a search is asked for before its producers come along: so many as `atc tools search` asks for."""
 _NUMBER = click.IntRange(1)
 
 
 @suite
 @click.option("--data", required=True, metavar="PATH", help="A JSON file, a data set's folder, or 'toolflow'.")
 @click.option("--method", "methods", multiple=True, metavar="NAME[:FLAG=VALUE,…]", help="As of 'atc tools search'.")
-@click.option("--measure", type=click.Choice(["ranking", "closure"]), default="ranking", show_default=True)
 @click.option("--limit", type=_NUMBER, help="Queries drawn by --seed, for every method.")
 @click.option("--all", "everything", is_flag=True, help="All queries; else 100 for a method that asks a model.")
 @click.option("--seed", type=int, default=0, show_default=True, help="What queries are drawn by.")
-@click.option("--depth", type=click.IntRange(1, 1000), help="Tools that a search gives: 20, of closure 100.")
+@click.option("--depth", type=click.IntRange(1, 1000), default=SHOWN, show_default=True, help="Tools a search gives.")
 @click.option("--model", metavar="NAME")
 @click.option("--embedder", default=DEFAULT, show_default=True, metavar="NAME")
 @click.option("--workers", type=click.IntRange(1, 256), default=1, show_default=True, help="Asked at once.")
 @click.option("--index", type=click.Path(path_type=Path), help="Of the index and the synthetic queries.")
 @click.option("--expand", is_flag=True, help="Only write the tools' synthetic queries, or what is missing of them.")
 @click.option("--queries", type=click.IntRange(1, 50), default=10, show_default=True, help="Of --expand, a tool.")
-@click.option("--protocols", multiple=True, metavar="SERVICE=DIR", help="Of closure: probed protocols.")
 @click.option("--out", type=click.Path(path_type=Path), help="File of rows, continued if it is there.")
 def main(**given: Any) -> dict[str, Any]:
     options = SimpleNamespace(**given)
     config, data = load_config({"model": options.model})[0], load_data(options.data)
-    if options.measure == "closure" and data.toolbox is None:
-        raise click.UsageError(f"closure needs links and tasks: give --data {TOOLFLOW}.")
-    options.depth = options.depth or (CLOSED if options.measure == "closure" else SHOWN)
     specs = dict.fromkeys(options.methods) or [name for name, one in METHODS.items() if not one.asks]
     with opened(options, config, data, specs) as setup:
         about = {"suite": "retrieval", "data": data.name, "model": setup.ask.name if setup.ask else "none"}
@@ -81,9 +72,6 @@ def main(**given: Any) -> dict[str, Any]:
         rows, path = _asked(options, config, data, setup, specs)
     about |= {"rows": str(path)}
     about["left"] = sum(bool(row.get("outage")) for some in rows.values() for row in some)
-    if options.measure == "closure":
-        probed = load_given({name: Path(at) for name, _, at in (one.partition("=") for one in options.protocols)})
-        return about | {"closure": closure_figures(rows, data, probed, seed=options.seed)}
     return about | {"methods": method_figures(rows, data.queries, seed=options.seed)}
 
 
@@ -168,11 +156,9 @@ def run_method(
             found = retriever.search(query.text, k=depth)
         except AtcError as error:
             return {"method": spec, "id": query.id, "outage": str(error)}
-        scores = {hit.tool: round(hit.score, 6) for hit in reversed(found.hits)}
         row = {"method": spec, "id": query.id, "ranking": list(dict.fromkeys(hit.tool for hit in found.hits))}
         row |= {"seconds": round(time.perf_counter() - begun, 6)}
-        row |= {key: getattr(found.usage, key) for key in ("model_calls", "input_tokens", "output_tokens")}
-        return row | ({"scores": [scores[tool] for tool in row["ranking"]]} if depth > SHOWN else {})
+        return row | {key: getattr(found.usage, key) for key in ("model_calls", "input_tokens", "output_tokens")}
 
     return file.fill(queries, search, key=lambda query: (spec, query.id), label=spec, jobs=jobs)
 
