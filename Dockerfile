@@ -1,23 +1,11 @@
-# Two images. The last one is atc with its embedded model's runtime. The model itself is fetched on first use into the
-# mounted cache:
+# atc with its embedded model's runtime. The model itself is fetched on first use into the mounted cache:
 #   docker build -t atc .
 #   docker run --rm -it -v atc-cache:/cache atc run "How many flights left JFK for Boston on 4 July 2013?"
 ARG BASE=python:3.12-slim
-
-# What programs run in with `--sandbox docker`, built by atc when it is first needed (sandbox/docker/image.py).
-# Nothing in it is executed while it is built, so that any engine can, without a network.
-FROM ${BASE} AS sandbox
-COPY sandbox /opt/atc/sandbox
-USER 65534:65534
-WORKDIR /
-# Not -I: it would ignore PYTHONHASHSEED.
-ENTRYPOINT ["python3", "-s", "-S", "-B", "-P", "/opt/atc/sandbox/docker/inside.py"]
-CMD []
-
-FROM ${BASE} AS atc
+FROM ${BASE}
 
 WORKDIR /src
-COPY pyproject.toml README.md LICENSE Dockerfile ./
+COPY pyproject.toml README.md LICENSE ./
 COPY atc atc
 COPY sandbox sandbox
 COPY protocols protocols

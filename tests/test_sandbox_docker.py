@@ -281,17 +281,6 @@ def test_what_a_killed_host_left_ends_and_is_removed_and_what_a_living_one_has_i
 # The image.
 
 
-def test_an_image_is_built_when_what_is_in_it_changes(sandbox, base_image, client, monkeypatch):
-    tag = image.ensure_image(client, base_image)
-    assert image.ensure_image(client, base_image) == tag
-    files = image.context_files()
-    files["sandbox/zygote/child.py"] += b"# changed\n"
-    monkeypatch.setattr(image, "context_files", lambda: files)
-    other = image.ensure_image(client, base_image)
-    assert other != tag
-    client.images.remove(other, force=True)
-
-
 def test_a_base_that_cannot_be_had_is_told_with_the_way_out(client):
     with pytest.raises(SandboxUnavailable, match=r"ATC_DOCKER_BASE.*sandbox\.docker\.image import"):
         image.ensure_image(client, "127.0.0.1:1/no/such:image")

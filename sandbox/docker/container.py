@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from sandbox.docker.engine import GVISOR, LABEL, sdk, speaking_to_engine
+from sandbox.docker.image import command
 from sandbox.errors import SandboxUnavailable
 from sandbox.limits import Limits
 from sandbox.rpc import Exit
@@ -24,16 +25,14 @@ START_SECONDS = 60.0
 OWN_DEATH_SECONDS, DEATH_SECONDS = 1, 10
 """How long a container that said nothing more has to end by itself, and one that was killed."""
 
-MARGIN_BYTES = {GVISOR: 256 << 20}
-"""Memory of a container beyond the limit of the program's address space, where a kernel of its own lives in it too."""
-USUAL_MARGIN_BYTES = 64 << 20
-"""The same elsewhere: page tables, pipes, files read."""
+GVISOR_MARGIN_BYTES, USUAL_MARGIN_BYTES = 256 << 20, 64 << 20
+"""Memory of a container beyond the limit of the program's address space: page tables, pipes, files read, and the whole
+kernel that gVisor puts into it."""
 
 START_CPU_SECONDS = 10
 """Processor time that loading Python may take before the program's own begins."""
 
-PROCESSES = {GVISOR: 512}
-USUAL_PROCESSES = 16
+GVISOR_PROCESSES, USUAL_PROCESSES = 512, 16
 """The threads of runc before Python takes their place, which may not start any."""
 
 SECCOMP_PROFILE = Path(__file__).with_name("seccomp.json")
@@ -52,10 +51,6 @@ class Kind:
     without: frozenset[str] = frozenset()
     owner: str = field(default_factory=lambda: f"{os.getpid()} {uuid.uuid4().hex}")
     """The containers' label, which tells whose they are."""
-
-    def memory(self, limits: Limits) -> int:
-        """What a container may hold for a program within `limits`."""
-        return limits.memory_bytes + MARGIN_BYTES.get(self.runtime, USUAL_MARGIN_BYTES)
 
     def stop(self) -> None:
         """Remove every container, those in use too, and wait until they are gone."""
@@ -89,7 +84,7 @@ class Container:
                 streams = {"stdin": 1, "stdout": 1, "stderr": 1, "stream": 1}
                 self.channel = Attached(self.container.attach_socket(params=streams))
                 self.container.start()
-                self.missing: tuple[str, ...] = tuple(json.loads(self._hear_line() or "null"))
+                self.missing: tuple[str, ...] = tuple(json.loads(self.channel.first_line() or "null"))
                 self._began = time.monotonic()
         except TypeError:
             told = self.channel.errors.decode("utf-8", "replace").strip().rpartition("\n")[2]
@@ -142,16 +137,6 @@ class Container:
         with suppress(SandboxUnavailable), speaking_to_engine("kill a container"):  # it may be dead already
             self.container.kill()
 
-    def _hear_line(self) -> bytes:
-        """The next line on its standard output; what there is of it where it ends, or takes too long."""
-        self.channel.settimeout(START_SECONDS)
-        said = b""
-        with suppress(TimeoutError):
-            while not said.endswith(b"\n") and (data := self.channel.recv(1024)):
-                said += data
-        self.channel.settimeout(None)
-        return said
-
 
 class Attached:
     """The standard streams of a container over one connection to the engine (`sandbox.frames.Stream`).
@@ -164,15 +149,21 @@ class Attached:
         self._attached = attached  # what the SDK gives: a reader over the socket, which goes when the reader goes
         self._socket = getattr(attached, "_sock", attached)
         self._pieces = sdk().utils.socket.frames_iter(attached, tty=False)
-        self._poll = select.poll()
-        self._poll.register(self._socket, select.POLLIN)
-        self._seconds: float | None = None
+
+    def first_line(self) -> bytes:
+        """The first line of output; what there is of it where it ends, or takes longer than `START_SECONDS`."""
+        said, ends = b"", time.monotonic() + START_SECONDS
+        poll = select.poll()
+        poll.register(self._socket, select.POLLIN)
+        while not said.endswith(b"\n") and poll.poll(max(ends - time.monotonic(), 0) * 1000):
+            if not (data := self.recv(1024)):
+                break
+            said += data
+        return said
 
     def recv(self, size: int, /) -> bytes:  # noqa: ARG002 - the engine's pieces are of at most 32 KiB
         """Output as it comes; nothing at the end."""
         while True:
-            if self._seconds is not None and not self._poll.poll(self._seconds * 1000):
-                raise TimeoutError
             stream, data = next(self._pieces, (1, b""))
             if stream == 1 or not data:
                 return bytes(data)
@@ -181,10 +172,6 @@ class Attached:
     def sendall(self, data: bytes, /) -> None:
         """Give all of `data` to the container's standard input."""
         self._socket.sendall(data)
-
-    def settimeout(self, seconds: float | None, /) -> None:
-        """How long `recv` waits before `TimeoutError`."""
-        self._seconds = seconds
 
     def shutdown(self, how: int, /) -> None:
         """Have the other methods return at once, also where they wait in another thread."""
@@ -204,12 +191,15 @@ class Attached:
 def _options(kind: Kind, limits: Limits) -> dict[str, Any]:
     """What the engine is asked for."""
     profile = "unconfined" if "seccomp" in kind.without else SECCOMP_PROFILE.read_text(encoding="utf-8")
+    gvisor = kind.runtime == GVISOR
+    memory = limits.memory_bytes + (GVISOR_MARGIN_BYTES if gvisor else USUAL_MARGIN_BYTES)
     cpu = math.ceil(min(limits.cpu_seconds, 1 << 30)) + START_CPU_SECONDS
     # No limit on processes among these: it would count all of this user's on the machine, in every container.
     ulimits = {"cpu": cpu, "core": 0, "fsize": 0, "nofile": 64}
     kept = {"memory_bytes": limits.memory_bytes, "cpu_seconds": limits.cpu_seconds}
     return {
-        "command": [json.dumps({**kept, "without": sorted(kind.without)})],
+        "entrypoint": "",
+        "command": command({**kept, "without": sorted(kind.without)}),
         "user": "65534:65534",
         "hostname": "sandbox",
         "working_dir": "/",
@@ -222,10 +212,10 @@ def _options(kind: Kind, limits: Limits) -> dict[str, Any]:
         "read_only": True,
         "cap_drop": ["ALL"],
         "security_opt": ["no-new-privileges:true", f"seccomp={profile}"],
-        "mem_limit": kind.memory(limits),
-        "memswap_limit": kind.memory(limits),
+        "mem_limit": memory,
+        "memswap_limit": memory,
         "oom_score_adj": 1000,
-        "pids_limit": PROCESSES.get(kind.runtime, USUAL_PROCESSES),
+        "pids_limit": GVISOR_PROCESSES if gvisor else USUAL_PROCESSES,
         "ipc_mode": "none",
         "ulimits": [{"Name": name, "Soft": value, "Hard": value} for name, value in ulimits.items()],
         "log_config": {"Type": "none", "Config": {}},

@@ -1,12 +1,12 @@
-"""The image that programs run in: Python, and the code of the child. Built from the project's Dockerfile when needed.
+"""The image of the containers: any that has Python. The code that runs in one comes with its command.
 
-`python -m sandbox.docker.image import` makes a base image from the running Python where none can be pulled.
+`python -m sandbox.docker.image import` makes such an image from the running Python where none can be pulled.
 """
 
 from __future__ import annotations
 
-import hashlib
-import io
+import base64
+import json
 import os
 import re
 import shutil
@@ -15,6 +15,7 @@ import sys
 import sysconfig
 import tarfile
 import tempfile
+import zlib
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -22,65 +23,65 @@ from typing import Any
 from sandbox.docker.engine import connect, sdk, speaking_to_engine
 from sandbox.errors import SandboxUnavailable
 
+USUAL_BASE = "python:3.12-slim"
+
 LOCAL_BASE = "atc-python:local"
 """The tag of the image that `import_base` makes."""
 
 BASE_VARIABLE = "ATC_DOCKER_BASE"
 
 _PACKAGE = Path(__file__).resolve().parent.parent
-_INSIDE = ("docker/inside.py", "hints.py", "layers/*.py", "zygote/[!h_]*.py")
+_INSIDE = ("docker/inside.py", "hints.py", "layers/[!_]*.py", "zygote/[!_h]*.py")
 """What runs in a container: not the host's side, nor what imports it."""
+
+_START = """
+import base64, importlib.abc, importlib.util, json, sys, zlib
+sources = json.loads(zlib.decompress(base64.b64decode(sys.argv[2])))
+class Sent(importlib.abc.InspectLoader):
+    def find_spec(self, name, path=None, target=None):
+        return importlib.util.spec_from_loader(name, self, is_package=not sources[name]) if name in sources else None
+    def get_source(self, name):
+        return sources[name]
+sys.meta_path.append(Sent())
+from sandbox.docker.inside import main
+main(json.loads(sys.argv[1]))
+"""
 
 _LEFT_OUT = re.compile(r".*/(test|tests|idlelib|tkinter|ensurepip|posix|right|site-packages|dist-packages|config-\d.*)")
 _LIBRARY = re.compile(r"^\s*(?:(\S+) => )?(/\S+) \(0x[0-9a-f]+\)$", re.MULTILINE)
 
 
 def ensure_image(client: Any, base: str | None = None) -> str:
-    """The tag of an image that holds this version of the child's code, built where there is none.
+    """The name of an image with Python 3.11 or newer as `python3`, pulled where the engine does not have it.
 
-    `base` is an image with Python 3.11 or newer as `python3`; else it is the one that ATC_DOCKER_BASE names, else the
-    imported one where the engine has it, else the Dockerfile's own, which the engine pulls.
+    It is `base`, else the one that ATC_DOCKER_BASE names, else the imported one where the engine has it, else
+    `USUAL_BASE`.
 
     Raises:
-        SandboxUnavailable: it cannot be built.
+        SandboxUnavailable: it cannot be had.
     """
-    files = context_files()
-    base = base or os.environ.get(BASE_VARIABLE) or (LOCAL_BASE if _image_id(client, LOCAL_BASE) else None)
-    text = repr((base, base and _image_id(client, base), sorted(files.items())))
-    tag = f"atc-sandbox:{hashlib.sha256(text.encode()).hexdigest()[:16]}"
-    if _image_id(client, tag):
-        return tag
-    context = io.BytesIO()
-    with tarfile.open(fileobj=context, mode="w") as tar:
-        for name, data in files.items():
-            entry = tarfile.TarInfo(name)
-            entry.size = len(data)
-            tar.addfile(entry, io.BytesIO(data))
-    context.seek(0)
-    options = {"target": "sandbox", "tag": tag, "network_mode": "none", "rm": True, "forcerm": True}
-    with speaking_to_engine("build its image"):
-        try:
-            client.images.build(
-                fileobj=context, custom_context=True, buildargs={"BASE": base} if base else {}, **options
-            )
-        except sdk().errors.BuildError as error:
-            raise SandboxUnavailable(
-                f"the docker sandbox cannot build its image from {base or 'the base of its Dockerfile'!r}: {error}; "
-                f"name an image with Python 3.11 or newer in {BASE_VARIABLE}, or make one from this machine's Python: "
-                "python -m sandbox.docker.image import"
-            ) from error
-    return tag
+    base = base or os.environ.get(BASE_VARIABLE) or (LOCAL_BASE if _has(client, LOCAL_BASE) else USUAL_BASE)
+    try:
+        if not _has(client, base):
+            with speaking_to_engine(f"pull the image {base!r}"):
+                client.images.pull(base)
+    except SandboxUnavailable as error:
+        raise SandboxUnavailable(
+            f"{error}; name an image with Python 3.11 or newer in {BASE_VARIABLE}, or make one from this machine's "
+            "Python: python -m sandbox.docker.image import"
+        ) from error
+    return base
 
 
-def context_files() -> dict[str, bytes]:
-    """What the image is built from, by path within the build context: the Dockerfile and the child's code."""
-    packaged = Path(__file__).with_name("Dockerfile")  # where the wheel has it
-    dockerfile = packaged if packaged.is_file() else _PACKAGE.parent / "Dockerfile"
-    paths = [path for pattern in _INSIDE for path in sorted(_PACKAGE.glob(pattern))]
-    return {
-        "Dockerfile": dockerfile.read_bytes(),
-        **{path.relative_to(_PACKAGE.parent).as_posix(): path.read_bytes() for path in paths},
-    }
+def command(options: dict[str, Any]) -> list[str]:
+    """What a container executes: `sandbox.docker.inside.main` with these options, all its code included."""
+    sources = dict.fromkeys(("sandbox", "sandbox.docker", "sandbox.layers", "sandbox.zygote"), "")
+    for path in [path for pattern in _INSIDE for path in _PACKAGE.glob(pattern)]:
+        name = ".".join(path.relative_to(_PACKAGE.parent).with_suffix("").parts)
+        sources[name] = path.read_text(encoding="utf-8")
+    sent = base64.b64encode(zlib.compress(json.dumps(sources).encode("ascii"))).decode("ascii")
+    # Not -I: it would ignore PYTHONHASHSEED.
+    return ["python3", "-s", "-S", "-B", "-P", "-c", _START, json.dumps(options), sent]
 
 
 def import_base(client: Any, tag: str = LOCAL_BASE) -> str:
@@ -126,13 +127,14 @@ def _libraries(native: list[Path]) -> dict[str, Path]:
     return {(soname if soname.startswith("/") else str(home / soname)).lstrip("/"): p for soname, p in found.items()}
 
 
-def _image_id(client: Any, name: str) -> str:
-    """The identity of an image that the engine has; empty where it has none of that name."""
+def _has(client: Any, name: str) -> bool:
+    """Whether the engine has an image of that name."""
     with speaking_to_engine(f"look for the image {name}"):
         try:
-            return str(client.images.get(name).id)
-        except sdk().errors.NotFound:
-            return ""
+            client.images.get(name)
+        except sdk().errors.ImageNotFound:
+            return False
+    return True
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 """Process 1 of a container: loads what programs import, and runs one program. Standard library alone.
 
 Its standard input and output are the channel. They are moved to other numbers and closed under their own, so that what
-a program writes to its standard descriptors cannot be taken for frames. Its argument is a JSON object: `memory_bytes`
-and `cpu_seconds` of the program, and `without`, the names of layers to leave out. When all the others are on it says on
+a program writes to its standard descriptors cannot be taken for frames. Its options: `memory_bytes` and `cpu_seconds`
+of the program, and `without`, the names of layers to leave out. When all the others are on it says on
 one line which ones it cannot have (a JSON list), and waits for its program.
 """
 
@@ -13,10 +13,11 @@ import os
 import platform
 import sys
 import time
-import types
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, NoReturn
+
+from sandbox.layers import landlock, privileges, seccomp
+from sandbox.zygote.server import load
 
 READER, WRITER = 3, 4
 
@@ -26,15 +27,10 @@ def main(options: Mapping[str, Any]) -> NoReturn:
     processor_time = time.process_time  # a program's own does not tell
     for name in set(os.environ) - {"LANG", "PYTHONHASHSEED", "TZ"}:
         del os.environ[name]  # the image's own
+    run = load([])
+    sys.meta_path.pop()  # what gave our own modules
     os.dup2(0, READER, inheritable=False)
     os.dup2(1, WRITER, inheritable=False)
-    for name in ("sandbox", "sandbox.docker", "sandbox.zygote", "sandbox.layers"):
-        module = sys.modules[name] = types.ModuleType(name)  # without their __init__, which may import the host's side
-        module.__path__ = [str(Path(__file__).resolve().parent.parent.joinpath(*name.split(".")[1:]))]
-    from sandbox.layers import landlock, privileges, seccomp
-    from sandbox.zygote.server import load
-
-    run = load([])
     os.closerange(0, READER)
     # The container stands around these: what its kernel does not know (gVisor has no Landlock) is done without.
     numbers = seccomp.NUMBERS.get(platform.machine(), {})
@@ -50,7 +46,3 @@ def main(options: Mapping[str, Any]) -> NoReturn:
     os.write(WRITER, json.dumps(missing).encode("ascii") + b"\n")
     run(READER, WRITER)
     os._exit(0)
-
-
-if __name__ == "__main__":
-    main(json.loads(sys.argv[1]))
