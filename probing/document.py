@@ -184,17 +184,14 @@ def _types(argument: ArgumentFacts, found: Mapping[str, Any]) -> list[str]:
 
 def _allows(clause: dict[str, Any], accepted: Sequence[Json], argument: ArgumentFacts) -> bool:
     """Whether all accepted values conform; in a URL `5` and `"5"` are the same."""
-    as_text = argument.place in TEXT_PLACES
-    if "enum" in clause and as_text:
-        return {text_of(v) for v in accepted if not isinstance(v, list | dict)} <= set(map(text_of, clause["enum"]))
     for value in accepted:
-        forms = [value]
+        forms: list[Json] = [value]
         if clause.keys() & _NUMERIC and (number := number_of(value)) is not None:
             forms = [number]
-        elif as_text and not isinstance(value, list | dict):
-            of = [text_of(value)] if "type" not in clause else [value, text_of(value), number_of(text_of(value))]
-            forms = [*of, {"true": True, "false": False, "1": True, "0": False}.get(text_of(value).lower())]
-        if not any(form is not None and conforms(clause, form) for form in forms) and value is not None:
+        elif argument.place in TEXT_PLACES and not isinstance(value, list | dict):
+            text = text_of(value)
+            forms += [text, {"true": True, "false": False}.get(text.lower(), number_of(text))]
+        if value is not None and not any(form is not None and conforms(clause, form) for form in forms):
             return False
     return True
 

@@ -5,7 +5,7 @@ Values are compared by their text. The places of one name that hold values of on
 
 - its name is that of the source (`airport` and `airports[].code`), or a reply or its description speaks of it; or
 - whatever the names, the values are ids or codes, the argument does not take what was made up, and it accepted two
-  values that were taken from the source itself, or two of a source whose values it mostly knows.
+  values that the source holds.
 
 Every place of a source is a link. Values that only repeat an argument of their own call are no source, nor are pages,
 searches and lists of choices.
@@ -22,7 +22,6 @@ from itertools import islice
 from probing.facts import ArgumentFacts, ToolFacts, says_something
 from probing.names import (
     EQUAL,
-    KEYS,
     NEAR,
     PAGING,
     Name,
@@ -125,8 +124,7 @@ class Flows:
         """The sources that feed an argument, each with whether its name tells so; those of its name first."""
         fits = [source for source in self.sources if not self.hidden(taker, source)]
         named = [source for source in fits if self._confirmed(taker, source)]
-        known = {text for source in named for text in source.texts} | taker.took.keys()
-        others = [source for source in fits if source not in named and self._by_values(taker, source, known)]
+        others = [source for source in fits if source not in named and self._by_values(taker, source)]
         return [*((source, True) for source in named), *((source, False) for source in others)]
 
     def hidden(self, taker: Taker, source: Source) -> bool:
@@ -158,15 +156,11 @@ class Flows:
         made = (v.value for v in taker.took.values() if v.origin.kind in ("generated", "model"))
         return any(all(place.tool == taker.tool.name for place in self.pools.where(value)) for value in made)
 
-    def _by_values(self, taker: Taker, source: Source, known: set[str]) -> bool:
+    def _by_values(self, taker: Taker, source: Source) -> bool:
         accepted = taker.took.keys() & source.ids
-        if len(accepted) < 2 or len(taker.missed & source.texts) > len(accepted):
+        if len(accepted) < 2 or source.texts & taker.refused or self._takes_anything(taker):
             return False
-        if len(source.ids) < 0.7 * len(source.texts) or source.texts & taker.refused or self._takes_anything(taker):
-            return False
-        tested = [text for text in accepted if source.gave(taker.took[text])]
-        mostly = len(source.texts & known) >= 0.6 * len(source.texts)
-        return len(tested) > 1 or mostly or (len(accepted) > 2 and len(accepted) >= 0.6 * len(taker.took))
+        return len(taker.missed & source.texts) <= len(accepted)
 
 
 def observed_links(facts: Mapping[str, ToolFacts], pools: Pools) -> list[ObservedLink]:
@@ -243,7 +237,7 @@ def _sources(pools: Pools) -> Iterator[Source]:
     """The places whose values another call may take: no pages, no echoes of the call's own arguments."""
     found: dict[tuple[str, str], Source] = {}
     for place in pools.places:
-        if place.echoes or place.name.own in PAGING or "*" in place.path or KEYS in place.path or not place.values:
+        if place.echoes or place.name.own in PAGING or not place.values:
             continue
         text = next(iter(place.values))
         number = re.fullmatch(r"[-+]?\d+(\.\d+)?(e[-+]?\d+)?", text)

@@ -38,8 +38,6 @@ _SAME: dict[str, str] = _READ["same"]
 EQUAL, NEAR, TOLD = 0.0, 0.75, 1.5
 """How far two names are apart: one and the same; of the same thing, or one with a word before it; the argument's
 description or a reply names the place's noun."""
-KEYS = "{}"
-"""The last part of a path whose values are the keys of a map: `rates.{}`; `rates.*` are its values."""
 PAGING, TITLES, _COMMON = (NAMES[kind] for kind in ("paging", "titles", "common"))
 _LONGEST = 300
 _VAGUE_ENDS = re.compile(rf"(_({'|'.join(ID_WORDS | VAGUE)}))+$")
@@ -107,13 +105,10 @@ def argument_name(protocol: ToolProtocol, argument: str) -> Name:
 def field_name(protocol: ToolProtocol, path: str) -> Name:
     """The name of a response path: a vague one with the noun that it stands under, list elements in the singular."""
     parts = path.split(".")
-    if parts[-1] == KEYS:
-        noun = singular(words_of(parts[-2].replace("[]", ""))) if len(parts) > 1 else ""
-        return Name("key", f"{noun}_key" if noun else "key")
     own = words_of(parts[-1].replace("[]", ""))
     if parts[-1].endswith("[]") or own in ("ids", "codes", "keys"):
         own = singular(own)
-    key = field_key(protocol, path.replace("*", "").replace("..", "."))
+    key = field_key(protocol, path)
     return Name(own, words_of(key) if key else own)
 
 

@@ -122,15 +122,7 @@ def _tool(probed: Probed, name: str, protocol: ToolProtocol) -> dict[str, Any]:
         "answered": bool(facts.done),
         "calls": sum(sample.purpose != "recorded" for sample in facts.samples),
         "outcomes": dict(sorted(Counter(map(_outcome, facts.samples)).items())),
-        "arguments": {
-            one.name: {
-                "required": one.required,
-                "accepted": len(one.accepted),
-                "refused": len(one.refused),
-                "notFound": len(one.not_found),
-            }
-            for one in facts.arguments.values()
-        },
+        "arguments": {one.name: {"required": one.required} for one in facts.arguments.values()},
         "fields": len(protocol.evidence.fields) if facts.done else 0,
         "links": [f"{link.argument} from {link.tool}: {link.path}" for link in protocol.links],
         "missing": list(dict.fromkeys(_missing(facts, probed.stopped.get(name, "")))),

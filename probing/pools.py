@@ -15,7 +15,6 @@ from probing.invent import named
 from probing.kinds import kind_of
 from probing.names import (
     EQUAL,
-    KEYS,
     PAGING,
     TITLES,
     Name,
@@ -41,10 +40,8 @@ _KNOWN, _LISTED, _ANY, _LAST = 0.5, 2.0, 3.6, 4.2
 """Distances of places without a name in common: they hold a value known to be good; a list's scalars,
 for a path; ids of any kind, for an argument that is one, or for any other."""
 _STRANGERS_TRIED = 2
-_KEY_FORM = re.compile(
-    r"-?\d[\d.:/-]*|[0-9A-Fa-f]{8}-[0-9A-Fa-f-]{27}|\d{4}-\d\d-\d\d.*|(?=[a-f]*\d)[0-9a-f]{8,}|[^@\s]+@[^@\s]+|/\S*"
-)
-"""Keys that are data: of a map, not of a record."""
+_FIELD = re.compile(r"[A-Za-z_$@][\w $@/-]*")
+"""Keys that name a field; others are data."""
 
 
 @dataclass(eq=False)
@@ -80,32 +77,21 @@ class Secret:
 
 def harvest(response: Json, schema: JsonObject | None = None) -> Iterator[tuple[str, Json, bool]]:
     """Path (`airports[].code`), value and whether it is a secret, of each scalar; bounded in depth and number."""
-    return islice(_walk(covered(_pruned(response, _DEEPEST), schema, Secret), ""), _MOST)
+    return islice(_walk(covered(response, schema, Secret), "", _DEEPEST), _MOST)
 
 
-def _walk(node: Any, path: str) -> Iterator[tuple[str, Json, bool]]:
+def _walk(node: Any, path: str, depth: int) -> Iterator[tuple[str, Json, bool]]:
     if isinstance(node, Secret):
         yield path, node.value, True
     elif isinstance(node, Mapping):
-        is_map = bool(node) and all(_KEY_FORM.fullmatch(key) for key in islice(node, 50))
-        for key, part in islice(node.items(), 50):
-            if is_map:
-                yield f"{path}.{KEYS}".lstrip("."), key, False
-            if is_map or not set(key) & set(".[]{}*"):
-                yield from _walk(part, f"{path}.{'*' if is_map else key}".lstrip("."))
+        for key, part in islice(node.items(), 50) if depth else ():
+            if _FIELD.fullmatch(key):
+                yield from _walk(part, f"{path}.{key}".lstrip("."), depth - 1)
     elif isinstance(node, list):
-        for part in node:
-            yield from _walk(part, f"{path}[]")
+        for part in node[:_LONGEST_LIST] if depth else ():
+            yield from _walk(part, f"{path}[]", depth - 1)
     elif node is not None and not (isinstance(node, str) and len(node) > _LONGEST_TEXT):
         yield path, node, False
-
-
-def _pruned(node: Json, depth: int) -> Json:
-    if isinstance(node, Mapping):
-        return {str(k): _pruned(v, depth - 1) for k, v in islice(node.items(), _LONGEST_LIST)} if depth else None
-    if isinstance(node, list | tuple):
-        return [_pruned(part, depth - 1) for part in node[:_LONGEST_LIST]] if depth else None
-    return node
 
 
 class Pools:
@@ -149,7 +135,7 @@ class Pools:
         if isinstance(protocol.binding, HttpBinding) and isinstance(sample.response, Mapping):
             keys = self._keys.setdefault(protocol.binding.url, {})
             for name in islice(map(str, sample.response), 100):
-                keys.setdefault(name, Value(name, _origin(sample, KEYS)))
+                keys.setdefault(name, Value(name, _origin(sample, "{}")))
 
     def ranked(self, protocol: ToolProtocol, argument: ArgumentFacts) -> list[tuple[float, Value]]:
         """Values that may suit an argument with how far each is from a sure one: 0 is a place of the same name."""
@@ -228,10 +214,6 @@ class _Wanted:
         good = [part for value in good_values(argument) for part in scalars(value)]
         telling = [part for part in good if distinctive(part)][:6]
         self.telling = {text_of(part) for part in telling}
-        self._accepted, self._refused, self._lost = (
-            {text_of(part) for held in values for part in scalars(held.value)}
-            for values in (argument.accepted, argument.refused, argument.not_found)
-        )
         self._in_path = argument.place == "path"
         tried = sum(v.origin.kind == "response" for v in (*argument.refused, *argument.not_found))
         guessed = named(argument.name) and not self.name.identifies
@@ -247,10 +229,6 @@ class _Wanted:
             apart = self._of_stranger(place)
         if apart is None or (self.name.own in PAGING and not (apart == EQUAL and place.argument)):
             return None
-        apart += 0.5 * (place.tool == self.protocol.name)
-        apart -= 0.75 * (not self._accepted.isdisjoint(place.values))
-        apart += min(3, len(self._refused & place.values.keys()))
-        apart += 0.4 * min(3, len(self._lost & place.values.keys()))
         return apart
 
     def _of_stranger(self, place: Place) -> float | None:
@@ -299,9 +277,6 @@ def records_of(sample: Sample) -> list[Record]:
     """The records in a response, outer before inner."""
     given = {(sample.tool, f"({name})"): value for name, value in sample.arguments.items()}
     found: list[Record] = []
-    for key in islice(sample.response, 20) if given and isinstance(sample.response, Mapping) else ():
-        held = {**given, (sample.tool, KEYS): Value(str(key), _origin(sample, KEYS))}
-        found.append(Record(sample.number, held, frozenset(last_name(path) for _, path in held)))
     _collect(sample.response, "", given, sample, found)
     return found
 

@@ -79,8 +79,8 @@ _TYPED = re.compile(
 )
 _PLAIN = frozenset({"date", "field", "format", "name", "number", "text", "time", "type", "value"})
 """Names of arguments that are words of most sentences: taken for names only where quoted, or first."""
-_Complaint = tuple[tuple[str, ...], str, str, Mapping[str, Json]]
-"""The place that a complaint is about, its words, its code, and its parameters."""
+_Complaint = tuple[tuple[str, ...], str, Mapping[str, Json]]
+"""The place that a complaint is about, its words, and its parameters."""
 _NUMBER = r"(-?\d[\d,]*(?:\.\d+)?)"
 _QUOTED = r"['\"`“‘]([^'\"`”’\n]{1,80})['\"`”’]"
 
@@ -192,20 +192,18 @@ class _Reader:
                 text = re.sub(rf"(['\"`]){re.escape(said[:100])}\1", "'…'", text)
         return text
 
-    def read(self, text: str, depth: int = 3) -> Iterator[Hint]:
+    def read(self, text: str) -> Iterator[Hint]:
         """The hints of a whole reply: those of its complaints, else of its sentences."""
         document = _parsed(text)
         if document is None:
             yield from self._sentences(text)
             return
         said = set()
-        for path, words, code, inside in self._complaints(document):
+        for path, words, inside in self._complaints(document):
             said.add(words)
-            yield from self._complaint(path, words, code, inside)
+            yield from self._complaint(path, words, inside)
         for words in _messages(document):
-            if depth and words.lstrip()[:1] in ("{", "[") and _parsed(words) is not None:
-                yield from self.read(words, depth - 1)
-            elif words not in said:
+            if not any(words in told for told in said):
                 yield from self._sentences(words)
 
     def _complaints(self, document: Json) -> Iterator[_Complaint]:
@@ -217,10 +215,10 @@ class _Reader:
             if isinstance(node, list):
                 queue += node[:_MOST]
             elif isinstance(node, Mapping) and (path := self._placed(node)):
-                words = ". ".join(str(node[key]) for key in _WORDS if isinstance(node.get(key), str))
-                code = next((str(node[key]) for key in _CODES if isinstance(node.get(key), str)), "")
+                words = [str(node[key]) for key in _WORDS if isinstance(node.get(key), str)]
+                words += [snake(str(node[key])).replace("_", " ") for key in _CODES if isinstance(node.get(key), str)]
                 inner = [part for part in node.values() if isinstance(part, Mapping)]
-                yield path, words, code, {**node, **{k: v for part in inner for k, v in part.items()}}
+                yield path, ". ".join(words), {**node, **{k: v for part in inner for k, v in part.items()}}
             elif isinstance(node, Mapping):
                 yield from self._field_map(node, ())
                 queue += [part for key, part in list(node.items())[:_MOST] if isinstance(part, dict | list)
@@ -249,16 +247,16 @@ class _Reader:
                 continue
             listed = isinstance(value, list) and bool(value) and all(isinstance(item, str) for item in value)
             if listed or (known and isinstance(value, str) and " " in value.strip() and value != self.sent.get(key)):
-                yield from ((here, words, "", {}) for words in (value[:20] if listed else [value]))
+                yield from ((here, words, {}) for words in (value[:20] if listed else [value]))
             elif isinstance(value, Mapping) and (known or key.lower() in _PLACES) and len(path) < 4:
                 yield from self._field_map(value, here)
 
-    def _complaint(self, path: tuple[str, ...], words: str, code: str, inside: Mapping[str, Json]) -> Iterator[Hint]:
+    def _complaint(self, path: tuple[str, ...], words: str, inside: Mapping[str, Json]) -> Iterator[Hint]:
         spelled = _argument_in(path)
         extra = inside.get("missingProperty") or inside.get("additionalProperty")
         if isinstance(extra, str):  # JSON Schema's path is that of the object around
             spelled, path = extra, (extra,)
-        name, facts = self.known(spelled), [*_stated(code, inside), *wanted(words)]
+        name, facts = self.known(spelled), [*_stated(inside), *wanted(words)]
         if name is None:
             if any(fact.kind == "missing" for fact in facts) and re.fullmatch(r"[A-Za-z_][\w.-]{0,60}", spelled):
                 yield Hint(kind="missing", argument=spelled, text=words)
@@ -344,11 +342,6 @@ def wanted(words: str) -> list[Hint]:
     return found or ([Hint(kind="not_found")] if _LOST.search(low) else [])
 
 
-_CODES_SAY: tuple[tuple[HintKind, str], ...] = (
-    ("missing", r"missing|required|blank|null_not"),
-    ("unknown", r"extra_forbidden|additional_?properties|unknown|unexpected|unrecogni"),
-    ("not_found", r"not_?found|does_not_exist|no_such"),
-)
 _BETWEEN = re.compile(
     rf"(?:from|between|range|in) \W?{_NUMBER}(?: to | and |-|\.\.|, ?|–){_NUMBER}"
     rf"|{_NUMBER} to {_NUMBER} (?:character|letter|item|element)"
@@ -377,16 +370,13 @@ def _measured(low: str) -> list[Hint]:
     return [Hint(kind="length" if sized else "range", minimum=minimum, maximum=maximum)] if any(ends) else []
 
 
-def _stated(code: str, inside: Mapping[str, Json]) -> Iterator[Hint]:
-    """What a complaint states apart from its words: a list, a pattern, and codes that most use."""
+def _stated(inside: Mapping[str, Json]) -> Iterator[Hint]:
+    """What a complaint states apart from its words: a list, a pattern."""
     listed = next((found for key in ("allowedValues", "allowed", "options") if (found := inside.get(key))), None)
     if isinstance(listed, list):
         yield Hint(kind="enum", values=tuple(listed))
     if isinstance(pattern := inside.get("pattern"), str):
         yield Hint(kind="pattern", pattern=pattern)
-    for kind, words in _CODES_SAY:
-        if re.search(words, snake(code)):
-            yield Hint(kind=kind)
 
 
 def _argument_in(path: tuple[str, ...]) -> str:
@@ -416,12 +406,9 @@ def _messages(document: Json, depth: int = 5) -> Iterator[str]:
 
 
 def _parsed(text: str) -> Json:
-    """The JSON document that a text is, or holds behind a few words; None where there is none."""
-    start = min((place for place in (text.find("{"), text.find("[")) if place >= 0), default=-1)
-    if not 0 <= start <= 200:
-        return None
+    """The JSON object or list that a text is; None where it is none."""
     try:
-        found = json.loads(text[start:])
+        found = json.loads(text)
     except (ValueError, RecursionError):
         return None
     return found if isinstance(found, dict | list) else None

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, get_args
 
 from probing.facts import ArgumentFacts, ToolFacts
+from probing.infer import conforms
 from probing.replies import Hint, HintKind, template_of
 from probing.samples import Log, Sample
 from probing.values import Fits
@@ -51,7 +52,21 @@ _DESCRIBE = (
     "You document a function of an API from what it was seen to take and give. Say in one short sentence what it does:"
     f" what the evidence shows and nothing else. Do not repeat names, types or examples. {_DATA}"
 )
-_TYPES = ["string", "integer", "number", "boolean", "array", "object"]
+
+
+def _record(properties: Mapping[str, Any]) -> dict[str, Any]:
+    inner = {"properties": dict(properties), "required": list(properties)}
+    return {"type": "object", **inner, "additionalProperties": False}
+
+
+_HINT = _record({
+    "kind": {"enum": list(get_args(HintKind))}, "argument": {"type": "string"},
+    "types": {"type": "array", "items": {"enum": ["string", "integer", "number", "boolean", "array", "object"]}},
+    "values": {"type": "array", "items": {"type": ["string", "number"]}, "maxItems": 30},
+    "minimum": {"type": ["number", "null"]}, "maximum": {"type": ["number", "null"]},
+    "pattern": {"type": "string"}, "format": {"type": "string"},
+}) | {"required": ["kind", "argument"]}  # fmt: skip
+"""A `Hint` as a model gives it."""
 
 
 class Teacher:
@@ -80,15 +95,7 @@ class Teacher:
     def read(self, tool: ToolFacts, sample: Sample) -> Sequence[Hint]:
         """What a refusal says of arguments that no rule reads: asked once per template, and kept in the log."""
         names = list(tool.arguments)
-        one = {
-            "kind": {"enum": list(get_args(HintKind))},
-            "argument": {"enum": names},
-            "types": {"type": "array", "items": {"enum": _TYPES}},
-            "values": {"type": "array", "items": {"type": ["string", "number"]}, "maxItems": 30},
-            "minimum": {"type": ["number", "null"]}, "maximum": {"type": ["number", "null"]},
-            "pattern": {"type": "string"}, "format": {"type": "string"},
-        }  # fmt: skip
-        item = {**_record(one), "required": ["kind", "argument"]}
+        item = _HINT | {"properties": _HINT["properties"] | {"argument": {"enum": names}}}
         schema = _record({"hints": {"type": "array", "maxItems": 6, "items": item}})
         sent = covered(sample.plain, tool.protocol.input_schema, lambda _: _HIDDEN)
         template = template_of(sample)
@@ -133,25 +140,11 @@ def hints_in(log: Log) -> dict[str, Sequence[Hint]]:
 def _hints(answer: Json) -> list[Hint]:
     """The hints of a model's answer, as far as they are of the shape asked for."""
     listed = answer.get("hints") if isinstance(answer, dict) else None
-    return [hint for note in (listed if isinstance(listed, list) else [])[:6] if (hint := _hint(note))]
+    return [_hint(note) for note in (listed if isinstance(listed, list) else [])[:6] if conforms(_HINT, note)]
 
 
-def _hint(note: Json) -> Hint | None:
-    if not isinstance(note, dict) or note.get("kind") not in get_args(HintKind):
-        return None
-    if not isinstance(note.get("argument"), str):
-        return None
-    shapes = {
-        "types": list,
-        "values": list,
-        "minimum": int | float,
-        "maximum": int | float,
-        "pattern": str,
-        "format": str,
-    }
-    given = {key: note[key] for key, shape in shapes.items() if isinstance(note.get(key), shape)}
-    told: dict[str, Any] = {key: tuple(part) if isinstance(part, list) else part for key, part in given.items()}
-    return Hint(kind=note["kind"], argument=note["argument"], **told)
+def _hint(note: dict[str, Any]) -> Hint:
+    return Hint(**{key: tuple(part) if isinstance(part, list) else part for key, part in note.items()})
 
 
 def _shown(facts: ToolFacts) -> str:
@@ -196,8 +189,3 @@ def _text(said: Json, name: str) -> str:
         return ""
     letters = [re.sub(r"[\W_]", "", one.lower()) for one in (text, name, f"the {name}")]
     return "" if letters[0] in ("", *letters[1:]) else text
-
-
-def _record(properties: Mapping[str, Any]) -> dict[str, Any]:
-    inner = {"properties": dict(properties), "required": list(properties)}
-    return {"type": "object", **inner, "additionalProperties": False}
