@@ -121,10 +121,6 @@ def distance(wanted: Name, held: Name, text: frozenset[str] = frozenset()) -> fl
         return EQUAL
     if _ends(wanted.key, held.key) or _ends(held.key, wanted.key):
         return NEAR
-    if wanted.thing and held.thing and (held.identifies or held.key == held.thing):
-        both = wanted.identifies and held.identifies and wanted.key.rpartition("_")[2] != held.key.rpartition("_")[2]
-        if wanted.thing == held.thing or _ends(wanted.thing, held.thing):
-            return NEAR + (0.5 if both else 0.0)
     if wanted.key == held.thing and held.own.rpartition("_")[2] == "name":
         return TOLD
     if held.thing and held.identifies and set(held.thing.split("_")) <= text:

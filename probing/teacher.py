@@ -144,7 +144,8 @@ def _hints(answer: Json) -> list[Hint]:
 
 
 def _hint(note: dict[str, Any]) -> Hint:
-    return Hint(**{key: tuple(part) if isinstance(part, list) else part for key, part in note.items()})
+    given: dict[str, Any] = {key: tuple(part) if isinstance(part, list) else part for key, part in note.items()}
+    return Hint(**given)
 
 
 def _shown(facts: ToolFacts) -> str:
