@@ -9,6 +9,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 from urllib.parse import quote
 
+from requests.structures import CaseInsensitiveDict
+
 from protocols.errors import CredentialMissing, docs_page
 from protocols.jsontypes import Json, dumps
 from protocols.origin import Origin
@@ -115,16 +117,14 @@ def chosen(
     """
     if not any(offered):
         return {n: c for n, c in credentials.items() if c.says_how and not c.problem and c.may_go_to(origin)}
-    usable = {name: one for name, one in credentials.items() if not one.problem}
     alternatives = [(one,) if isinstance(one, str) else one for one in offered]
-    names = next((names for names in alternatives if names and usable.keys() >= set(names)), None)
-    if names is None:
-        if not all(alternatives):
-            return {}
+    usable = {name: one for name, one in credentials.items() if not one.problem}
+    names = next((names for names in alternatives if names and usable.keys() >= set(names)), ())
+    if not names and all(alternatives):
         missing = [name for names in alternatives for name in names if name not in usable]
-        if problem := next((credentials[name].problem for name in missing if name in credentials), ""):
-            raise CredentialMissing(f"{tool}: {problem}")
-        raise CredentialMissing(_advice(missing[0], schemes.get(missing[0], {}), origin, tool))
+        problem = next((credentials[name].problem for name in missing if name in credentials), "")
+        advice = f"{tool}: {problem}" if problem else _advice(missing[0], schemes.get(missing[0], {}), origin, tool)
+        raise CredentialMissing(advice)
     for name in names:
         credential, place = usable[name], address(origin)
         if not credential.may_go_to(origin):
@@ -175,23 +175,25 @@ def variable_of(name: str) -> str:
 
 def dress(request: HttpRequest, secrets: Iterable[Carried]) -> HttpRequest:
     """The request with these secrets added; each replaces what an argument put in its place."""
+    url, headers = request.url, CaseInsensitiveDict(request.headers)
     for secret in secrets:
-        own = spelled(secret.name)
         match secret.place:
             case "header":
-                kept = {k: v for k, v in request.headers.items() if spelled(k) != own}
-                request = replace(request, headers=kept | {secret.name: secret.value})
+                for known in [name for name in headers if spelled(name) == spelled(secret.name)]:
+                    del headers[known]
+                headers[secret.name] = secret.value
             case "cookie":
-                pairs = [pair.strip() for pair in request.headers.get("Cookie", "").split(";")]
-                others = [pair for pair in pairs if pair and spelled(pair.partition("=")[0]) != own]
-                cookie = "; ".join([*others, f"{secret.name}={secret.value}"])
-                request = replace(request, headers={**request.headers, "Cookie": cookie})
+                pairs = _without(secret, headers.get("Cookie", "").split(";"))
+                headers["Cookie"] = "; ".join([*pairs, f"{secret.name}={secret.value}"])
             case "query":
-                base, _, query = request.url.partition("?")
-                pairs = [p for p in query.split("&") if p and spelled(p.partition("=")[0]) != own]
-                asked = "&".join([*pairs, f"{quote(secret.name, safe='')}={quote(secret.value, safe='')}"])
-                request = replace(request, url=f"{base}?{asked}")
-    return request
+                base, _, query = url.partition("?")
+                own = f"{quote(secret.name, safe='')}={quote(secret.value, safe='')}"
+                url = f"{base}?{'&'.join([*_without(secret, query.split('&')), own])}"
+    return replace(request, url=url, headers=headers)
+
+
+def _without(secret: Carried, pairs: Iterable[str]) -> list[str]:
+    return [pair.strip() for pair in pairs if pair.strip() and spelled(pair.partition("=")[0]) != spelled(secret.name)]
 
 
 class Mask:
@@ -220,10 +222,6 @@ class Mask:
         for spelling in self._spellings:
             text = text.replace(spelling, MASK)
         return text
-
-    def finds(self, text: str) -> bool:
-        """Whether `text` holds a secret."""
-        return any(spelling in text for spelling in self._spellings)
 
     def result(self, value: Json) -> Json:
         """A successful result without secrets that the server echoed; shorter than 8 characters they are left."""

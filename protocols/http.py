@@ -40,7 +40,7 @@ class Shared:
         self.mask = Mask(secret for one in credentials for secret in (one.value, one.client_secret))
         for server in settings.servers.values():  # which may echo what it was given
             self.mask.add(*(value for name, value in server.environment.items() if names_secret(name, value)))
-        self.transport = Transport(max_body_bytes=settings.max_body_bytes, mask=self.mask, homes=self.homes)
+        self.transport = Transport(max_body_bytes=settings.max_body_bytes, homes=self.homes)
         self.sign_in = SignIn(self.transport, TokenFile(settings.tokens), settings.open_browser)
 
     def secrets(
@@ -98,32 +98,30 @@ class HttpCall:
 
     def _with_retries(self, request: HttpRequest, secrets: list[Carried]) -> tuple[Answer | Lost, str, bool]:
         """The last answer of a call, why a redirect was not followed, and whether one said that a write was done."""
-        settings, deadline = self._shared.settings, time.monotonic() + self._shared.settings.timeout_seconds
-        keyed, attempt = self._binding.idempotency_header in request.headers, 0
+        settings, deadline, attempt = self._shared.settings, time.monotonic() + self._shared.settings.timeout_seconds, 0
 
         def send(one: HttpRequest) -> Answer | Lost:
             return self._shared.transport.send(dress(one, secrets), self._plan.origin, deadline=deadline)
 
         while True:
             answer, note, last = follow(request, send)
-            wait = self._wait(answer, attempt, keyed=keyed)
+            wait = self._wait(answer, attempt)
             if wait is None or attempt >= settings.retries or time.monotonic() + wait >= deadline:
                 return answer, note, last.method != request.method and not self._reads
             settings.sleep(wait)
             attempt += 1
 
-    def _wait(self, answer: Answer | Lost, attempt: int, *, keyed: bool) -> float | None:
+    def _wait(self, answer: Answer | Lost, attempt: int) -> float | None:
         """Seconds until the same request may be sent again; `None` where it should not be."""
         backoff: float = _BACKOFF_SECONDS * 2**attempt * random.uniform(0.5, 1.5)  # noqa: S311 - spreads clients, hides nothing
         if isinstance(answer, Lost):
             return backoff if answer.passing and self._reads else None
         # 429 is the one failure after which a write with a key is sent again here: the others are the host's to judge.
+        keyed = bool(self._binding.idempotency_header and idempotency_key.get())
         if not (answer.status in _PASSING and self._reads) and not (answer.status == 429 and keyed):
             return None
         asked = retry_after(answer)
-        if asked is None:
-            return backoff
-        return asked if asked <= _LONGEST_RETRY_AFTER else None
+        return backoff if asked is None else asked if asked <= _LONGEST_RETRY_AFTER else None
 
     def _error(self, answer: Answer | Lost, note: str, curl: str) -> ToolError:
         mask = self._shared.mask

@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final, Literal, NamedTuple
-from urllib.parse import quote, unquote, unquote_plus
+from urllib.parse import quote, unquote, unquote_plus, urlencode
+
+from requests.structures import CaseInsensitiveDict
 
 from protocols.errors import InvalidProtocol, ToolError
 from protocols.jsontypes import Json, JsonObject
@@ -27,36 +30,24 @@ _TRANSPORT_HEADERS = frozenset(
     ["host", "connection", "content-length", "transfer-encoding", "upgrade", "te", "trailer", "expect", "keep-alive"]
 )
 _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
+_BRACES = re.compile(r"\{([^{}/]*)\}")
 _COOKIE_SAFE = "!#$%&'()*+-./:<=>?@[]^_`{|}~"  # RFC 6265: no space, quote, comma, semicolon or backslash
 
-_MERGED = ("path", "query", "form", "body")  # many servers read them as one set of parameters
-_OBJECTS = {"query": "query", "form": "form", "whole_body": "body"}
+_MERGED = ("path", "query", "form", "body", "field")  # many servers read them as one set of parameters
+_OBJECTS = {"query": "query", "form": "form", "whole_body": "field"}
 """Where an object stands for its fields, and the place in which those are."""
 
 Place = Literal["path", "query", "header", "cookie", "body", "form", "whole_body"]
 
 
 class _Name(NamedTuple):
-    """A name in a request, whose it is, and what is sent under it.
-
-    `field`: it is one of an object that is the argument. `declared`: the protocol says so; otherwise only the call
-    brings it.
-    """
+    """A name in a request, whose it is, what is sent under it, and whether the protocol declares it."""
 
     place: str
     name: str
     owner: str
     value: Json = None
-    field: bool = False
     declared: bool = True
-
-    def __str__(self) -> str:
-        return f"the field {self.name!r} of {self.owner}" if self.field else self.owner
-
-    @property
-    def exact(self) -> tuple[str, str]:
-        """Declared names that have this in common are one name: some servers take the header `X-A` for `x_a`."""
-        return self.place, spelled(self.name) if self.place == "header" else self.name
 
     @property
     def readings(self) -> set[tuple[str, str]]:
@@ -64,12 +55,6 @@ class _Name(NamedTuple):
         place = "any" if self.place in _MERGED else self.place
         base = re.split(r"[\[.]", unquote(unquote_plus(self.name)), maxsplit=1)[0]
         return {(place, spelled(self.name)), (place, spelled(base or self.name))}
-
-    def replaces(self, other: _Name) -> bool:
-        """Whether this name, which only the call brings, may be read in the place of one that has its reading."""
-        if self.place == "body" and self.field:  # a whole object may well repeat what stands in the path
-            return other.place == "query" and other.value not in (None, self.value)
-        return other.owner != self.owner or (other.declared and other.field)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,19 +74,14 @@ class Plan:
         """Raises `InvalidProtocol` for a binding that cannot be called."""
         self._tool, self._binding = protocol.name, binding
         try:
-            self.origin, rest = split_url(binding.url)
+            self.origin, self._template = split_url(binding.url)
         except ValueError as error:
             raise InvalidProtocol(protocol.name, f"{error}.", path="binding.http.url") from None
-        path, _, query = rest.partition("?")
-        self._path = [_pieces(segment) for segment in path.split("/")]
-        self._query = _pieces(query)
-        self._braces = {name for pieces in (*self._path, self._query) for name in pieces[1::2]}
-        known = dict.fromkeys([*protocol.parameters, *binding.locations, *binding.wire_names])
-        self._places: dict[str, tuple[Place, str]] = {
-            name: ("whole_body" if name == binding.body_argument else binding.location(name), binding.wire_name(name))
-            for name in known
+        self._places: dict[str, Place] = {
+            name: "whole_body" if name == binding.body_argument else binding.location(name)
+            for name in [*protocol.parameters, *binding.locations, *binding.wire_names]
         }
-        self._used = {place for place, _ in self._places.values()}
+        self._used = set(self._places.values())
         if len(self._used & {"body", "form", "whole_body"}) > 1:
             problem = "its body has arguments of two kinds: JSON fields, a form, or the whole of it."
             raise InvalidProtocol(protocol.name, problem, path="binding.http.locations")
@@ -123,48 +103,59 @@ class Plan:
         refuse_unless_json(self._tool, arguments)
         sent = [name for argument, value in arguments.items() for name in self._names(argument, value)]
         self._refuse_collisions(sent, reserved)
-        # An explicit null means something in a JSON body, and nothing anywhere else.
-        at: dict[str, dict[str, Json]] = {}
+        at: dict[str, dict[str, Json]] = defaultdict(dict)
         for one in sent:
+            # An explicit null means something in a JSON body, and nothing anywhere else.
             if one.place in ("body", "whole_body") or one.value is not None:
-                at.setdefault("" if one.place == "body" and one.field else one.place, {})[one.name] = one.value
-        headers = self._headers(at.get("header", {}), at.get("cookie", {}))
-        body, content_type = self._body(at)
-        if content_type:
-            headers["Content-Type"] = content_type
-        url = self._url(at.get("path", {}), at.get("query", {}))
-        return HttpRequest(method=self._binding.method, url=url, headers=headers, body=body)
+                at[one.place][one.name] = one.value
+        headers = CaseInsensitiveDict(DEFAULT_HEADERS)
+        for name, value in at["header"].items():
+            if name.lower() in _TRANSPORT_HEADERS or name.lower().startswith("proxy-"):
+                raise self._refusal(f"the header {name!r} cannot be set by an argument.")
+            headers[name] = self._line(name, value).strip(" \t")
+        if cookies := at["cookie"]:
+            headers["Cookie"] = "; ".join(
+                f"{name}={quote(self._line(name, value), safe=_COOKIE_SAFE)}" for name, value in cookies.items()
+            )
+        body, media = self._body(at)
+        if body is not None:
+            headers["Content-Type"] = media
+        url = self._url(at["path"], at["query"])
+        return HttpRequest(method=self._binding.method, url=url, headers=dict(headers), body=body)
 
     # --- names, and which may be sent together
 
     def _names(self, argument: str, value: Json) -> Iterator[_Name]:
         """What is sent for an argument. Of an object in the query or a form, as OpenAPI has it, that is its fields."""
-        place, wire = self._places.get(argument) or ("path" if argument in self._braces else None, argument)
-        declared, place = place is not None, place or self._binding.location("")
-        if place == "path" and wire not in self._braces:
+        declared, wire = argument in self._places, self._binding.wire_name(argument)
+        place: str = self._places.get(argument) or self._binding.location(argument)
+        if place == "path" and f"{{{wire}}}" not in self._template:
             raise self._refusal(f"argument {argument!r} has no place {{{wire}}} in the URL.")
         if place == "query" and argument in self._joins and isinstance(value, list | tuple):
-            value = self._joins[argument].join(item for _, item in self._pairs({argument: value})) or None
-        known, owner = self._fields.get(argument, {}), f"argument {argument!r}"
-        exploded = isinstance(value, Mapping) and place in _OBJECTS
-        if exploded:
-            yield from (_Name(_OBJECTS[place], key, owner, v, True, key in known) for key, v in value.items())
-        if not exploded or place == "whole_body":
-            yield _Name(place, wire, owner, value, False, declared)
+            value = self._joins[argument].join(item for _, item in _pairs({argument: value})) or None
+        if not isinstance(value, Mapping) or place not in _OBJECTS:
+            yield _Name(place, wire, f"argument {argument!r}", value, declared or place == "path")
+            return
+        known = self._fields.get(argument, {})
+        for key, inner in value.items():
+            owner = _field(key, argument) if key in known else f"argument {argument!r}"
+            yield _Name(_OBJECTS[place], key, owner, inner, key in known)
+        if place == "whole_body":
+            yield _Name(place, wire, f"argument {argument!r}", value)
 
     @cached_property
     def _declared(self) -> list[_Name]:
         """The names that are spoken for, whether or not a call gives them a value."""
-        query = "".join(f"{{{p}}}" if i % 2 else p for i, p in enumerate(self._query)).split("&")
+        query = self._template.partition("?")[2].split("&")
         found = [_Name("query", unquote_plus(pair.partition("=")[0]), "the tool's address") for pair in query if pair]
         if self._binding.idempotency_header:
             found.append(_Name("header", self._binding.idempotency_header, "the idempotency key"))
         if "cookie" in self._used:
             found.append(_Name("header", "Cookie", "the cookies"))
-        for name, (place, wire) in self._places.items():
-            found.append(_Name(place, wire, f"argument {name!r}"))
+        for name, place in self._places.items():
+            found.append(_Name(place, self._binding.wire_name(name), f"argument {name!r}"))
             fields = self._fields.get(name, ()) if place in _OBJECTS else ()
-            found += (_Name(_OBJECTS[place], key, f"argument {name!r}", field=True) for key in fields)
+            found += [_Name(_OBJECTS[place], key, _field(key, name)) for key in fields]
         return found
 
     def _refuse_collisions(self, sent: list[_Name], reserved: Iterable[tuple[str, str]]) -> None:
@@ -173,104 +164,67 @@ class Plan:
         A declared name only has to differ from the others of its place. One that the call alone brings must not even be
         read as another: what it says was never held against that other's schema, nor shown to anybody as its value.
         """
-        owners = {name.exact: name for name in reversed(self._declared)}
-        for name in sent:
-            if name.declared and (owner := owners.get(name.exact, name)).owner != name.owner:
-                raise self._collision(name, owner)
-        brought = [name for name in sent if not name.declared]
+        known, brought = [name for name in sent if name.declared], [name for name in sent if not name.declared]
+        owners: dict[Any, str] = {}
+        for name in (*self._declared, *known):  # some servers take the header `X-A` for `x_a`
+            exact = name.place, spelled(name.name) if name.place == "header" else name.name
+            self._refuse_another(owners.setdefault(exact, name.owner), name)
         if not brought:
             return
         others = [_Name("form", "_method", "the method of the request")]
         others += [_Name(place, name, "a credential") for place, name in reserved]
-        # Of one owner's names that are read alike one of each kind is enough to compare with.
-        rivals: dict[tuple[str, str], dict[tuple[str, bool, bool], _Name]] = {}
-        for name in (*self._declared, *sent, *others):
-            for reading in name.readings:
-                rivals.setdefault(reading, {})[name.owner, name.declared, name.field] = name
+        taken = {reading: name.owner for name in (*self._declared, *known, *others) for reading in name.readings}
+        asked = {reading: name for name in sent if name.place == "query" for reading in name.readings}
         for name in brought:
-            self._check_line(name.name, name.name)
-            for rival in (rival for reading in name.readings for rival in rivals[reading].values()):
-                if name.replaces(rival):
-                    raise self._collision(name, rival)
+            self._line(name.name, name.name)
+            for reading in name.readings:
+                if name.place != "field":
+                    self._refuse_another(taken.setdefault(reading, name.owner), name)
+                elif reading in asked and asked[reading].value != name.value:  # elsewhere a body may well repeat it
+                    self._refuse_another(asked[reading].owner, name)
 
-    def _collision(self, name: _Name, other: _Name) -> ToolError:
-        return self._refusal(
-            f"{name} would be sent as {name.name!r}, in the place of {other}; leave it out, or give the value to the "
-            "argument that it is for."
-        )
+    def _refuse_another(self, owner: str, name: _Name) -> None:
+        if owner != name.owner:
+            problem = f"{name.owner} would be sent as {name.name!r}, in the place of {owner}"
+            raise self._refusal(f"{problem}; leave it out, or give the value to the argument that it is for.")
 
     # --- the parts of a request
 
     def _url(self, values: Mapping[str, Json], query: Mapping[str, Json]) -> str:
-        segments = [self._filled(pieces, values) for pieces in self._path]
-        for pieces, text in zip(self._path, segments, strict=True):
+        def filled(match: re.Match[str]) -> str:
+            items = [item for _, item in _pairs({match[1]: values.get(match[1])})]
+            if not items or "" in items:
+                raise self._refusal(f"argument {match[1]!r} stands in the URL, so it must have a value.")
+            self._line(match[1], items)
+            return ",".join(quote(item, safe="") for item in items)
+
+        path, _, fixed = _BRACES.sub(filled, self._template).partition("?")
+        for segment, text in zip(self._template.partition("?")[0].split("/"), path.split("/"), strict=True):
             # `.` and `..` need no escaping to be read as a step in the path, so no encoding makes them safe.
-            if len(pieces) > 1 and unquote(text) in (".", ".."):
-                raise self._refusal(
-                    f"argument {pieces[1]!r} would make {text!r} a step in the path; give another value."
-                )
-        asked = "&".join(filter(None, [self._filled(self._query, values), self._encoded(query)]))
-        return f"{self.origin.url}{'/'.join(segments) or '/'}{'?' + asked if asked else ''}"
-
-    def _filled(self, pieces: list[str], values: Mapping[str, Json]) -> str:
-        """A part of the URL's template with its arguments filled in."""
-        text = pieces[0]
-        for name, behind in zip(pieces[1::2], pieces[2::2], strict=True):
-            value = values.get(name)
-            items = [_text(item) for item in (value if isinstance(value, list | tuple) else [value])]
-            if value is None or "" in items or not items:
-                raise self._refusal(f"argument {name!r} stands in the URL, so it must have a value.")
-            for item in items:
-                self._check_line(name, item)
-            text += ",".join(quote(item, safe="") for item in items) + behind
-        return text
-
-    def _headers(self, values: Mapping[str, Json], cookies: Mapping[str, Json]) -> dict[str, str]:
-        headers = dict(DEFAULT_HEADERS)
-        for name, value in values.items():
-            if name.lower() in _TRANSPORT_HEADERS or name.lower().startswith("proxy-"):
-                raise self._refusal(f"the header {name!r} cannot be set by an argument.")
-            own = (*DEFAULT_HEADERS, "Cookie", "Content-Type")
-            known = next((known for known in own if known.lower() == name.lower()), name)
-            headers[known] = self._joined(name, value).strip(" \t")
-        jar = [f"{name}={quote(self._joined(name, value), safe=_COOKIE_SAFE)}" for name, value in cookies.items()]
-        if jar:
-            headers["Cookie"] = "; ".join([*filter(None, [headers.get("Cookie")]), *jar])
-        return headers
+            if "{" in segment and unquote(text) in (".", ".."):
+                raise self._refusal(f"argument {_BRACES.findall(segment)[0]!r} would make {text!r} a step in the path.")
+        asked = "&".join(filter(None, [fixed, _encoded(query)]))
+        return f"{self.origin.url}{path or '/'}{'?' + asked if asked else ''}"
 
     def _body(self, at: Mapping[str, Mapping[str, Json]]) -> tuple[bytes | None, str]:
-        if "form" in at:
-            return self._encoded(at["form"]).encode(), "application/x-www-form-urlencoded"
-        if "whole_body" in at:
-            value = next(iter(at["whole_body"].values()))
+        if at["form"]:
+            return _encoded(at["form"]).encode(), "application/x-www-form-urlencoded"
+        if at["whole_body"]:
+            (value,) = at["whole_body"].values()
             if isinstance(value, str) and not self._media.endswith("json"):
                 return value.encode(), self._media
-        elif "body" in at or "body" in self._used:
-            # Where every field is optional and none was given, servers still want an object.
-            value = at.get("body", {})
+        elif at["body"] or "body" in self._used:  # where every field is optional and none was given, servers want {}
+            value = at["body"]
         else:
             return None, ""
         return json.dumps(value, separators=(",", ":")).encode(), "application/json"
 
-    def _encoded(self, values: Mapping[str, Json]) -> str:
-        return "&".join(f"{quote(name, safe='')}={quote(item, safe='')}" for name, item in self._pairs(values))
-
-    def _joined(self, name: str, value: Json) -> str:
-        text = ",".join(item for _, item in self._pairs({name: value}))
-        self._check_line(name, text)
-        return text
-
-    def _pairs(self, values: Mapping[str, Json]) -> list[tuple[str, str]]:
-        return [
-            (name, _text(item))
-            for name, value in values.items()
-            for item in (value if isinstance(value, list | tuple) else [value])
-            if item is not None
-        ]
-
-    def _check_line(self, name: str, text: str) -> None:
+    def _line(self, name: str, value: Json) -> str:
+        """A value on the one line that it has in a header, a cookie or the path."""
+        text = ",".join(item for _, item in _pairs({name: value}))
         if found := _CONTROL.search(text):
             raise self._refusal(f"argument {name!r} holds the control character {found[0]!r}, which is not sent.")
+        return text
 
     def _refusal(self, problem: str) -> ToolError:
         return ToolError(None, f"{self._tool}: {problem}", outcome="not_run")
@@ -291,10 +245,19 @@ def spelled(name: str) -> str:
     return re.sub(r"[\W_]+", "", plain) or plain
 
 
-def _text(value: Json) -> str:
-    return value if isinstance(value, str) else json.dumps(value, separators=(",", ":"))
+def _field(key: str, argument: str) -> str:
+    return f"the field {key!r} of argument {argument!r}"
 
 
-def _pieces(template: str) -> list[str]:
-    """Literal, name, literal, name … literal."""
-    return re.split(r"\{([^{}/]*)\}", template)
+def _encoded(values: Mapping[str, Json]) -> str:
+    return urlencode(_pairs(values), quote_via=quote, safe="")
+
+
+def _pairs(values: Mapping[str, Json]) -> list[tuple[str, str]]:
+    """What is sent under each name: an array's items one by one, what is no text as JSON, and no null."""
+    return [
+        (name, item if isinstance(item, str) else json.dumps(item, separators=(",", ":")))
+        for name, value in values.items()
+        for item in (value if isinstance(value, list | tuple) else [value])
+        if item is not None
+    ]

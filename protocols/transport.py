@@ -19,7 +19,6 @@ from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 from urllib3.util.connection import create_connection
 
-from protocols.credentials import Mask
 from protocols.origin import Origin, is_near, may_reach, split_url
 from protocols.reply import Answer, Lost
 from protocols.request import HttpRequest
@@ -28,7 +27,7 @@ MAX_ERROR_BYTES: Final = 65_536
 _KEPT = 8  # connections of one host, as many as a program's calls may overlap
 _CHUNK = 65_536  # bytes
 _FAILURES = (OSError, ValueError, http.client.HTTPException, urllib3.exceptions.HTTPError)
-_LOGGERS = ("urllib3.connection", "urllib3.connectionpool")
+logging.getLogger("urllib3").setLevel(logging.ERROR)  # below that it logs URLs, and a credential may stand in one
 
 
 class _NotThere(ValueError):
@@ -160,22 +159,18 @@ class Transport:
     The adapter is used without a `requests.Session`, which would bring all of the above.
     """
 
-    def __init__(self, *, max_body_bytes: int, mask: Mask, homes: set[str]) -> None:
+    def __init__(self, *, max_body_bytes: int, homes: set[str]) -> None:
         """`homes`: hosts that may be on this machine or its networks, since the user said that a service is there."""
         self.near: set[str] = set()
         """Hosts that were found there."""
         self._homes = homes
         self._adapter = _Adapter(pool_connections=32, pool_maxsize=_KEPT)
-        self._max_body, self._mask = max_body_bytes, mask
+        self._max_body = max_body_bytes
         self._routes: dict[Origin, Mapping[str, Any]] = {}
-        for name in _LOGGERS:
-            logging.getLogger(name).addFilter(self._loggable)
 
     def close(self) -> None:
         """Close idle connections. A later request opens new ones."""
         self._adapter.close()
-        for name in _LOGGERS:
-            logging.getLogger(name).removeFilter(self._loggable)
 
     def send(self, request: HttpRequest, origin: Origin, *, deadline: float) -> Answer | Lost:
         """Send `request`, whose credentials are meant for `origin`, and read the answer, both until `deadline`."""
@@ -221,10 +216,6 @@ class Transport:
             return Lost(problem=problem, sent=True, status=status)
         headers = {name.lower(): value for name, value in response.headers.items()}
         return Answer(status=status, headers=headers, body=bytes(body[:limit]))
-
-    def _loggable(self, record: logging.LogRecord) -> bool:
-        """urllib3 logs URLs, and a credential may stand in one."""
-        return not self._mask.finds(record.getMessage())
 
 
 def _lost(error: Exception, origin: Origin, *, sent: bool) -> Lost:

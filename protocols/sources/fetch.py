@@ -10,7 +10,6 @@ from typing import Any, Final
 import yaml
 from yaml.constructor import ConstructorError
 
-from protocols.credentials import Mask
 from protocols.errors import SourceUnavailable
 from protocols.http import follow
 from protocols.jsontypes import Json, loads
@@ -86,7 +85,7 @@ def _download(url: str, homes: set[str]) -> bytes:
     deadline = time.monotonic() + TIMEOUT_SECONDS
     try:
         origin = split_url(url)[0]
-        transport = Transport(max_body_bytes=MAX_BYTES, mask=Mask([]), homes={origin.host})
+        transport = Transport(max_body_bytes=MAX_BYTES, homes={origin.host})
         headers = {**DEFAULT_HEADERS, "Accept": _ACCEPTED}
         request = HttpRequest(method="GET", url=url.partition("#")[0], headers=headers)
         try:

@@ -205,7 +205,7 @@ def _template(segments: Sequence[str], mask: Mask) -> str:
     parts: list[str] = []
     noun = ""
     for segment in segments:
-        if _ID.fullmatch(segment) or looks_random(segment) or mask.finds(segment):
+        if _ID.fullmatch(segment) or looks_random(segment) or mask(segment) != segment:
             name = free_alias(f"{noun}_id" if noun else "id", {part.strip("{}") for part in parts})
             parts.append(f"{{{name}}}")
         else:
