@@ -6,11 +6,9 @@ from pathlib import Path
 
 import click
 
-from atc.cli import trust as trusting
 from atc.cli.options import json_option
 from atc.cli.output import json_text, print_columns, print_json, print_or_say, say
-from atc.cli.settings import load_config, trust_book, user_config_file
-from atc.cli.trust import PROJECT_FILE, read_settings
+from atc.cli.settings import PROJECT_FILE, keep_trust, load_config, read_settings, user_config_file
 from atc.config import TABLES, public
 
 _path_argument = click.argument("path", default=".", metavar="[PATH]", type=click.Path(path_type=Path))
@@ -53,7 +51,7 @@ def trust(path: Path, *, as_json: bool) -> None:
     file = read_settings(path)
     if file is None:
         raise click.UsageError(f"there is no {str(path)!r} to trust")
-    trusting.trust(file, trust_book(user_config_file()))
+    keep_trust(path, file.digest)
     told = f"Trusted until it changes: {path}. It sets: {', '.join(file.values) or 'nothing'}."
     print_or_say({"file": str(path), "trusted": True, "sets": list(file.values)}, told, as_json=as_json)
 
@@ -64,7 +62,7 @@ def trust(path: Path, *, as_json: bool) -> None:
 def untrust(path: Path, *, as_json: bool) -> None:
     """Trust the atc.toml of a folder (this one, or PATH) no longer."""
     path = _project_file(path)
-    trusting.untrust(path, trust_book(user_config_file()))
+    keep_trust(path, None)
     print_or_say({"file": str(path), "trusted": False}, f"No longer trusted: {path}.", as_json=as_json)
 
 

@@ -10,11 +10,10 @@ import tempfile
 import textwrap
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from dataclasses import asdict, dataclass
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import click
 
@@ -36,11 +35,11 @@ from sandbox.journal import Journal
 from sandbox.limits import Limits
 
 State = Literal["ok", "missing", "failed"]
+"""`missing` is no failure: it comes when it is needed, or can be installed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
-    """One thing that was looked at. `missing` is no failure: it comes when it is needed, or can be installed."""
+class Check(NamedTuple):
+    """One thing that was looked at."""
 
     name: str
     state: State
@@ -56,7 +55,7 @@ def doctor(*, workers: str | None, as_json: bool) -> None:
     config, _ = load_config({"workers": workers}, on_refusal=refusals.append)
     checks = [*(Check("settings", "failed", sentence) for sentence in refusals), *_checks(config)]
     if as_json:
-        print_json([asdict(check) for check in checks])
+        print_json([check._asdict() for check in checks])
     else:
         room = shutil.get_terminal_size().columns if sys.stdout.isatty() else 100_000
         for check in checks:
@@ -75,7 +74,7 @@ def _checks(config: Config) -> Iterator[Check]:
     yield _tried("runs", partial(_runs, config))
     yield _tried("cache", partial(_cache, config.cache_dir))
     for extra, modules in EXTRAS.items():
-        lacking = ", ".join(module for module in modules if not _is_installed(module))
+        lacking = ", ".join(filter(_is_missing, modules))
         command = f"{lacking}: pip install 'automatic-tool-chain[{extra}]'"
         yield Check(f"[{extra}]", "missing" if lacking else "ok", command if lacking else ", ".join(modules))
     if config.workers is not None or "RAY_ADDRESS" in os.environ:
@@ -90,30 +89,27 @@ def _tried(name: str, look: Callable[[], tuple[State, str]]) -> Check:
 
 
 def _cluster(config: Config) -> Iterator[Check]:
-    """A check of the configured Ray cluster, and one of each of its nodes."""
+    """The configured Ray cluster where it cannot be used, else each of its nodes."""
+
+    def require_boundary() -> None:
+        with Shared(config, away=True) as shared:
+            _ = shared.sandbox
+
     try:
         from atc.cluster import connected, nodes
 
         with connected(config.workers or "ray"):
-            found = nodes(partial(_require_boundary, config))
+            for host, has, problem in nodes(require_boundary):
+                yield Check(f"node {host}", "failed" if problem else "ok", f"{has}; {problem or 'has a sandbox'}")
     except (ImportError, AtcError) as error:  # the extra that Ray is in has a line of its own
         yield Check("cluster", "failed", str(error))
-        return
-    for host, has, problem in found:
-        yield Check(f"node {host}", "failed" if problem else "ok", f"{has}; {problem or 'programs run in a sandbox'}")
 
 
-def _require_boundary(config: Config) -> None:
-    """Raise SandboxUnavailable on a node of a cluster that has no sandbox for programs."""
-    with Shared(config, away=True) as shared:
-        _ = shared.sandbox
-
-
-def _is_installed(module: str) -> bool:
+def _is_missing(module: str) -> bool:
     try:
-        return find_spec(module) is not None
+        return find_spec(module) is None
     except ModuleNotFoundError:  # not even what it is in
-        return False
+        return True
 
 
 def _sandbox(name: str) -> tuple[State, str]:
@@ -145,7 +141,7 @@ def _model(config: Config) -> tuple[State, str]:
     state, where = whereabouts(name, folder=config.cache_dir / "models")
     if state == "file" and not Path(where).is_file():
         return "failed", f"ATC_MODEL_PATH names {where!r}, which is no file"
-    return ("missing", f"{name}: {where}") if state == "not fetched" else ("ok", f"{name} at {where}")
+    return "missing" if state == "not fetched" else "ok", f"{name}: {where}"
 
 
 def _runs(config: Config) -> tuple[State, str]:

@@ -1,20 +1,37 @@
-"""Settings from flags, `ATC_*` variables, `./atc.toml` and the user's file: nothing else in the program reads them."""
+"""Settings from flags, `ATC_*` variables, `./atc.toml` and the user's file: nothing else in the program reads them.
+
+A folder's own `atc.toml` may have come with somebody else's repository. The user trusts one file at one place with one
+content; until then it may name tools that are data, and lower limits.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
+import stat
+import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import platformdirs
 
-from atc.cli.trust import PROJECT_FILE, is_trusted, read_settings, refused
-from atc.config import TABLES, Config, CredentialEntry, InvalidConfig, McpEntry
+from atc.config import SETTINGS, TABLES, Config, CredentialEntry, InvalidConfig, McpEntry
 from atc.layers import Layer, merge, nearest_key
+from protocols.files import write_whole
+from protocols.sources.reading import runs_nothing
 
+PROJECT_FILE = "atc.toml"
 _OTHER_VARIABLES = frozenset({"ATC_DEBUG", "ATC_MODEL_PATH"})
+_HARMLESS = frozenset({"tools", "docs", "decoding"})
+"""What any folder's file may set; of `tools`, sources that run nothing."""
+_LIMITS = frozenset(
+    {"max_tools", "samples", "max_repairs", "max_calls", "max_tokens", "max_model_calls", "max_seconds", "max_cost"}
+)
+"""What any folder's file may lower, and not raise."""
+_MAX_BYTES = 1_000_000
 
 
 def load_config(
@@ -38,8 +55,8 @@ def load_config(
     own, project = read_settings(user), read_settings(Path.cwd() / PROJECT_FILE)
     base = Layer(str(user), own.values if own else {})
     values, trusted = project.values if project else {}, True
-    if project is not None and not (trusted := is_trusted(project, trust_book(user))):
-        keys, sentence = refused(project, merge([base])[0], user=user, book=trust_book(user))
+    if project is not None and not (trusted := _trusted().get(_place(project.path)) == project.digest):
+        keys, sentence = _refused(project, merge([base])[0])
         if keys and on_refusal is None:
             raise InvalidConfig(sentence)
         if keys and on_refusal is not None:
@@ -64,9 +81,37 @@ def user_config_file() -> Path:
     return platformdirs.user_config_path("atc", appauthor=False) / "config.toml"
 
 
-def trust_book(user: Path) -> Path:
-    """Where it is kept which folders' files are trusted: beside the user's own file."""
-    return user.with_name("trusted.json")
+@dataclass(frozen=True, slots=True)
+class SettingsFile:
+    """A file of settings as it was read once. `foreign` says why it may be another user's; empty where it is not."""
+
+    path: Path
+    digest: str
+    values: Mapping[str, Any]
+    foreign: str
+
+
+def read_settings(path: Path) -> SettingsFile | None:
+    """The settings in the file, or None where there is none.
+
+    Raises:
+        InvalidConfig: it cannot be read, or is not TOML.
+    """
+    try:
+        with open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK)) as file:
+            status = os.fstat(file.fileno())
+            content = file.read(_MAX_BYTES + 1) if stat.S_ISREG(status.st_mode) else None
+        if content is None or len(content) > _MAX_BYTES:
+            raise InvalidConfig(f"cannot read the settings in {path}: it is no text file under 1 MB; remove it.")
+        values = tomllib.loads(content.decode("utf-8"))
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror or str(error) if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise InvalidConfig(f"cannot read the settings in {path}: {reason}; fix or remove it.") from error
+    except (ValueError, RecursionError) as error:
+        raise InvalidConfig(f"{path} is not TOML: {error}; fix that line.") from error
+    return SettingsFile(path, hashlib.sha256(content).hexdigest(), values, _foreign(status))
 
 
 def read_value(what: str, value: str) -> str:
@@ -111,6 +156,14 @@ def server_environment(name: str, entry: McpEntry) -> dict[str, str]:
     return {key: read_value(f"mcp.{name}.env.{key}", text) for key, text in entry.env.items()}
 
 
+def keep_trust(path: Path, digest: str | None) -> None:
+    """Trust the file at `path` until its content has another `digest`; with None no longer."""
+    book, known = _trust_book(), {place: kept for place, kept in _trusted().items() if place != _place(path)}
+    book.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    known |= {} if digest is None else {_place(path): digest}
+    write_whole(book, json.dumps(known, indent=1, sort_keys=True) + "\n", mode=0o600)
+
+
 def _read_environment(env: Mapping[str, str]) -> dict[str, str]:
     """Settings among the variables. An empty variable counts as not set; a near miss of a setting is an error."""
     found: dict[str, str] = {}
@@ -124,3 +177,61 @@ def _read_environment(env: Mapping[str, str]) -> dict[str, str]:
         elif near is not None and near not in TABLES:
             raise InvalidConfig(f"environment: unknown setting {variable!r}; did you mean 'ATC_{near.upper()}'?")
     return found
+
+
+def _refused(file: SettingsFile, below: Config) -> tuple[frozenset[str], str]:
+    """The settings that an untrusted file may not decide, and the sentence about them; `below` are those it overrides.
+
+    Nothing is said of a key that is no setting.
+    """
+    changed = " It has changed since you trusted it." if _place(file.path) in _trusted() else ""
+    if file.foreign:
+        told = (
+            f"{file.path} {file.foreign}, so nothing is taken from it. Read it, then 'atc config trust', or remove it."
+        )
+        return frozenset(file.values), told + changed
+    found = {key: what for key, raw in file.values.items() if (what := _beyond(key, raw, below))}
+    if not found:
+        return frozenset(), ""
+    verb, them = ("is", "it") if len(found) == 1 else ("are", "them")
+    return frozenset(found), (
+        f"{PROJECT_FILE}: {', '.join(found.values())} {verb} not taken from a folder's file, which may be somebody"
+        f" else's. Give {them} yourself, as a flag or in {user_config_file()}, or read {PROJECT_FILE} and trust it as"
+        f" it stands: 'atc config trust'.{changed}"
+    )
+
+
+def _beyond(key: str, raw: Any, below: Config) -> str:
+    """What of this setting an untrusted file may not decide; empty where it may, or where it is no setting."""
+    if key == "tools":
+        sources = [raw] if isinstance(raw, str) else raw if isinstance(raw, list) else []
+        beyond = [source for source in sources if isinstance(source, str) and not runs_nothing(source)]
+        return f"'tools' with {', '.join(map(repr, beyond))} (code, a command, or a place elsewhere)" if beyond else ""
+    if key in _LIMITS:
+        limit = getattr(below, key) or (1 if key == "samples" else None)  # what is left to the model may be one
+        return f"{key!r} above {limit:g}" if limit is not None and isinstance(raw, int | float) and raw > limit else ""
+    return repr(key) if key not in _HARMLESS and key in SETTINGS else ""
+
+
+def _foreign(status: os.stat_result) -> str:
+    if status.st_uid not in (os.geteuid(), 0):
+        return "belongs to another user"
+    return "can be changed by every user of this machine" if status.st_mode & stat.S_IWOTH else ""
+
+
+def _place(path: Path) -> str:
+    """The path under which a file is trusted. The file itself may be a link: what counts is where it is found."""
+    return str(path.parent.resolve() / path.name)
+
+
+def _trust_book() -> Path:
+    return user_config_file().with_name("trusted.json")
+
+
+def _trusted() -> dict[str, Any]:
+    """The digests of the files that the user trusts, by place."""
+    try:
+        known = json.loads(_trust_book().read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return known if isinstance(known, dict) else {}

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from atc.cli.bench_arms import Arm, RunOptions, ask_arms, run_options, strategies_option, wanted
+from atc.cli.bench_run import Arm, RunOptions, ask_arms, run_options, strategies_option, wanted
 from atc.cli.options import model_option
 from atc.cli.output import say
 from atc.cli.settings import load_config
