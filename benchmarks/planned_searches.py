@@ -4,7 +4,7 @@
 
 SEARCHES is JSON lines of `{"task": id of ToolFlow, "queries": [...]}`. ToolFlow's 155 operations stand among `--count`
 APIs of StableToolBench, drawn by seed. Of each task, the hits of its searches are merged in turns, with and without the
-producers of the ids that they need (`atc.retrieve.searches.in_turns`); beside it, the task's question as one query.
+producers of the ids that they need (`atc.retrieve.searches.in_turns`); beside them, the task's question as one query.
 
 With --solve, the first N tasks are run end to end over the real services: the scripted model replies with the task's
 searches, asks (`SEARCH:`) for what was not shown, and then gives the gold program.
@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -24,59 +24,51 @@ import click
 from atc import Agent, Config
 from atc.events import ToolsChosen
 from atc.models.scripted import ScriptedModel
-from atc.retrieve.base import Hit, Ranker
 from atc.retrieve.document import ToolDocument
 from atc.retrieve.embed import choose
 from atc.retrieve.embedders import DEFAULT
 from atc.retrieve.fuse import Hybrid, hits
 from atc.retrieve.index import ToolIndex
-from atc.retrieve.searches import in_turns, with_producers
+from atc.retrieve.searches import in_turns
+from atc.types import Solution
 from benchmarks.retrieval.data import load_data
 from benchmarks.runner import suite
 from protocols.protocol import Annotations, ToolProtocol
 from protocols.toolbox import Tool, Toolbox
+from sandbox.base import Sandbox
 from sandbox.choose import open_sandbox
-from toolflow_bench.task import load_tasks
+from toolflow_bench.task import Task, load_tasks
 from toolflow_bench.world import World
 
 SHOWN = (12, 20, 40)
 DEPTH = 100
 """Hits of each search that take part."""
-Chosen = Callable[[str, Sequence[str], int], Sequence[Hit]]
-
-
-def choices(ranker: Ranker, toolbox: Toolbox) -> dict[str, Chosen]:
-    """The tools for a question and its searches, at most so many, by each way of choosing."""
-
-    def searched(queries: Sequence[str]) -> list[Sequence[Hit]]:
-        return [hits(one, ranker.names, k=DEPTH) for one in ranker.top(queries, n=DEPTH)]
-
-    return {
-        "question": lambda question, _, k: searched([question])[0][:k],
-        "question + producers": lambda question, _, k: with_producers(searched([question])[0], toolbox, k=k),
-        "searches": lambda _, queries, k: in_turns(searched(queries), Toolbox(), k=k),
-        "searches + producers": lambda _, queries, k: in_turns(searched(queries), toolbox, k=k),
-    }
 
 
 def shown(rows: Sequence[dict[str, Any]], others: Sequence[ToolDocument], embedder: str) -> dict[str, dict[int, float]]:
-    """The share of tasks of which all needed tools are among the first so many, by each way of choosing."""
+    """The share of tasks of which all needed tools are among the first so many, by each way of choosing them."""
     data = load_data("toolflow")
     assert data.toolbox is not None
     asked = {query.id: query for query in data.queries}
     index = ToolIndex.build([*data.documents, *others], embedder=choose(embedder))
     assert index.dense is not None
-    found = {}
+    found: dict[str, dict[int, float]] = {}
     for name, ranker in (("bm25", index.lexical), ("hybrid", Hybrid([(index.dense, 0.8), (index.lexical, 0.2)]))):
-        for way, chosen in choices(ranker, data.toolbox).items():
-            whole = dict.fromkeys(SHOWN, 0)
-            for row in rows:
-                query = asked[row["task"]]
-                for k in SHOWN:
-                    tools = {hit.tool for hit in chosen(query.text, row["queries"], k)}
-                    whole[k] += tools.issuperset(query.gold)
-            found[f"{name}, {way}"] = {k: whole[k] / len(rows) for k in SHOWN}
-    return found
+        for row in rows:
+            query = asked[row["task"]]
+            own, *lists = (
+                hits(one, ranker.names, k=DEPTH) for one in ranker.top([query.text, *row["queries"]], n=DEPTH)
+            )
+            for k in SHOWN:
+                ways = {
+                    "question": own[:k],
+                    "searches": in_turns(lists, Toolbox(), k=k),
+                    "searches + producers": in_turns(lists, data.toolbox, k=k),
+                }
+                for way, chosen in ways.items():
+                    whole = found.setdefault(f"{name}, {way}", dict.fromkeys(SHOWN, 0.0))
+                    whole[k] += {hit.tool for hit in chosen}.issuperset(query.gold)
+    return {way: {k: count / len(rows) for k, count in whole.items()} for way, whole in found.items()}
 
 
 def solve(rows: Sequence[dict[str, Any]], others: Sequence[ToolDocument]) -> dict[str, Any]:
@@ -87,31 +79,37 @@ def solve(rows: Sequence[dict[str, Any]], others: Sequence[ToolDocument]) -> dic
         toolbox = world.toolbox.also(Tool(_protocol(document), call=dict) for document in others)
         for row in rows:
             world.reset()
-            task, chosen = tasks[row["task"]], list[str]()
+            task = tasks[row["task"]]
+            solution, chosen, told = _solved(task, row["queries"], toolbox, sandbox, Path(folder))
             needed = {toolbox.find(name).alias for name in task.operations}
-
-            program = f"```python\n{task.program}\n```"
-
-            def search(_: Any, needed: set[str] = needed, chosen: list[str] = chosen, program: str = program) -> str:
-                missing = sorted(needed - set(chosen))
-                about = "; ".join(toolbox[name].protocol.description.split(". ")[0] for name in missing)
-                return f"SEARCH: {about}" if missing else program
-
-            model = ScriptedModel(json.dumps({"searches": row["queries"]}), search, program)
-            config = Config(strategy="chain", samples=1, max_repairs=0, allow_writes=("all",), index=Path(folder))
-            agent = Agent(toolbox, model=model, sandbox=sandbox, config=config)
-
-            def watch(event: Any, chosen: list[str] = chosen) -> None:
-                chosen += event.tools if isinstance(event, ToolsChosen) else ()
-
-            solution = agent.run(task.question, seed=0, observer=watch)
-            told = "\n".join(message.content for message in model.prompts[-1])
             figures["solved"] += solution.status == "solved"
-            figures["shown"] += needed <= set(chosen)
-            figures["asked for"] += not needed <= set(chosen) and all(f"def {name}(" in told for name in needed)
+            figures["shown"] += needed <= chosen
+            figures["asked for"] += not needed <= chosen and all(f"def {name}(" in told for name in needed)
             if solution.status != "solved":
                 figures["problems"].append(f"{task.id}: {solution.status}")
     return figures
+
+
+def _solved(
+    task: Task, queries: Sequence[str], toolbox: Toolbox, sandbox: Sandbox, index: Path
+) -> tuple[Solution, set[str], str]:
+    """The solution, the tools that were shown at once, and the model's last prompt."""
+    needed, chosen = {toolbox.find(name).alias for name in task.operations}, set[str]()
+    program = f"```python\n{task.program}\n```"
+
+    def search(_: Any) -> str:
+        missing = sorted(needed - chosen)
+        about = "; ".join(toolbox[name].protocol.description.split(". ")[0] for name in missing)
+        return f"SEARCH: {about}" if missing else program
+
+    def watch(event: Any) -> None:
+        chosen.update(event.tools if isinstance(event, ToolsChosen) else ())
+
+    model = ScriptedModel(json.dumps({"searches": list(queries)}), search, program)
+    config = Config(strategy="chain", samples=1, max_repairs=0, allow_writes=("all",), index=index)
+    agent = Agent(toolbox, model=model, sandbox=sandbox, config=config)
+    solution = agent.run(task.question, seed=0, observer=watch)
+    return solution, chosen, "\n".join(message.content for message in model.prompts[-1])
 
 
 def _protocol(document: ToolDocument) -> ToolProtocol:

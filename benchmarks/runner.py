@@ -6,23 +6,26 @@ import inspect
 import json
 import math
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from functools import wraps
 from pathlib import Path
 from typing import Any
 
 import click
+import yaml
 
 from atc.cli.progress import bar
 from atc.side_by_side import as_done
 from protocols.errors import AtcError
-from toolflow_bench.columns import columns
 from toolflow_bench.resampling import estimate
 from toolflow_bench.rows import InvalidRunFile, LineFile, differences
 
 MOST_OUTAGES = 5
 """In a row: after so many nobody is asked any further."""
+
+
+_SCREEN = 30
 
 
 class InvalidData(AtcError):
@@ -122,9 +125,6 @@ class Rows(LineFile):
         self.keep(self.whole)
 
 
-_SCREEN = 30
-
-
 def rate(hits: int, n: int) -> dict[str, float] | None:
     """A share with Wilson's 95% interval, which takes the counted to be independent; None of nothing."""
     if not n:
@@ -148,7 +148,7 @@ def percentile(values: Iterable[float], percent: float) -> float:
 
 
 def suite(measure: Callable[..., Mapping[str, Any]]) -> click.Command:
-    """The command of a suite: `measure` takes its options and gives its report, which is printed, with --json as JSON.
+    """The command of a suite: `measure` takes its options and gives its report, printed as YAML, with --json as JSON.
 
     Its help is the docstring of `measure`, else of the module. Exit status 1 where the report says `passed: false`, 3
     where `left` counts what failed on our side; what cannot be done ends it with one sentence.
@@ -163,7 +163,10 @@ def suite(measure: Callable[..., Mapping[str, Any]]) -> click.Command:
         except AtcError as problem:
             click.echo(str(problem), err=True)
             sys.exit(problem.exit_code)
-        click.echo(json.dumps(report, ensure_ascii=False, default=repr) if as_json else "\n".join(told(report)))
+        if as_json:
+            click.echo(json.dumps(report, ensure_ascii=False, default=repr))
+        else:
+            click.echo(yaml.safe_dump(brief(report), sort_keys=False, allow_unicode=True, width=120), nl=False)
         sys.exit(3 if report.get("left") else 1 if report.get("passed") is False else 0)
 
     own = any(option.name == "as_json" for option in main.params)  # among options that it shares with `atc bench`
@@ -172,45 +175,15 @@ def suite(measure: Callable[..., Mapping[str, Any]]) -> click.Command:
     return main
 
 
-def told(report: Mapping[str, Any], title: str = "") -> Iterator[str]:
-    """A report for people: plain values a line each, then its parts; things with figures alike are a table.
-
-    Of a list longer than a screen its length is told: --json has it.
-    """
-    if title:
-        yield from ("", f"{title}:")
-    plain = {key: value for key, value in report.items() if not _is_part(value)}
-    yield from columns([(key, _cell(value)) for key, value in plain.items()])
-    for key, part in report.items():
-        if not _is_part(part):
-            continue
-        if isinstance(part, list) and len(part) > _SCREEN and not isinstance(part[0], str):
-            yield from ("", f"{key}: {len(part)}, which --json prints")
-            continue
-        if isinstance(part, list) and isinstance(part[0], str):
-            yield from ("", f"{key}:", *part)
-            continue
-        rows = dict(enumerate(part)) if isinstance(part, list) else part
-        if all(isinstance(row, Mapping) and not all(map(_is_part, row.values())) for row in rows.values()):
-            heads = list(dict.fromkeys(head for row in rows.values() for head in row))
-            yield from ("", f"{key}:")
-            yield from columns(
-                [("", *map(str, heads)), *((str(k), *(_cell(r.get(h)) for h in heads)) for k, r in rows.items())]
-            )
-        else:
-            yield from told(part, key)
-
-
-def _is_part(value: Any) -> bool:
-    """Whether a value is shown by itself: rows or lines, or an object that is no estimate."""
-    if isinstance(value, list):
-        return bool(value) and isinstance(value[0], Mapping | str)
-    return isinstance(value, Mapping) and bool(value) and "low" not in value
-
-
-def _cell(value: Any) -> str:
-    if isinstance(value, Mapping) and "low" in value:
-        return f"{value['mean']:.3f} ({value['low']:.3f} to {value['high']:.3f})"
-    if isinstance(value, Mapping):
-        return " ".join(f"{key} {_cell(one)}" for key, one in value.items())
-    return "-" if value is None else f"{value:.4g}" if isinstance(value, float) else str(value)
+def brief(part: Any) -> Any:
+    """A report for people: of an estimate the figures, of rows that fill more than a screen their number."""
+    if isinstance(part, Mapping) and "low" in part:
+        return f"{part['mean']:.3f} ({part['low']:.3f} to {part['high']:.3f})"
+    if isinstance(part, Mapping):
+        return {str(key): brief(value) for key, value in part.items()}
+    if isinstance(part, list | tuple):
+        rows = len(part) > _SCREEN and not isinstance(part[0], str)
+        return f"{len(part)}, which --json prints" if rows else [brief(one) for one in part]
+    if isinstance(part, float):
+        return float(f"{part:.4g}")
+    return part if part is None or isinstance(part, str | int) else repr(part)

@@ -1,30 +1,24 @@
 """The suite `speed`: how long a mask of a tool call takes, and what it costs to build what gives it.
 
 Masks are taken along the calls that ToolFlow's gold programs make with literals, over all its 155 tools in one grammar,
-the first time and again, and along the names of 16,000 tools, in two stages. Wall time, in microseconds.
+the first time and again. Wall time, in microseconds.
 """
 
 from __future__ import annotations
 
 import ast
 import json
-import random
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from atc.decode.formats import FUNCTION, JSON_CALL, TOOLDEC
-from atc.decode.grammar import arguments_grammar, compiled
+from atc.decode.formats import JSON_CALL
 from atc.decode.matcher import ToolMatcher
-from benchmarks.decoding.chance import idle
 from benchmarks.toolflow_tools import service_tools
 from protocols.toolbox import Toolbox
 from toolflow_bench.task import load_tasks
-
-NAMES = 16_000
-_PROSE = "The answer needs the average of both values, which is 3 < 4, so <b>we</b> call a tool. " * 40
 
 
 def measure(tokenizer: Any) -> dict[str, Any]:
@@ -32,28 +26,15 @@ def measure(tokenizer: Any) -> dict[str, Any]:
     tools = service_tools()
     root, build = _timed(lambda: ToolMatcher(tools, tokenizer, JSON_CALL))
     texts = [tokenizer.tokenize_str(text) for text in call_texts(tools)]
-    found = [_along(root.fresh(), tokens) for tokens in texts]
-    again = [time for tokens in texts for time in _along(root.fresh(), tokens)]
-    words = sorted({word for alias in tools for word in alias.split("_")})
-    rng = random.Random(0)
-    made = list(dict.fromkeys("_".join(rng.choices(words, k=rng.randrange(2, 5))) for _ in range(2 * NAMES)))[:NAMES]
-    schema = {"type": "object", "properties": {"id": {"type": "integer"}}, "required": ["id"]}
-    many, many_build = _timed(lambda: ToolMatcher(Toolbox(idle(name, schema) for name in made), tokenizer, FUNCTION))
-    named = [time for name in made[:: NAMES // 200] for time in _along(many.fresh(), tokenizer.tokenize_str(name))]
-    arguments = [
-        _timed(lambda t=t: compiled(tokenizer, arguments_grammar(t, JSON_CALL).text))[1] for t in tools.values()
-    ]
+    first, again = ([_along(root.fresh(), tokens) for tokens in texts] for _ in range(2))
     return {
         "vocabulary": tokenizer.vocab_size,
         "tools": len(tools),
         "calls": len(texts),
-        "taken": sum(len(times) == len(tokens) for times, tokens in zip(found, texts, strict=True)),
+        "taken": sum(len(times) == len(tokens) for times, tokens in zip(first, texts, strict=True)),
         "build_ms": round(build / 1000, 1),
-        "first": _figures([time for times in found for time in times]),
+        "first": _figures(first),
         "again": _figures(again),
-        "text": _figures(_along(ToolMatcher(tools, tokenizer, TOOLDEC), tokenizer.tokenize_str(_PROSE))),
-        "arguments of one tool": _figures(arguments),
-        "names": {"names": len(made), "build_ms": round(many_build / 1000, 1), **_figures(named)},
     }
 
 
@@ -87,5 +68,6 @@ def _timed(work: Callable[[], Any]) -> tuple[Any, float]:
     return work(), (time.perf_counter_ns() - begun) / 1000
 
 
-def _figures(times: Sequence[float]) -> dict[str, float]:
+def _figures(along: Sequence[Sequence[float]]) -> dict[str, float]:
+    times = [time for one in along for time in one]
     return {"n": len(times), **{f"p{part}": round(float(np.percentile(times, part)), 2) for part in (50, 90, 99)}}
