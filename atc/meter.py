@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import Executor
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from atc.events import ModelAsked, ModelReplied, Noted, Observer
 from atc.models.prices import Price
 from atc.past import Past
 from atc.searching import Searching
-from atc.side_by_side import Reply, Request, reply, require
+from atc.side_by_side import Reply, Request, as_done, reply, require
 from atc.types import Usage
 from atc.waiting import wait_until
 from protocols.ask import Ask, Completion, Message, Powers, powers
@@ -127,15 +127,15 @@ class Meter:
                 return completion
         return self.complete(messages, purpose=purpose, temperature=temperature, seed=seed)
 
-    def each(self, requests: Sequence[Request], threads: Executor, *, purpose: str) -> list[Reply]:
-        """Ask several requests side by side, see `ask_each`; they are counted and stored in their order.
+    def each(self, requests: Sequence[Request], most: int, *, purpose: str) -> list[Reply]:
+        """Ask several requests, `most` at once, see `ask_each`; they are counted and stored in their order.
 
         Where the budget bounds tokens or cost, each waits for what the one before it took.
 
         Raises:
             BudgetSpent: before the first for which there is nothing left; what was heard until then is stored.
         """
-        return self._replies(requests, threads.map, purpose)
+        return self._replies(requests, partial(as_done, most=most, ordered=True), purpose)
 
     def _replies(self, requests: Sequence[Request], each: Callable[..., Iterable[Reply]], purpose: str) -> list[Reply]:
         """The replies to requests; `each` is `map`, or maps on threads."""
@@ -224,5 +224,5 @@ class _Metered:
     def __call__(self, messages: Sequence[Message], **how: Any) -> Completion:
         return self.meter.complete(messages, purpose=self.purpose, **{"temperature": 0.0, "seed": 0, **how})
 
-    def each(self, requests: Sequence[Request], threads: Executor) -> list[Reply]:
-        return self.meter.each(requests, threads, purpose=self.purpose)
+    def each(self, requests: Sequence[Request], most: int) -> list[Reply]:
+        return self.meter.each(requests, most, purpose=self.purpose)

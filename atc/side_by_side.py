@@ -3,87 +3,47 @@
 from __future__ import annotations
 
 import queue
-import threading
-from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor, Future, as_completed, wait
+from concurrent.futures import Future
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
+from functools import partial
+from multiprocessing.pool import ThreadPool
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 from protocols.ask import Ask, Completion, Message
 from protocols.errors import ModelUnavailable
-from sandbox import workers
 
 _Given = TypeVar("_Given")
 _Item = TypeVar("_Item")
 
 
-class SideBySide(Executor):
-    """An executor of at most `most` calls at once.
+def as_done(
+    work: Callable[[_Item], _Given], items: Iterable[_Item], *, most: int, ordered: bool = False
+) -> Iterator[_Given]:
+    """What `work` gives for each item, `most` at once, as it comes or in the order of the items.
 
-    Leaving its block waits for what is under way, but not where a person interrupted: Ctrl-C must not last as long as
+    When this is left, no further one is begun, and what is under way is not waited for: Ctrl-C must not last as long as
     the slowest reply.
     """
-
-    def __init__(self, most: int) -> None:
-        self._most, self._busy = most, 0
-        self._waiting: deque[Callable[[], None]] = deque()
-        self._lock = threading.Lock()
-        self._futures: set[Future[Any]] = set()
-
-    def submit(self, fn: Callable[..., _Given], /, *args: Any, **kwargs: Any) -> Future[_Given]:
-        """Call `fn` as soon as one of the `most` places is free."""
-        future: Future[_Given] = Future()
-
-        def call() -> None:
-            if future.set_running_or_notify_cancel():
-                try:
-                    future.set_result(fn(*args, **kwargs))
-                except BaseException as error:  # noqa: BLE001 - who asks for the result judges it
-                    future.set_exception(error)
-
-        with self._lock:
-            self._futures.add(future)
-            self._waiting.append(call)
-            start = self._busy < self._most
-            self._busy += start
-        future.add_done_callback(self._futures.discard)
-        if start:
-            workers.start(self._work)
-        return future
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        if kind is None or issubclass(kind, Exception):
-            wait(list(self._futures))
-
-    def _work(self) -> None:
-        while True:
-            with self._lock:
-                if not self._waiting:
-                    self._busy -= 1
-                    return
-                call = self._waiting.popleft()
-            call()
-
-
-def as_done(work: Callable[[_Item], _Given], items: Iterable[_Item], *, most: int) -> Iterator[_Given]:
-    """What `work` gives for each item, `most` at once, as it comes; when this is left, no further one is begun."""
     if most <= 1:
         yield from map(work, items)
         return
-    with SideBySide(most) as threads:
-        futures = [threads.submit(work, item) for item in items]
-        try:
-            for future in as_completed(futures):
-                yield future.result()
-        finally:
-            for future in futures:
-                future.cancel()
+    with ThreadPool(most) as threads:  # these do not keep a process from ending
+        each = threads.imap if ordered else threads.imap_unordered
+        for future in each(partial(_done, work), items):
+            yield future.result()
+
+
+def _done(work: Callable[[_Item], _Given], item: _Item) -> Future[_Given]:
+    """What came of it; a pool would lose what is no Exception."""
+    future: Future[_Given] = Future()
+    try:
+        future.set_result(work(item))
+    except BaseException as error:  # noqa: BLE001 - who asks for the result judges it
+        future.set_exception(error)
+    return future
 
 
 OpenWorker: TypeAlias = Callable[[], AbstractContextManager[Callable[[_Item], _Given]]]
@@ -154,15 +114,15 @@ Reply: TypeAlias = Completion | ModelUnavailable
 class AskEach(Protocol):
     """An `Ask` that keeps a record of what it was asked: it is given all requests at once, to record them in order."""
 
-    def each(self, requests: Sequence[Request], threads: Executor) -> Sequence[Reply]:
+    def each(self, requests: Sequence[Request], most: int) -> Sequence[Reply]:
         """See `ask_each`."""
 
 
-def ask_each(ask: Ask, requests: Sequence[Request], threads: Executor) -> Sequence[Reply]:
-    """The reply to each request, asked on `threads`; an outage stands in the place of the reply it prevented."""
+def ask_each(ask: Ask, requests: Sequence[Request], most: int) -> Sequence[Reply]:
+    """The reply to each request, `most` asked at once; an outage stands in the place of the reply it prevented."""
     if isinstance(ask, AskEach):
-        return ask.each(requests, threads)
-    return list(threads.map(lambda request: reply(ask, request), requests))
+        return ask.each(requests, most)
+    return list(as_done(partial(reply, ask), requests, most=most, ordered=True))
 
 
 def reply(ask: Ask, request: Request) -> Reply:

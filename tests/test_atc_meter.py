@@ -8,7 +8,7 @@ import pytest
 
 from atc.events import ModelAsked
 from atc.meter import BudgetSpent, Meter
-from atc.side_by_side import Request, SideBySide
+from atc.side_by_side import Request, as_done
 from atc.waiting import patience
 from protocols.ask import Completion, Message, Powers
 from protocols.errors import ModelUnavailable, OutOfTime
@@ -41,11 +41,10 @@ def each(model: Echo, texts: str, **budget) -> tuple[list[str], list[str]]:
 
     meter = Meter(model, watch, **budget)
     requests = [Request(messages=[Message("user", text)]) for text in texts]
-    with SideBySide(16) as threads:
-        try:
-            replies = meter.each(requests, threads, purpose="retrieve")
-        except BudgetSpent as spent:
-            return [spent.limit], told
+    try:
+        replies = meter.each(requests, 16, purpose="retrieve")
+    except BudgetSpent as spent:
+        return [spent.limit], told
     assert meter.usage.model_calls == len(texts) - sum(isinstance(reply, ModelUnavailable) for reply in replies)
     return [str(reply) if isinstance(reply, ModelUnavailable) else reply.text for reply in replies], told
 
@@ -99,7 +98,7 @@ def test_where_tokens_are_bounded_each_request_waits_for_the_one_before_it() -> 
 
 def test_no_more_calls_are_under_way_than_there_are_places() -> None:
     running: list[int] = []
-    most, lock, together = 0, threading.Lock(), threading.Barrier(4)
+    most, lock, together = 0, threading.Lock(), threading.Barrier(3)
 
     def call(number: int) -> int:
         nonlocal most
@@ -107,13 +106,10 @@ def test_no_more_calls_are_under_way_than_there_are_places() -> None:
             running.append(number)
             most = max(most, len(running))
         if number < 3:
-            together.wait(timeout=10)  # three are at work until all were submitted
+            together.wait(timeout=10)  # three are at work at once
         with lock:
             running.remove(number)
         return number
 
-    with SideBySide(3) as threads:
-        results = threads.map(call, range(20))
-        together.wait(timeout=10)
-        assert sorted(results) == list(range(20))
+    assert sorted(as_done(call, range(20), most=3)) == list(range(20))
     assert most == 3

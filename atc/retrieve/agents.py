@@ -8,7 +8,6 @@ options and on what the model replies to each prompt, never on how long a reply 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from concurrent.futures import Executor
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Literal, NamedTuple
@@ -19,7 +18,7 @@ from atc.retrieve.base import Hit, Retrieval
 from atc.retrieve.document import ToolDocument
 from atc.retrieve.hierarchy import Hierarchy, Place, Room, spelled
 from atc.retrieve.prompts import fill
-from atc.side_by_side import Request, SideBySide, require
+from atc.side_by_side import Request, require
 from protocols.abridge import clipped
 from protocols.ask import Ask, Message
 from protocols.jsontypes import Json, JsonObject
@@ -408,11 +407,10 @@ class Search:
             ModelUnavailable: the model did not answer an agent.
         """
         self.ended = self._limit()
-        with SideBySide(self.options.threads) as threads:
-            while not self.ended and (active := [agent for agent in self.agents if agent.status == "active"]):
-                for start in range(0, len(active), self.options.threads):
-                    if not self.ended:
-                        self._round(active[start : start + self.options.threads], threads)
+        while not self.ended and (active := [agent for agent in self.agents if agent.status == "active"]):
+            for start in range(0, len(active), self.options.threads):
+                if not self.ended:
+                    self._round(active[start : start + self.options.threads])
         for agent in self.agents:
             if agent.status == "active":
                 agent.status = "stopped"
@@ -446,7 +444,7 @@ class Search:
         hits = tuple(Hit(name, 1 / (rank + 1)) for rank, name in enumerate(self.pool[:k]))
         return Retrieval(hits=hits, transcript=tuple(self.transcript), usage=self.ask.usage)
 
-    def _round(self, agents: Sequence[Agent], threads: Executor) -> None:
+    def _round(self, agents: Sequence[Agent]) -> None:
         """One step of each agent, side by side; then what they asked for, in order; then one check of the pool."""
         requests = [
             Request(
@@ -456,7 +454,7 @@ class Search:
             )
             for agent in agents
         ]
-        replies = [require(reply).text for reply in self.ask.each(requests, threads)]
+        replies = [require(reply).text for reply in self.ask.each(requests, len(requests))]
         calls = []
         for agent, text in zip(agents, replies, strict=True):
             agent.history.append(Message("assistant", text))

@@ -6,7 +6,6 @@ import json
 import re
 import threading
 from collections.abc import Collection, Iterable, Sequence
-from concurrent.futures import Executor
 from dataclasses import replace
 from typing import Any
 
@@ -42,9 +41,9 @@ class Tally:
         """Continue `messages`, see `Ask`; a call that raises is not counted."""
         return self._counted(self._ask(messages, **options), messages)
 
-    def each(self, requests: Sequence[Request], threads: Executor) -> Sequence[Reply]:
+    def each(self, requests: Sequence[Request], most: int) -> Sequence[Reply]:
         """The reply to each request, see `ask_each`."""
-        replies = zip(requests, ask_each(self._ask, requests, threads), strict=True)
+        replies = zip(requests, ask_each(self._ask, requests, most), strict=True)
         return [self._counted(one, asked.messages) if isinstance(one, Completion) else one for asked, one in replies]
 
     def _counted(self, completion: Completion, messages: Sequence[Message]) -> Completion:

@@ -24,7 +24,7 @@ from atc.retrieve.base import Hit, Ranker, Retrieval, View
 from atc.retrieve.document import ToolDocument, json_text
 from atc.retrieve.fuse import hits
 from atc.retrieve.prompts import fill
-from atc.side_by_side import Request, SideBySide, require
+from atc.side_by_side import Request, require
 from protocols.abridge import clipped
 from protocols.ask import Ask, Message
 
@@ -105,8 +105,8 @@ class Rewriter:
             Request(messages=messages, schema=schema, temperature=method.temperature, seed=seed, max_tokens=MAX_TOKENS)
             for seed in range(method.samples)
         ]
-        with SideBySide(len(requests) if ask.powers.parallel else 1) as threads:
-            replies = [require(reply).text for reply in ask.each(requests, threads)]
+        most = len(requests) if ask.powers.parallel else 1
+        replies = [require(reply).text for reply in ask.each(requests, most)]
         written = []
         for number, reply in enumerate(replies, start=1):
             text, problem = self._read(reply, query)
