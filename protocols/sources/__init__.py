@@ -11,10 +11,9 @@ from protocols.errors import SourceUnavailable, ToolError, docs_page
 from protocols.invoke import Invoker
 from protocols.jsontypes import JsonObject
 from protocols.links import guess_links, guess_verifiers
-from protocols.protocol import ToolProtocol
 from protocols.sources.har import RecordedCall
 from protocols.sources.reading import Source, read_sources
-from protocols.toolbox import Call, Tool, Toolbox
+from protocols.toolbox import Tool, Toolbox
 
 ToolSource: TypeAlias = str | Callable[..., Any] | Iterable[Any]
 """A source as text, a function, or a list of such."""
@@ -36,21 +35,15 @@ def load_tools(*sources: ToolSource, invoker: Invoker | None = None) -> Toolbox:
         SourceUnavailable: a source cannot be read, or is none of these, or two have one name.
         InvalidProtocol: what it holds breaks its format, or two tools of one source have one name.
     """
-    texts: list[str] = []
-    functions: list[Callable[..., Any]] = []
-    for source in _flat(sources):
-        (texts if isinstance(source, str) else functions).append(source)
     invoker = invoker or Invoker()
-    distinct = list(dict.fromkeys(texts))
-    read = read_sources(distinct, invoker, list(dict.fromkeys(functions)))
-    named: dict[str, str] = {}
-    for one, text in zip(read, [*distinct, "the functions"], strict=False):
-        if one.name in named:
+    read = read_sources(list(dict.fromkeys(_flat(sources))), invoker)
+    named: dict[str, Source] = {}
+    for one in read:
+        if named.setdefault(one.name, one) is not one:
             raise SourceUnavailable(
-                f"two sources are named {one.name!r}: {named[one.name]} and {text}; name one of them yourself,"
-                f" such as 'other={text.removeprefix(one.name + '=')}'."
+                f"two sources are named {one.name!r}: {named[one.name].text} and {one.text}; name one of them yourself,"
+                f" such as 'other={one.text.removeprefix(one.name + '=')}'."
             )
-        named[one.name] = text
     return Toolbox([tool for source in read for tool in _tools(source, invoker, read)])
 
 
@@ -67,7 +60,7 @@ def load_source(source: str, *, invoker: Invoker | None = None, modules: Sequenc
     return replace(read[-1], tools=Toolbox(_tools(read[-1], invoker, read)))
 
 
-def _flat(sources: Iterable[Any]) -> Iterable[Any]:
+def _flat(sources: Iterable[Any]) -> Iterable[str | Callable[..., Any]]:
     for source in sources:
         if isinstance(source, str) or callable(source):
             yield source
@@ -80,21 +73,17 @@ def _flat(sources: Iterable[Any]) -> Iterable[Any]:
 def _tools(source: Source, invoker: Invoker, sources: Sequence[Source]) -> list[Tool]:
     """The tools of one of `sources`; a file may bind the functions of every module that was named."""
     functions = source.functions or {name: one for other in sources for name, one in other.functions.items()}
-
-    def call(protocol: ToolProtocol) -> Call:
-        if protocol.binding is not None:
-            return invoker.bind(protocol, functions)
-        problem = f"has no binding, so it cannot be called; {docs_page('reference/protocols#bindings')} shows one."
-        return partial(_refuse, f"the tool {protocol.name!r} {problem}")
-
     home = source.home.url if source.home else ""
-    return [
-        Tool(protocol=protocol, call=call(protocol), source=source.name, home=home)
-        for protocol in guess_verifiers(guess_links(source.protocols))
-    ]
+    tools = []
+    for protocol in guess_verifiers(guess_links(source.protocols)):
+        call = invoker.bind(protocol, functions) if protocol.binding else partial(_refuse, protocol.name)
+        tools.append(Tool(protocol=protocol, call=call, source=source.name, home=home))
+    return tools
 
 
-def _refuse(problem: str, _arguments: JsonObject) -> NoReturn:
+def _refuse(tool: str, _arguments: JsonObject) -> NoReturn:
+    shown = docs_page("reference/protocols#bindings")
+    problem = f"the tool {tool!r} has no binding, so it cannot be called; {shown} shows one."
     raise ToolError(None, problem, outcome="not_run")
 
 

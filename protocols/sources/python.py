@@ -10,7 +10,7 @@ import re
 import sys
 import zlib
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from importlib.machinery import PathFinder
 from pathlib import Path
 from types import FunctionType, MethodType, ModuleType
 from typing import Any
@@ -19,7 +19,7 @@ from pydantic import ValidationError
 
 from protocols.errors import SourceUnavailable, ToolError
 from protocols.protocol import Annotations, PythonBinding, ToolProtocol
-from protocols.sources.signature import Signature, read_docstring, read_signature
+from protocols.sources.signature import Signature, read_signature
 
 _MODULE_NAME = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
 
@@ -82,61 +82,42 @@ def is_module(name: str) -> bool:
     """Whether `name` is a dotted name whose first part Python finds, the current folder included. Imports nothing."""
     if not _MODULE_NAME.fullmatch(name):
         return False
-    with _also_from(_folder_of(name)):
-        return _is_found(name)
+    return _is_installed(name) or PathFinder.find_spec(name.partition(".")[0], [str(Path.cwd())]) is not None
 
 
-def _is_found(name: str) -> bool:
+def _is_installed(name: str) -> bool:
     try:
         return importlib.util.find_spec(name.partition(".")[0]) is not None
     except (ImportError, ValueError):
         return False
 
 
-def _folder_of(name: str) -> Path | None:
-    """The current folder where a module is found nowhere else: what an installed one imports is not to come from it."""
-    return None if _is_found(name) else Path.cwd()
-
-
 def _import(name_or_path: str) -> ModuleType:
-    path = Path(name_or_path).expanduser()
-    is_file = path.suffix == ".py"
+    """The module. Its own folder is looked in last; what an installed one imports is not to come from the current."""
+    path, folders = Path(name_or_path).expanduser(), list[str]()
+    if path.suffix == ".py":
+        folders = [str(path.resolve().parent)]
+    elif not _is_installed(name_or_path):
+        folders = [str(Path.cwd())]
+    sys.path += folders
     try:
-        with _also_from(path.resolve().parent if is_file else _folder_of(name_or_path)):
-            return _load_file(path) if is_file else importlib.import_module(name_or_path)
+        return _load_file(path) if path.suffix == ".py" else importlib.import_module(name_or_path)
     except (Exception, SystemExit) as error:  # importing runs the user's code, which may fail in any way
-        raise SourceUnavailable(
-            f"the module {name_or_path!r} cannot be imported: {type(error).__name__}: {error}."
-        ) from error
+        problem = f"{type(error).__name__}: {error}"
+        raise SourceUnavailable(f"the module {name_or_path!r} cannot be imported: {problem}.") from error
+    finally:
+        for folder in folders:
+            sys.path.remove(folder)
 
 
 def _load_file(path: Path) -> ModuleType:
     # A name of its own: a user's `json.py` must not take the place of the standard library's.
     name = f"atc_source_{zlib.crc32(str(path.resolve()).encode()):08x}_{path.stem}"
-    spec = importlib.util.spec_from_file_location(name, path)
-    if spec is None or spec.loader is None:
-        raise ImportError(f"{path} is not Python source")
+    spec: Any = importlib.util.spec_from_file_location(name, path)
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module  # dataclasses and annotations look their module up there
-    try:
-        spec.loader.exec_module(module)
-    except BaseException:
-        del sys.modules[name]
-        raise
+    spec.loader.exec_module(module)
     return module
-
-
-@contextmanager
-def _also_from(folder: Path | None) -> Iterator[None]:
-    """Imports find modules in `folder` too, after all others."""
-    if folder is None:
-        yield
-        return
-    sys.path.append(str(folder))
-    try:
-        yield
-    finally:
-        sys.path.remove(str(folder))
 
 
 def _public(module: ModuleType) -> Iterator[tuple[str, FunctionType]]:
@@ -149,8 +130,8 @@ def _public(module: ModuleType) -> Iterator[tuple[str, FunctionType]]:
 
 def _instance(module: ModuleType, member: str, where: str) -> object:
     """The object of this name, or an instance of the class of this name."""
-    found = getattr(module, member, None)
-    if found is None or member.startswith("_"):
+    found = None if member.startswith("_") else getattr(module, member, None)
+    if found is None:
         raise SourceUnavailable(f"{where!r}: the module has no public {member!r}.")
     try:
         return found() if isinstance(found, type) else found
@@ -175,23 +156,16 @@ def _methods(instance: object) -> Iterator[tuple[str, FunctionType | MethodType]
 
 
 def _protocol(module: str, name: str, function: FunctionType | MethodType, signature: Signature) -> ToolProtocol:
-    documented = read_docstring(inspect.getdoc(function))
-    properties = {
-        argument: {**schema, "description": documented.arguments[argument]}
-        if documented.arguments.get(argument) and "description" not in schema
-        else schema
-        for argument, schema in signature.input_schema["properties"].items()
-    }
-    hint = functools.partial(getattr, function)
+    said = signature.documented
     return ToolProtocol(
         name=name,
-        description=documented.description,
-        input_schema={**signature.input_schema, "properties": properties},
+        description=said.description,
+        input_schema=signature.input_schema,
         output_schema=signature.output_schema,
         annotations=Annotations(
-            read_only=bool(hint("read_only", documented.read_only)),
-            destructive=hint("destructive", None),
-            idempotent=hint("idempotent", None),
+            read_only=bool(getattr(function, "read_only", said.read_only)),
+            destructive=getattr(function, "destructive", None),
+            idempotent=getattr(function, "idempotent", None),
         ),
         binding=PythonBinding(module=module, function=name),
         collection=module,

@@ -1,4 +1,4 @@
-"""One or more sources read: what kind each is, its name, its protocols, and what belongs to them."""
+"""Sources read: what kind each is, its name, its protocols, and what belongs to them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from protocols.alias import identifier
@@ -29,9 +29,9 @@ SourceKind = Literal["protocols", "openapi", "python", "har", "mcp"]
 
 _NAMED = re.compile(r"([A-Za-z_][\w.-]*)=(.+)", re.DOTALL)
 _BASED = re.compile(r"(.+)@(https?://[^@]+)", re.DOTALL | re.IGNORECASE)
-_GENERIC_TITLES = frozenset(
-    ["", "api", "fastapi", "openapi", "swagger", "rest_api", "untitled", "swagger_api", "openapi_definition"]
-)
+_GENERIC_TITLES = (
+    "api", "fastapi", "openapi", "swagger", "rest_api", "unnamed", "untitled", "swagger_api", "openapi_definition",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,10 +39,11 @@ class Source:
     """One source. Of Python, `functions` are those of its tools, by `module:function`; of a HAR, `recorded` are its
     calls, oldest first.
 
-    `home` is the origin that the document was fetched from, None for the user's own files. `tools` are empty until
-    they are bound.
+    `text` is the source as it was given, `home` the origin that the document was fetched from, None for the user's own
+    files. `tools` are empty until they are bound.
     """
 
+    text: str
     name: str
     kind: SourceKind
     protocols: list[ToolProtocol]
@@ -52,58 +53,50 @@ class Source:
     tools: Toolbox = field(default_factory=Toolbox)
 
 
-class _Spelling(NamedTuple):
-    """A source as it was given: its name (empty where none was), what it is, and where its service runs."""
-
-    name: str
-    location: str
-    base_url: str | None = None
-
-
-def read_sources(texts: Sequence[str], invoker: Invoker, functions: Sequence[Callable[..., Any]] = ()) -> list[Source]:
-    """The sources, in their order, and `functions` as one more. Modules are read first, since files may bind the
-    functions of those named.
+def read_sources(given: Sequence[str | Callable[..., Any]], invoker: Invoker) -> list[Source]:
+    """The sources that are text, in their order, and all functions as one more. Modules are read first, since files
+    may bind the functions of those named.
 
     What a file describes of a module or an MCP server beside it is the file's tool alone.
 
     Raises:
         SourceUnavailable, InvalidProtocol: see `load_tools`.
     """
-    spelled = [_spelling(text) for text in texts]
-    read = {at: _read_python(one) for at, one in enumerate(spelled) if _is_python(one.location)}
+    texts = [text for text in given if isinstance(text, str)]
+    read = {text: _read_python(text) for text in texts if _is_python(_spelled(text)[1])}
     modules = {p.binding.module for s in read.values() for p in s.protocols if isinstance(p.binding, PythonBinding)}
-    found = [read.get(at) or _read(one, invoker, modules) for at, one in enumerate(spelled)]
-    ours = [protocol.binding for source in found if source.kind == "protocols" for protocol in source.protocols]
-    described = {binding for binding in ours if isinstance(binding, PythonBinding | McpBinding)}
+    found = [read.get(text) or _read(text, invoker, modules) for text in texts]
+    described = [p.binding for source in found if source.kind == "protocols" for p in source.protocols]
     for at, source in enumerate(found):
         if source.kind in ("python", "mcp"):
             found[at] = replace(source, protocols=[p for p in source.protocols if p.binding not in described])
-    if functions:
+    if functions := [one for one in given if not isinstance(one, str)]:
         protocols, callables = read_functions(functions)
-        found.append(Source(name="functions", kind="python", protocols=protocols, functions=callables))
+        ours = Source(text="the functions", name="functions", kind="python", protocols=protocols, functions=callables)
+        found.append(ours)
     return found
 
 
 def runs_nothing(text: str) -> bool:
     """Whether reading this source runs no code or command, and reads only an address or files below this folder."""
+    _, location, _ = _spelled(text)
     try:
-        location = _spelling(text).location
         if is_mcp(location) or _is_python(location):
             return False
-        path = Path(location).expanduser()
+        path, here = Path(location).expanduser(), os.path.realpath(".")
         if is_url(location) and not path.exists():
             return True
-        here = os.path.realpath(".")
         return all(Path(os.path.realpath(file)).is_relative_to(here) for file in (path, *files_of(path)))
     except (OSError, ValueError):  # no file can have such a name
         return False
 
 
-def _spelling(text: str) -> _Spelling:
+def _spelled(text: str) -> tuple[str, str, str | None]:
+    """A source as it was given: its name (empty where none was), what it is, and where its service runs."""
     match = _NAMED.fullmatch(text)
     name, location = (match[1], match[2]) if match else ("", text)
     based = None if is_mcp(location) else _BASED.fullmatch(location)
-    return _Spelling(name, based[1], based[2]) if based else _Spelling(name, location)
+    return (name, based[1], based[2]) if based else (name, location, None)
 
 
 def _is_python(location: str) -> bool:
@@ -116,53 +109,55 @@ def _is_python(location: str) -> bool:
     return Path(module).suffix == ".py" or (is_module(module) and not path.is_file())
 
 
-def _read_python(spelled: _Spelling) -> Source:
-    protocols, functions = read_module(spelled.location)
-    name = spelled.name or re.split(r"[.:]", protocols[0].collection)[-1]
-    return Source(name=name, kind="python", protocols=protocols, functions=functions)
+def _read_python(text: str) -> Source:
+    name, location, _ = _spelled(text)
+    protocols, functions = read_module(location)
+    name = name or re.split(r"[.:]", protocols[0].collection)[-1]
+    return Source(text=text, name=name, kind="python", protocols=protocols, functions=functions)
 
 
-def _read(spelled: _Spelling, invoker: Invoker, modules: Collection[str]) -> Source:
-    location, path, base_url = spelled.location, Path(spelled.location).expanduser(), spelled.base_url
+def _read(text: str, invoker: Invoker, modules: Collection[str]) -> Source:
+    name, location, base_url = _spelled(text)
     if is_mcp(location):
         trusted = invoker.settings.trust_annotations
-        name, protocols = read_mcp(location, invoker.servers, name=spelled.name, trusted=trusted)
-        return Source(name=name, kind="mcp", protocols=protocols)
+        name, protocols = read_mcp(location, invoker.servers, name=name, trusted=trusted)
+        return Source(text=text, name=name, kind="mcp", protocols=protocols)
     try:
         homes = [split_url(url)[0] for url in (location, base_url) if url and is_url(url)]
     except ValueError as error:
         raise SourceUnavailable(f"{error}; give a plain http(s) address.") from None
     if base_url is not None:
         invoker.homes.add(homes[-1].host)
+    path = Path(location).expanduser()
     if location.strip() and path.is_dir():
         protocols = read_folder(path, base_url=base_url, modules=modules)
-        return Source(name=spelled.name or path.resolve().name, kind="protocols", protocols=protocols)
+        return Source(text=text, name=name or path.resolve().name, kind="protocols", protocols=protocols)
     if is_url(location):
-        source = _read_document(spelled, invoker, ())
+        source = _read_document(text, invoker, ())
         return replace(source, home=homes[0], protocols=[_pinned(p, homes, location) for p in source.protocols])
     if location.strip() and path.exists():
-        return _read_document(spelled, invoker, modules)
+        return _read_document(text, invoker, modules)
     raise SourceUnavailable(
         f"{location!r} is no tool source: there is no such folder, file or Python module; give a folder of protocols, "
         "an OpenAPI document (file or http address), a module, a HAR recording, or an MCP server as 'mcp:COMMAND'."
     )
 
 
-def _read_document(spelled: _Spelling, invoker: Invoker, modules: Collection[str]) -> Source:
-    location, base_url = spelled.location, spelled.base_url
+def _read_document(text: str, invoker: Invoker, modules: Collection[str]) -> Source:
+    name, location, base_url = _spelled(text)
     document = fetch_document(location, homes=invoker.homes)
     kind: SourceKind = "protocols"
-    title, recorded = "", list[RecordedCall]()
+    recorded = list[RecordedCall]()
     if is_har(document):
-        protocols, recorded = read_har(document, where=location, base_url=base_url)
-        kind, title = "har", protocols[0].collection
+        kind, (protocols, recorded) = "har", read_har(document, where=location, base_url=base_url)
     elif isinstance(document, Mapping) and document.keys() & {"openapi", "swagger", "paths"}:
-        protocols = read_openapi(document, where=location, base_url=base_url)
-        kind, title = "openapi", protocols[0].collection
+        kind, protocols = "openapi", read_openapi(document, where=location, base_url=base_url)
     else:
         protocols = read_protocols(document, where=location, base_url=base_url, modules=modules)
-    name = spelled.name or _default_name(title, location)
-    return Source(name=name, kind=kind, protocols=protocols, recorded=tuple(recorded))
+    title = identifier(protocols[0].collection.strip()).lower() if kind != "protocols" else ""
+    if not title or title in _GENERIC_TITLES:
+        title = identifier((urlsplit(location).hostname or location) if is_url(location) else Path(location).stem)
+    return Source(text=text, name=name or title, kind=kind, protocols=protocols, recorded=tuple(recorded))
 
 
 def _pinned(protocol: ToolProtocol, homes: Sequence[Origin], where: str) -> ToolProtocol:
@@ -194,10 +189,3 @@ def _pinned(protocol: ToolProtocol, homes: Sequence[Origin], where: str) -> Tool
             " the document and give the file.",
         )
     return replace(protocol, annotations=annotations_of(binding.method).heeding(protocol.annotations))
-
-
-def _default_name(title: str, location: str) -> str:
-    name = identifier(title.strip()).lower()
-    if title and name not in _GENERIC_TITLES:
-        return name
-    return identifier((urlsplit(location).hostname or location) if is_url(location) else Path(location).stem)

@@ -20,6 +20,14 @@ from pydantic.errors import PydanticSchemaGenerationError, PydanticUserError
 from pydantic_core import to_jsonable_python
 
 
+class Documented(NamedTuple):
+    """The description (first paragraph, on one line), each argument's text, and whether it says `read_only = True`."""
+
+    description: str
+    arguments: dict[str, str]
+    read_only: bool
+
+
 @dataclass(frozen=True)
 class Signature:
     """The JSON side of a function: its arguments' object schema, its result's, and how arguments are read."""
@@ -28,33 +36,36 @@ class Signature:
     output_schema: Mapping[str, Any] | None
     adapters: Mapping[str, TypeAdapter[Any]]
     """Of each annotated argument, what makes of a JSON value the one that it wants."""
+    documented: Documented
 
 
 def read_signature(function: Callable[..., Any]) -> Signature:
-    """What a function's annotations say; an annotation that has no JSON Schema says nothing."""
-    hints = _hints(function)
+    """What a function's annotations and docstring say; an annotation that has no JSON Schema says nothing."""
+    hints, documented = _hints(function), read_docstring(inspect.getdoc(function))
     unnamed = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
     named = {n: p for n, p in inspect.signature(function).parameters.items() if p.kind not in unnamed}
     adapters = {name: adapter for name in named if (adapter := _adapter(hints.get(name, Any))) is not None}
     result = _adapter(hints.get("return", Any))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a default that has no JSON form is left out, with a warning
-        by_key, shared = TypeAdapter.json_schemas([(name, "validation", a) for name, a in adapters.items()])
+        schemas, shared = TypeAdapter.json_schemas([(name, "validation", one) for name, one in adapters.items()])
         output = result.json_schema(mode="serialization") if result is not None else None
-    schemas = {str(name): schema for (name, _), schema in by_key.items()}
-    properties = {name: dict(schemas.get(name, {})) for name in named}
+    properties, required = dict[str, Any](), list[str]()
     for name, parameter in named.items():
-        if parameter.default is not inspect.Parameter.empty:
+        properties[name] = schema = dict(schemas.get((name, "validation"), {}))
+        if text := documented.arguments.get(name):
+            schema.setdefault("description", text)
+        if parameter.default is inspect.Parameter.empty:
+            required.append(name)
+        else:
             with contextlib.suppress(ValueError):  # it has no JSON form, as an object of one's own, or infinity
                 default = to_jsonable_python(parameter.default)
                 json.dumps(default, allow_nan=False)
-                properties[name]["default"] = default
-    input_schema: dict[str, Any] = {"type": "object", "properties": properties}
-    if required := [name for name, p in named.items() if p.default is inspect.Parameter.empty]:
-        input_schema["required"] = required
-    if definitions := shared.get("$defs", {}):
-        input_schema["$defs"] = definitions
-    return Signature(input_schema, output, adapters)
+                schema["default"] = default
+    found = {"type": "object", "properties": properties, "required": required, "$defs": shared.get("$defs")}
+    return Signature(
+        {key: part for key, part in found.items() if part or key == "properties"}, output, adapters, documented
+    )
 
 
 def _hints(function: Callable[..., Any]) -> dict[str, Any]:
@@ -110,22 +121,10 @@ def _unmarked(hint: Any) -> Any:
 _READ_ONLY = re.compile(r"^\s*read_only\s*=\s*True\s*$\n?", re.MULTILINE)
 
 
-class Documented(NamedTuple):
-    """The description (first paragraph, on one line), each argument's text, and whether it says `read_only = True`."""
-
-    description: str
-    arguments: dict[str, str]
-    read_only: bool
-
-
 def read_docstring(text: str | None) -> Documented:
     """What a docstring says, in Google's, NumPy's or Sphinx's style; empty where there is none."""
     kept, marks = _READ_ONLY.subn("", inspect.cleandoc(text or ""))
     read = docstring_parser.parse(kept)
     first = re.split(r"\n\s*\n", read.description or "", maxsplit=1)[0]
-    arguments = {param.arg_name.lstrip("*"): param.description or "" for param in read.params}
-    return Documented(_on_one_line(first), {name: _on_one_line(said) for name, said in arguments.items()}, marks > 0)
-
-
-def _on_one_line(text: str) -> str:
-    return " ".join(text.split())
+    arguments = {param.arg_name.lstrip("*"): " ".join((param.description or "").split()) for param in read.params}
+    return Documented(" ".join(first.split()), arguments, marks > 0)
