@@ -199,7 +199,10 @@ def refusal(location, **more):
     ("text", "value"),
     [
         ('{"a": [1, null]}', {"a": [1, None]}),
-        ("a:\n  200: x\n  on: y\n", {"a": {200: "x", True: "y"}}),
+        (
+            "a:\n  200: x\n  on: no\n  at: 2020-01-01\n  n: 0.5\n",
+            {"a": {"200": "x", "on": "no", "at": "2020-01-01", "n": 0.5}},
+        ),
         ("\ufeff{}", {}),
     ],
 )
@@ -231,7 +234,10 @@ def test_a_huge_file_is_not_read(tmp_path):
         ('{"a": 1,}{', "is neither JSON nor YAML"),
         ("a: !!python/object:os.system {}", "is neither JSON nor YAML: could not determine a constructor"),
         ("[" * 100_000, "nested too deeply|more than can be read safely"),
-        ("a: &x [*x]", "has the alias 'x', which holds itself"),
+        ("a: &x [*x]", "holds more than can be read safely"),
+        ("a: !!binary aGk=", "is neither JSON nor YAML"),
+        ("a: " + "[" * 2_000, "is neither JSON nor YAML: exceeded maximum nesting depth"),
+        (f"a: &x {'x' * 10_000}\nb: [" + "*x," * 20_000 + "]", "holds more than can be read safely"),
         ('{"a": ' + "9" * 5000 + "}", "is neither JSON nor YAML: Exceeds the limit"),
     ],
 )

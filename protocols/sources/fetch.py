@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import math
+import re
 import time
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import yaml
-from yaml.constructor import ConstructorError
 
 from protocols.errors import SourceUnavailable
 from protocols.http import follow
@@ -20,9 +21,8 @@ from protocols.transport import Transport
 
 MAX_BYTES: Final = 50_000_000
 TIMEOUT_SECONDS: Final = 15
-MAX_NODES: Final = 3_000_000
-"""How many values a YAML document may hold once its aliases are written out."""
-MAX_DEPTH: Final = 200
+MAX_YAML_BYTES: Final = 100_000_000
+"""Of a YAML document once its aliases are written out, with 16 for each value."""
 _ACCEPTED = "application/json, application/yaml;q=0.9, */*;q=0.5"
 
 
@@ -55,17 +55,13 @@ def parse(text: str, *, where: str) -> Json:
             "give the address of the document itself, which often ends in /openapi.json or /swagger.json."
         )
     try:
-        if start in ("{", "["):
-            return loads(text)
-        _check_size(text, where)
-        value: Json = yaml.load(text, Loader=_LOADER)  # noqa: S506 -- a subclass of SafeLoader
+        return loads(text if start in ("{", "[") else json.dumps(_yaml(text, where)))
     except RecursionError:
         raise SourceUnavailable(f"{where} is nested too deeply to be read.") from None
-    except (yaml.YAMLError, ValueError) as error:
+    except (yaml.YAMLError, ValueError, TypeError) as error:
         mark, problem = getattr(error, "problem_mark", None), getattr(error, "problem", None) or str(error)
         problem = f"{problem} (line {mark.line + 1})" if mark else problem
         raise SourceUnavailable(f"{where} is neither JSON nor YAML: {problem}.") from None
-    return value
 
 
 def _read(location: str) -> bytes:
@@ -113,52 +109,44 @@ def _download(url: str, homes: set[str]) -> bytes:
     return answer.body
 
 
-def _check_size(text: str, where: str) -> None:
-    """Refuse what would grow without bound as objects: the parser's events cost little and come one by one.
+class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+    """YAML 1.2 as OpenAPI wants it: only what JSON spells so is no text. `no`, `on` and dates are text."""
 
-    A few lines of aliases can stand for billions of values, an alias can hold itself, and the C parser does not
-    survive deep nesting.
-    """
-    sizes: dict[str, int] = {}  # by anchor, aliases written out
-    open_nodes: list[tuple[str | None, int]] = []  # (anchor, values seen before it)
-    total = 0
-    for event in yaml.parse(text, Loader=_LOADER):
-        if isinstance(event, yaml.AliasEvent):
-            if event.anchor not in sizes:
-                raise SourceUnavailable(
-                    f"{where} has the alias {event.anchor!r}, which holds itself or does not exist."
-                )
-            total += sizes[event.anchor]
-        elif isinstance(event, yaml.CollectionEndEvent):
-            anchor, before = open_nodes.pop()
-            if anchor:
-                sizes[anchor] = total - before
-        elif isinstance(event, yaml.NodeEvent):
-            total += 1
-            if isinstance(event, yaml.CollectionStartEvent):
-                open_nodes.append((event.anchor, total - 1))
-            elif event.anchor:
-                sizes[event.anchor] = 1
-        if total > MAX_NODES or len(open_nodes) > MAX_DEPTH:
+    yaml_implicit_resolvers: ClassVar[dict[str, Any]] = {}
+
+
+for _tag, _pattern, _first in (
+    ("null", "~|null|Null|NULL|", ["~", "n", "N", ""]),
+    ("bool", "true|True|TRUE|false|False|FALSE", list("tTfF")),
+    ("int", r"-?(0|[1-9]\d*)", list("-0123456789")),
+    ("float", r"-?(0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?|[-+]?\.(inf|Inf|INF|nan|NaN|NAN)", list("-+.0123456789")),
+    ("merge", "<<", ["<"]),
+):
+    _Loader.add_implicit_resolver(f"tag:yaml.org,2002:{_tag}", re.compile(f"^({_pattern})$"), _first)
+
+
+def _yaml(text: str, where: str) -> Any:
+    loader = _Loader(text)
+    try:
+        node = loader.get_single_node()
+        if _size(node, {}) > MAX_YAML_BYTES:
             raise SourceUnavailable(f"{where} holds more than can be read safely once its aliases are written out.")
+        return loader.construct_document(node) if node else None
+    finally:
+        loader.dispose()
 
 
-def _loader() -> type:
-    """SafeLoader, in C where there is one, that leaves dates as text and refuses .nan and .inf: JSON has neither."""
-    base: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    resolvers = {
-        first: [(tag, pattern) for tag, pattern in known if tag != "tag:yaml.org,2002:timestamp"]
-        for first, known in yaml.SafeLoader.yaml_implicit_resolvers.items()
-    }
-    constructors = {**base.yaml_constructors, "tag:yaml.org,2002:float": _yaml_float}
-    return type("_Loader", (base,), {"yaml_implicit_resolvers": resolvers, "yaml_constructors": constructors})
-
-
-def _yaml_float(loader: Any, node: Any) -> float:
-    value: float = loader.construct_yaml_float(node)
-    if not math.isfinite(value):
-        raise ConstructorError(problem=f"{node.value} is no JSON number", problem_mark=node.start_mark)
-    return value
-
-
-_LOADER: Any = _loader()
+def _size(node: yaml.Node | None, known: dict[int, float]) -> float:
+    """About how many bytes a node takes, aliases written out: a few lines of them can stand for billions."""
+    if id(node) not in known:
+        known[id(node)] = math.inf  # where an alias holds itself
+        size: float = 16
+        match node:
+            case yaml.ScalarNode():
+                size += len(node.value)
+            case yaml.SequenceNode():
+                size += sum(_size(part, known) for part in node.value)
+            case yaml.MappingNode():
+                size += sum(_size(key, known) + _size(part, known) for key, part in node.value)
+        known[id(node)] = size
+    return known[id(node)]

@@ -42,7 +42,7 @@ def read_openapi(document: JsonObject, *, where: str, base_url: str | None = Non
         InvalidProtocol: a reference leads nowhere or out of the document, or no host is known.
     """
     try:
-        return _Reader(_with_text_keys(document), where, base_url).protocols()
+        return _Reader(document, where, base_url).protocols()
     except RecursionError:
         raise InvalidProtocol(where, "the document is nested too deeply to be read.") from None
 
@@ -109,8 +109,8 @@ class _Reader:
         operation.parameters = [parameter for parameter in found.values() if parameter.get("name")]
         operation.body = _mapping(self._document.follow(operation.raw.get("requestBody")))
         for status, raw in _mapping(operation.raw.get("responses")).items():
-            if not status.startswith("x-"):
-                operation.responses[status] = _mapping(self._document.follow(raw))
+            if not str(status).startswith("x-"):
+                operation.responses[str(status)] = _mapping(self._document.follow(raw))
         if "swagger" in self._content:
             consumes, produces = (
                 _list(operation.raw.get(key, self._content.get(key))) for key in ("consumes", "produces")
@@ -339,15 +339,6 @@ def _filled(server: JsonObject) -> str:
         return next((str(one) for one in offered if one is not None), match[0])
 
     return re.sub(r"\{([^{}]+)\}", value, server["url"])
-
-
-def _with_text_keys(value: Json) -> Json:
-    """YAML reads `200:` as a number and `on:` as a truth; every key is text here."""
-    if isinstance(value, Mapping):
-        return {
-            str(k).lower() if isinstance(k, bool) or k is None else str(k): _with_text_keys(v) for k, v in value.items()
-        }
-    return [_with_text_keys(v) for v in value] if isinstance(value, list) else value
 
 
 def _text(value: Json) -> str:
