@@ -23,14 +23,14 @@ from atc.cli.options import (
     model_option,
     several,
     strategy_option,
-    tools_option,
+    tools_options,
     workers_option,
 )
 from atc.cli.output import print_json, print_text, say
 from atc.cli.pool import Shared, open_pool
 from atc.cli.progress import bar
 from atc.cli.settings import load_config
-from atc.config import Config, public
+from atc.config import SETTINGS, Config, public
 from atc.models.prices import Price, price_of
 from atc.side_by_side import Pool
 from atc.strategies import STRATEGIES
@@ -44,13 +44,13 @@ from toolflow_bench.runner import Item, OpenWorker, digest, run_suite
 from toolflow_bench.services.service import NAMES, find_service
 from toolflow_bench.settings import (
     CATALOGUE,
-    SETTINGS,
     described_by,
     digest_of,
     draw_distractors,
     hardened,
     load_given,
 )
+from toolflow_bench.settings import SETTINGS as HARDSHIPS
 from toolflow_bench.suites import choose_tasks, load_flights, services_of
 from toolflow_bench.task import Task, require_gold
 from toolflow_bench.workers import OpenWorld, agent_worker, shared_agent
@@ -126,13 +126,12 @@ def wanted(strategies: Sequence[str]) -> tuple[str | None, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arm:
-    """One way to answer a suite: who answers, with which model, at what price. `settings` are the suite's own."""
+    """One way to answer a suite: who answers, and with which model. `settings` are the suite's own."""
 
     name: str
     model: str
     config: Config
     open_worker: OpenWorker
-    price: Price | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -146,16 +145,14 @@ class Asked(NamedTuple):
 
 def ask_arms(suite: str, items: Sequence[Item], arms: Sequence[Arm], options: RunOptions, pool: Pool) -> list[Asked]:
     """Ask each arm the items, of which `--limit` takes the first; what was asked before is not asked again."""
-    asked, alone = items[: options.limit], len(arms) == 1
-    headers = [_header(suite, items, arm, options) for arm in arms]
-    paths = [_path(arm, header, options, alone) for arm, header in zip(arms, headers, strict=True)]
-    times = f", {options.repeats} times each," if options.repeats > 1 else ""
-    each = len(asked) * options.repeats
-    keys = [(item.question.id, repeat) for repeat in range(options.repeats) for item in asked]
+    asked, times = items[: options.limit], f", {options.repeats} times each," if options.repeats > 1 else ""
+    each, data = len(asked) * options.repeats, digest([item.question for item in items])
     found: list[Asked] = []
     try:
         with bar("asking", total=len(arms) * each) as advance:
-            for arm, header, path in zip(arms, headers, paths, strict=True):
+            for arm in arms:
+                header = _header(suite, data, arm, options)
+                path = _path(arm, header, options.out, alone=len(arms) == 1)
                 say(f"{suite}, {arm.name}: {len(asked)} questions{times} with {arm.model}; rows go to {path}")
 
                 def show(row: Row, done: int, _: int, before: int = len(found) * each) -> None:
@@ -171,37 +168,41 @@ def ask_arms(suite: str, items: Sequence[Item], arms: Sequence[Arm], options: Ru
                     pool=pool,
                     repeats=options.repeats,
                     timeout_seconds=options.timeout,
-                    price=arm.price,
+                    price=_price(arm),
                     on_row=show,
                 )
-                by_key = {row.key: row for row in rows}
-                found.append(Asked(arm, path, [by_key[key] for key in keys]))
+                found.append(Asked(arm, path, rows))
     except KeyboardInterrupt:
         say("Stopped; the same command goes on.")
         raise
     return found
 
 
-def _header(suite: str, items: Sequence[Item], arm: Arm, options: RunOptions) -> Header:
+def _header(suite: str, data: str, arm: Arm, options: RunOptions) -> Header:
     """What must be the same for a run to go on."""
     every: Mapping[str, Any] = public(arm.config)
-    price = [arm.price.input, arm.price.output] if arm.price is not None else None
-    own = {"strategy": arm.name, "price": price, "timeout": options.timeout, **arm.settings}
+    price = _price(arm)
+    own = {
+        "strategy": arm.name,
+        "price": price and [price.input, price.output],
+        "timeout": options.timeout,
+        **arm.settings,
+    }
     return Header(
         suite=suite,
         model=arm.model,
         seed=options.seed,
-        data=digest([item.question for item in items]),
+        data=data,
         version=__version__,
         settings={key: every[key] for key in _SETTINGS} | own,
     )
 
 
-def _path(arm: Arm, header: Header, options: RunOptions, alone: bool) -> Path:
+def _path(arm: Arm, header: Header, out: Path | None, *, alone: bool) -> Path:
     """`--out`, with the arm's name in it where there are several; else a file in the state folder for what is asked."""
     slug = re.sub(r"[^\w@]+", "-", arm.name).strip("-")
-    if options.out is not None:
-        return options.out if alone else options.out.with_stem(f"{options.out.stem}-{slug}")
+    if out is not None:
+        return out if alone else out.with_stem(f"{out.stem}-{slug}")
     same = hashlib.sha256(json.dumps(asdict(header), sort_keys=True, default=repr).encode()).hexdigest()[:8]
     return arm.config.state_dir / "bench" / f"{header.suite}-{same}-{slug}.jsonl"
 
@@ -290,7 +291,6 @@ def toolflow(
     protocols: tuple[str, ...],
     setting: str | None,
     distractors: Path,
-    workers: str | None,
     **more: Any,
 ) -> None:
     """587 tasks over four services on real data, graded by program.
@@ -299,8 +299,8 @@ def toolflow(
     same command is given again. What fails on our side (a model that is down) is counted apart and asked again. Exit
     status 3 if any is left.
     """
-    hard = [name for name in SETTINGS if more.pop(name) or setting == "hard"]
-    flags = {name: more.pop(name) for name in ("model", "max_tokens", "max_model_calls")}
+    hard = [name for name in HARDSHIPS if more.pop(name) or setting == "hard"]
+    flags = {name: more.pop(name) for name in SETTINGS if name in more}
     options = RunOptions(**more)
     named = tuple(name.strip() for name in services.split(",") if name.strip())
     tasks = choose_tasks(split, named, sample=sample, seed=options.seed, folder=data)
@@ -308,7 +308,7 @@ def toolflow(
     names = wanted(strategies)
     if "gold" in names:
         require_gold(tasks)
-    base = _without_secrets(flags | {"workers": workers})
+    base = _without_secrets(flags)
     items = [Item.of(task) for task in tasks]
     others: tuple[ToolProtocol, ...] = ()
     if "open" in hard:
@@ -322,17 +322,15 @@ def toolflow(
     about |= {"protocols": digest_of(given)} if given else {}
     with Shared(base) as shared, open_pool(base, options.jobs) as pool:
         arms = []
-        for strategy in names:
-            baseline = next((name for name in BASELINES if name == strategy), None)
-            config = _without_secrets(flags | ({"model": None} if baseline else {"strategy": strategy}))
-            asked = "none" if baseline else shared.ask.name
+        for name in names:
+            baseline = next((one for one in BASELINES if one == name), None)
+            config = _without_secrets(flags | ({"model": None} if baseline else {"strategy": name}))
             arms.append(
                 Arm(
                     name=baseline or config.strategy,
-                    model=asked,
+                    model="none" if baseline else shared.ask.name,
                     config=config,
                     open_worker=_solver(shared, config, open_world, baseline),
-                    price=_price(asked, config),
                     settings=about,
                 )
             )
@@ -342,36 +340,26 @@ def toolflow(
 
 @click.command(epilog=_FLIGHTS_EPILOG)
 @click.option("--data", type=FILE, metavar="FILE", help="Questions, one JSON object a line.")
-@tools_option
+@tools_options
 @model_option
 @strategy_option
 @run_options
 @workers_option
-def flights(
-    *,
-    data: Path | None,
-    model: str | None,
-    strategy: str | None,
-    tools: tuple[str, ...],
-    workers: str | None,
-    **run: Any,
-) -> None:
+def flights(*, data: Path | None, **more: Any) -> None:
     """24 questions about the flights that left New York in 2013.
 
     Each answer is one line of a file; a run that was stopped goes on where it was when the same command is given
     again. What fails on our side (a model that is down) is counted apart and asked again. Exit status 3 if any is left.
     """
     items = [Item(question=question) for question in load_flights(data)]
-    config = load_config({"model": model, "strategy": strategy, "tools": tools, "workers": workers})[0]
-    options = RunOptions(**run)
+    config = load_config({name: more.pop(name) for name in SETTINGS if name in more})[0]
+    options = RunOptions(**more)
     with Shared(config) as shared, open_pool(config, options.jobs) as pool:
-        model = shared.ask.name
         arm = Arm(
             name=config.strategy,
-            model=model,
+            model=shared.ask.name,
             config=config,
             open_worker=lambda: shared_agent(shared.agent)(),
-            price=_price(model, config),
             settings={"tools": list(config.tools)},
         )
         status = measure("flights", items, [arm], options, pool)
@@ -390,9 +378,10 @@ def _solver(shared: Shared, config: Config, open_world: OpenWorld, baseline: Bas
     return lambda: agent_worker(open_world, ask=shared.ask, sandbox=shared.sandbox, config=config, store=shared.store)()
 
 
-def _price(model: str, config: Config) -> Price | None:
+def _price(arm: Arm) -> Price | None:
     """What the model costs: the configured price, else its list price; nothing where no model is asked."""
-    return Price(*config.model_price) if config.model_price and model != "none" else price_of(model)
+    given = arm.config.model_price
+    return Price(*given) if given and arm.model != "none" else price_of(arm.model)
 
 
 def _worlds(config: Config, tasks: tuple[Task, ...]) -> OpenWorld:

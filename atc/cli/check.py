@@ -11,7 +11,7 @@ import click
 
 from atc.check import characters, render_place
 from atc.check import check as findings_of
-from atc.cli.options import json_option, servers_options, tools_option
+from atc.cli.options import json_option, tools_options
 from atc.cli.output import print_json, print_text, read_stdin, say
 from atc.cli.settings import load_config
 from atc.cli.wiring import open_toolbox
@@ -27,8 +27,7 @@ Examples:
 
 @click.command(epilog=_EPILOG)
 @click.argument("program", type=click.Path(path_type=Path, allow_dash=True, dir_okay=False), metavar="PROGRAM")
-@tools_option
-@servers_options
+@tools_options
 @json_option
 def check(*, program: Path, as_json: bool, **flags: Any) -> None:
     """Check PROGRAM ('-' reads stdin) against the tools that it calls.

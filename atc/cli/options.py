@@ -36,7 +36,11 @@ AT_LEAST_ONE = click.IntRange(1)
 FILE = click.Path(path_type=Path)
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
-tools_option = several(
+servers_options = several(
+    click.option("--start-servers", is_flag=True, default=None, help="Start commands of MCP servers without asking."),
+    click.option("--trust-annotations", is_flag=True, default=None, help="Believe MCP servers which tools only read."),
+)
+tools_options = several(
     click.option(
         "--tools",
         multiple=True,
@@ -53,10 +57,7 @@ tools_option = several(
         callback=lambda ctx, _, url: ctx.meta.update(base_url=url),
         help="Where the service of the one source runs, as 'SRC@URL' says it.",
     ),
-)
-servers_options = several(
-    click.option("--start-servers", is_flag=True, default=None, help="Start commands of MCP servers without asking."),
-    click.option("--trust-annotations", is_flag=True, default=None, help="Believe MCP servers which tools only read."),
+    servers_options,
 )
 strategy_option = click.option(
     "--strategy", metavar="NAME", help=f"How the task is solved: {', '.join(STRATEGIES)} (auto)."

@@ -41,8 +41,7 @@ _OWN = frozenset({"credentials", "mcp", "state_dir", "store", "cache_dir"})
 
 @click.command(epilog=_EPILOG)
 @click.argument("task")
-@options.tools_option
-@options.servers_options
+@options.tools_options
 @options.model_option
 @options.strategy_option
 @options.sandbox_option

@@ -40,8 +40,7 @@ def _address(_ctx: click.Context, _option: click.Parameter, value: str | None) -
 
 
 @click.command(epilog=_EPILOG)
-@options.tools_option
-@options.servers_options
+@options.tools_options
 @click.option("--http", "address", callback=_address, metavar="HOST:PORT", help="Streamable HTTP there, at /mcp.")
 @click.option("--allow-host", "hosts", multiple=True, metavar="NAME", help="Host name that clients use. Repeatable.")
 @options.allow_writes_option

@@ -55,8 +55,7 @@ tools.add_command(index)
 
 
 @tools.command("list", epilog="Example: atc tools list --tools openapi.json")
-@options.tools_option
-@options.servers_options
+@options.tools_options
 @options.json_option
 def list_(*, as_json: bool, **flags: Any) -> None:
     """Every tool, and whether it only reads."""
@@ -73,8 +72,7 @@ def list_(*, as_json: bool, **flags: Any) -> None:
 
 @tools.command(epilog="Example: atc tools show get_airport --json")
 @click.argument("name")
-@options.tools_option
-@options.servers_options
+@options.tools_options
 @options.json_option
 def show(name: str, *, as_json: bool, **flags: Any) -> None:
     """The tool NAME, as programs see it; with --json, its protocol."""
@@ -87,8 +85,7 @@ def show(name: str, *, as_json: bool, **flags: Any) -> None:
 @click.argument("name")
 @click.argument("arguments", nargs=-1, metavar="[ARGUMENT=VALUE]...")
 @options.allow_writes_option
-@options.tools_option
-@options.servers_options
+@options.tools_options
 @options.json_option
 def call(name: str, arguments: tuple[str, ...], *, as_json: bool, **flags: Any) -> None:
     """Call the tool NAME and print its whole response as JSON.
@@ -169,8 +166,7 @@ def import_(source: str, *, folder: Path, force: bool, as_json: bool, **flags: A
 
 
 @tools.command("export", epilog="Example: atc tools export --tools tools/ --format openapi -o openapi.json")
-@options.tools_option
-@options.servers_options
+@options.tools_options
 @click.option("--format", "format_", type=click.Choice(["openapi", "mcp"]), default="openapi", show_default=True,
               help="An OpenAPI 3.1 document, or MCP tools.")  # fmt: skip
 @options.output_option

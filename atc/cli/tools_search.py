@@ -49,8 +49,7 @@ _embedder_option = click.option(
 @click.option("--fitting", is_flag=True, help="None where none seems to fit (right for two queries in three).")
 @options.model_option
 @_embedder_option
-@options.tools_option
-@options.servers_options
+@options.tools_options
 @options.json_option
 def search(query: tuple[str, ...], *, count: int, explain: bool, fitting: bool, as_json: bool, **flags: Any) -> None:
     """The tools that fit QUERY, best first.
@@ -103,8 +102,7 @@ def search(query: tuple[str, ...], *, count: int, explain: bool, fitting: bool, 
 @options.jobs_option
 @options.workers_option
 @options.model_option
-@options.tools_option
-@options.servers_options
+@options.tools_options
 @options.json_option
 def index(*, words_only: bool, expand: bool, queries: int, jobs: int | None, as_json: bool, **flags: Any) -> None:
     """Prepare searching by words, vectors and questions.
