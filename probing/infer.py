@@ -15,7 +15,6 @@ from typing import Any
 
 from genson import SchemaBuilder
 
-from probing.names import common_format
 from protocols.jsontypes import Json, JsonObject
 from protocols.schema import first_error, pointer, resolve, type_name, types, validator
 
@@ -28,6 +27,15 @@ _DATA = re.compile(
     r"|([A-Za-z0-9-]+\.)+(com|dev|example|io|local|net|org|test)(:\d+)?|[^\s/]+\.(csv|html|js|json|log|md|py|txt|ya?ml)"
 )
 """Keys that are data by their form: numbers, dates, ids, hashes, addresses, paths, hosts, files."""
+_FORMATS = {
+    "date": r"\d{4}-\d\d-\d\d",
+    "date-time": r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)",
+    "time": r"\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)",
+    "uuid": r"[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}",
+    "email": r"[^@\s<>]+@[^@\s<>]+\.[^@\s<>.]+",
+    "uri": r"[A-Za-z][A-Za-z0-9+.\-]*://\S+",
+}
+"""Narrower than the formats: `a:b` is a URI."""
 _BRANCHES = ("anyOf", "oneOf", "allOf")
 _ORDER = ("integer", "number", "boolean", "string", "array", "object", "null")
 _MOST_LISTED, _MOST_CHANGES = 40, 200
@@ -119,7 +127,7 @@ def _refined(schema: dict[str, Any], values: Sequence[Any]) -> dict[str, Any]:
         return {"examples": [None]}  # null may come, and nothing is known of its type
     schema["type"] = kinds[0] if len(kinds) == 1 else sorted(kinds)
     texts = [value for value in values if isinstance(value, str)]
-    if len(texts) >= 3 and len(set(texts)) >= 2 and (form := common_format(texts)):
+    if len(texts) >= 3 and len(set(texts)) >= 2 and (form := _format_of(set(texts))):
         schema["format"] = form
     lists = [part for value in values if isinstance(value, list) for part in value]
     if lists:
@@ -128,6 +136,14 @@ def _refined(schema: dict[str, Any], values: Sequence[Any]) -> dict[str, Any]:
     if objects:
         schema |= _fields(schema.pop("properties", {}), set(schema.pop("required", ())), objects)
     return schema
+
+
+def _format_of(texts: Collection[str]) -> str | None:
+    """The JSON Schema format that all texts have, as the validator judges it."""
+    for form, shape in _FORMATS.items():
+        if all(re.fullmatch(shape, text) and conforms({"format": form}, text) for text in texts):
+            return form
+    return None
 
 
 def _fields(properties: Mapping[str, Any], required: set[str], objects: Sequence[JsonObject]) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from importlib.resources import files
@@ -13,7 +13,7 @@ from typing import Any
 from protocols.jsontypes import Json
 from protocols.links import field_key, noun_of
 from protocols.protocol import HttpBinding, ToolProtocol
-from protocols.schema import types, validator
+from protocols.schema import types
 from protocols.secrets import kind_of
 from protocols.words import ID_WORDS, SEARCHES, VAGUE, singular, snake
 from protocols.words import VERBS as NO_NOUNS
@@ -41,15 +41,6 @@ description or a reply names the place's noun."""
 PAGING, TITLES, _COMMON = (NAMES[kind] for kind in ("paging", "titles", "common"))
 _LONGEST = 300
 _VAGUE_ENDS = re.compile(rf"(_({'|'.join(ID_WORDS | VAGUE)}))+$")
-_FORMATS = {
-    "date": r"\d{4}-\d\d-\d\d",
-    "date-time": r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)",
-    "time": r"\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)",
-    "uuid": r"[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}",
-    "email": r"[^@\s<>]+@[^@\s<>]+\.[^@\s<>.]+",
-    "uri": r"[A-Za-z][A-Za-z0-9+.\-]*://\S+",
-}
-"""Narrower than the formats: `a:b` is a URI."""
 
 
 @dataclass(frozen=True)
@@ -79,11 +70,6 @@ class Name:
     def secret(self) -> bool:
         """Whether what stands under it is a secret, whatever it looks like."""
         return kind_of(self.own) in ("text", "number")
-
-    def of_another(self, other: Name) -> bool:
-        """Whether both are ids and their names say that they are of different things."""
-        things = self.thing, other.thing
-        return self.identifies and other.identifies and all(things) and things[0] != things[1]
 
 
 @lru_cache(maxsize=8192)
@@ -173,26 +159,6 @@ def parts_of(name: str, value: Json) -> Iterator[tuple[str, Json]]:
         yield name, value
 
 
-def common_format(values: Iterable[str]) -> str | None:
-    """The JSON Schema format that all of `values` have, as the validator judges it."""
-    texts = set(values)
-    first = min(texts, default="")
-    found = next((form for form, shape in _FORMATS.items() if re.fullmatch(shape, first)), None)
-    if found is None:
-        return None
-    try:
-        judge = validator({"format": found})
-        return found if all(re.fullmatch(_FORMATS[found], text) and judge.is_valid(text) for text in texts) else None
-    except ValueError:  # half a surrogate pair
-        return None
-
-
-@lru_cache(maxsize=16_384)
-def format_of(text: str) -> str:
-    """The JSON Schema format that a text has (`date`, `uuid` …); empty for none."""
-    return "" if len(text) > _LONGEST or not re.search(r"[-:@]", text) else common_format((text,)) or ""
-
-
 def distinctive(value: Json) -> bool:
     """Whether two places that hold this value hold the same thing: an id or a code, not a count, a date or prose."""
     if isinstance(value, bool) or value is None:
@@ -204,7 +170,7 @@ def distinctive(value: Json) -> bool:
         return abs(int(text[:_LONGEST])) >= 10_000  # below are counts, years and positions in lists as often as ids
     if len(text) < 2 or len(text) > _LONGEST or text.lower() in _COMMON or re.fullmatch(r"[-+]?[\d.]+", text):
         return False
-    return len(text.split()) <= 2 and format_of(text) not in ("date", "date-time")
+    return len(text.split()) <= 2 and not re.match(r"\d{4}-\d\d-\d\d", text)
 
 
 def is_id(value: Json) -> bool:
