@@ -37,7 +37,6 @@ Id = tuple[str, str]
 """The noun of which it is an id, and its text."""
 _NOTE = "mark"
 _LETTERS = 8
-_LONG = 64
 _PLACED = {
     "email": "{}@example.com",
     "hostname": "{}.example.com",
@@ -97,13 +96,10 @@ class Mark:
             form = "uri"
         if form in _PLACED:
             return [_PLACED[form].format(self.text)]
-        if len(value) >= _LONG:
-            return [self.text + value[len(self.text) :]]
         if "/" in value.strip("/."):
             return [f"{dirname(value)}/{self.text}{splitext(value)[1]}"]
-        if not re.fullmatch(r"[\w .,!?*/-]*", value):
-            return [f"{self.text}-{value}"]
-        return [self.text, self.token, self.token.upper(), self.token.title(), self._uuid]
+        longer = self.text + value[len(self.text) :]
+        return [self.text, self.token, self.token.upper(), self.token.title(), self._uuid, longer]
 
 
 def is_measure(text: str) -> bool:

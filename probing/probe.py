@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -48,6 +48,7 @@ class Probed:
     words: Mapping[str, str] = field(default_factory=dict)
     stopped: Mapping[str, str] = field(default_factory=dict)
     made: tuple[Mapping[str, Any], ...] = ()
+    interrupted: bool = False
 
 
 def probe(
@@ -63,41 +64,23 @@ def probe(
 
     A model (`ask`) proposes values that no other source has, reads refusals that no rule reads, and puts what was found
     into words; it decides no type. The result is whole at any time: of tools that could not be called it says why.
-    Nothing is raised for what a tool does; an interruption passes through, and the log holds all that was learned.
+    Nothing is raised for what a tool does. After Ctrl-C, what was made is taken away before this ends.
     """
     settings = settings or ProbeSettings()
     caller = caller or Caller(toolbox, log, settings, watch=watch)
     teacher = Teacher(ask, log) if ask is not None else None
-    session = _session(toolbox, log, caller, settings, watch, teacher)
+    session = Session(toolbox, log, caller, settings, watch=watch, teacher=teacher, read=hints_in(log))
     for intent in [intent for intent in log.intents.values() if intent["tool"] in session.reads]:
         log.void(intent["number"])  # a read that a kill cut off is made again
     probing = _Probing(session, teacher)
-    probing.run()
+    try:
+        probing.run()
+    except KeyboardInterrupt:
+        with suppress(KeyboardInterrupt):  # a second one leaves what was made, and the report names it
+            if session.ledger.removable():
+                probing.take_away()
+        return replace(probing.result(), interrupted=True)
     return probing.result()
-
-
-def known(toolbox: Toolbox, log: Log, *, settings: ProbeSettings | None = None) -> Probed:
-    """What the log of a probing says, without any call."""
-    settings = settings or ProbeSettings()
-    return _Probing(_session(toolbox, log, Caller(toolbox, log, settings), settings), None).result()
-
-
-def take_away(toolbox: Toolbox, log: Log, *, settings: ProbeSettings, watch: Watch = unwatched) -> None:
-    """Take away what a probing made that was interrupted."""
-    session = _session(toolbox, log, Caller(toolbox, log, settings, watch=watch), settings, watch)
-    if session.ledger.removable():
-        _Probing(session, None).take_away()
-
-
-def _session(
-    toolbox: Toolbox,
-    log: Log,
-    caller: Caller,
-    settings: ProbeSettings,
-    watch: Watch = unwatched,
-    teacher: Teacher | None = None,
-) -> Session:
-    return Session(toolbox, log, caller, settings, watch=watch, teacher=teacher, read=hints_in(log))
 
 
 class _Probing:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import json
 import os
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import TracebackType
-from typing import IO, Any, Literal, Protocol, Self
+from typing import IO, Any, Literal, Protocol
 
 from protocols.errors import AtcError, Outcome
 from protocols.files import cannot_write, keep_private, private_folder, write_whole
@@ -215,7 +216,7 @@ class LogFile:
         self._file.close()
 
 
-class Log:
+class Log(AbstractContextManager["Log"]):
     """The samples so far, in the order in which they were sent, and the model's replies.
 
     `intents` are calls that were sent, or may have been, and never answered: a kill came between. They are not made
@@ -230,11 +231,11 @@ class Log:
             CannotWrite: it cannot be opened for writing.
         """
         self.samples: list[Sample] = []
-        self.intents: dict[str, JsonObject] = {}
+        self.intents: dict[int, JsonObject] = {}
         self.notes: dict[str, Any] = {}
         self._answered: dict[str, Sample] = {}
-        self._of: dict[str, list[Sample]] = {}
-        self._void: dict[str, int] = {}
+        self._of: defaultdict[str, list[Sample]] = defaultdict(list)
+        self._void: Counter[str] = Counter()
         self._last = 0
         self._lines = open_lines(folder)
         try:
@@ -247,12 +248,7 @@ class Log:
         """Close the file; the samples can still be read."""
         self._lines.close()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def intend(self, tool: str, arguments: JsonObject, *, number: int) -> None:
@@ -278,22 +274,22 @@ class Log:
 
     def intended(self, tool: str, arguments: JsonObject) -> bool:
         """Whether this call was about to be sent when an earlier probing was killed."""
-        return bool(self.intents) and call_key(tool, arguments) in self.intents
+        return call_key(tool, arguments) in {call_key(one["tool"], one["arguments"]) for one in self.intents.values()}
 
     def of(self, tool: str) -> Iterator[Sample]:
         """The samples of one tool."""
-        return iter(self._of.get(tool, ()))
+        return iter(self._of[tool])
 
     @property
     def sent(self) -> int:
         """Calls that were sent, or may have been."""
         ours = sum(sample.purpose != "recorded" for sample in self.samples)
-        return ours + len(self.intents) + sum(self._void.values())
+        return ours + len(self.intents) + self._void.total()
 
     def sent_to(self, tool: str) -> int:
         """Calls of one tool that were sent, or may have been."""
         intended: int = sum(intent["tool"] == tool for intent in self.intents.values())
-        return sum(s.purpose != "recorded" for s in self.of(tool)) + intended + self._void.get(tool, 0)
+        return sum(s.purpose != "recorded" for s in self.of(tool)) + intended + self._void[tool]
 
     @property
     def next_number(self) -> int:
@@ -301,29 +297,26 @@ class Log:
         return self._last + 1
 
     def _take(self, sample: Sample) -> None:
-        key = call_key(sample.tool, sample.plain)
-        self.intents.pop(key, None)
-        self._answered[key] = sample
+        self.intents.pop(sample.number, None)
+        self._answered[call_key(sample.tool, sample.plain)] = sample
         self.samples.append(sample)
-        self._of.setdefault(sample.tool, []).append(sample)
+        self._of[sample.tool].append(sample)
         self._last = max(self._last, sample.number)
 
     def _apply(self, record: Mapping[str, Any]) -> None:
         if "intent" in record:
             tool, arguments, number = record["intent"]
-            self.intents[call_key(tool, arguments)] = {"tool": tool, "arguments": arguments, "number": number}
+            self.intents[number] = {"tool": tool, "arguments": arguments, "number": number}
             self._last = max(self._last, number)
         elif "void" in record:
             number, sent = record["void"]
-            dropped = [str(intent["tool"]) for intent in self.intents.values() if intent["number"] == number]
-            self.intents = {key: intent for key, intent in self.intents.items() if intent["number"] != number}
+            voided = [str(intent["tool"])] if (intent := self.intents.pop(number, None)) else []
             for sample in [sample for sample in self.samples if sample.number == number]:
                 self.samples.remove(sample)
                 self._of[sample.tool].remove(sample)
                 self._answered.pop(call_key(sample.tool, sample.plain), None)
-                dropped.append(sample.tool)
-            for tool in dropped if sent else ():
-                self._void[tool] = self._void.get(tool, 0) + 1
+                voided.append(sample.tool)
+            self._void.update(voided if sent else ())
         else:
             key, value = record["note"]
             self.notes[key] = value

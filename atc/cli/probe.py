@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import sys
 from collections.abc import Sequence
-from contextlib import ExitStack, redirect_stdout, suppress
+from contextlib import ExitStack, redirect_stdout
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ from atc.config import Config
 from atc.terminal import count
 from probing.gate import plan
 from probing.output import write
-from probing.probe import Probed, known, probe, take_away
+from probing.probe import Probed, probe
 from probing.samples import FOLDER, Log, ProbeSettings
 from protocols.sources import load_source
 from protocols.toolbox import Toolbox
@@ -130,9 +130,9 @@ def probe_command(
             return
         recall(loaded.recorded, log)
         settings = allowed(loaded.tools, settings, log)
-        interrupted, probed = _probed(loaded.tools, log, settings, config)
+        probed = _probed(loaded.tools, log, settings, config)
         written = write(output, probed, keep_values=keep_values)
-        code = conclude(written, probed, log, interrupted=interrupted, as_json=as_json)
+        code = conclude(written, probed, log, as_json=as_json)
     sys.exit(code)
 
 
@@ -160,15 +160,9 @@ def allowed(tools: Toolbox, settings: ProbeSettings, log: Log) -> ProbeSettings:
     return agreed if not asked or click.confirm("Call these too?", default=False, err=True) else settings
 
 
-def _probed(tools: Toolbox, log: Log, settings: ProbeSettings, config: Config) -> tuple[bool, Probed]:
-    """Probe to the end, or until Ctrl-C or SIGTERM: whether it was interrupted, and what is known."""
+def _probed(tools: Toolbox, log: Log, settings: ProbeSettings, config: Config) -> Probed:
+    """Probe to the end, or until Ctrl-C or SIGTERM."""
     signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
     most = log.sent + plan(tools, settings, log).total
-    with redirect_stdout(sys.stderr):  # what a Python tool prints is not the result
-        try:
-            with open_model(config) as ask, probing_bar(log, most) as watch:
-                return False, probe(tools, log, settings=settings, ask=ask, watch=watch)
-        except KeyboardInterrupt:
-            with suppress(KeyboardInterrupt):  # a second one leaves what was made, and the report names it
-                take_away(tools, log, settings=settings)
-            return True, known(tools, log, settings=settings)
+    with redirect_stdout(sys.stderr), open_model(config) as ask, probing_bar(log, most) as watch:
+        return probe(tools, log, settings=settings, ask=ask, watch=watch)  # a Python tool's prints are not the result

@@ -54,21 +54,27 @@ def probing_bar(log: Log, most: int) -> Iterator[Watch]:
         yield lambda event: say(event) if isinstance(event, str) else advance(log.sent)
 
 
-def conclude(written: Written, probed: Probed, log: Log, *, interrupted: bool, as_json: bool) -> int:
+def conclude(written: Written, probed: Probed, log: Log, *, as_json: bool) -> int:
     """Print what became of the probing, and give the exit code."""
     report = coverage(probed, written.protocols)
-    code, problem = 130 if interrupted else 0, ""
-    if not interrupted and not report["totals"]["answered"]:
+    code, problem = 130 if probed.interrupted else 0, ""
+    if not probed.interrupted and not report["totals"]["answered"]:
         problem = f"No tool could be documented; {written.folder / READABLE} says why."
         # Nothing answered at all although calls were allowed: it is down, and says nothing of the tools.
         code = 3 if not log.samples and any("connect" in why for why in probed.stopped.values()) else 1
     if as_json:
         files = {"written": list(written.written), "kept": list(written.kept)}
-        document = {"folder": str(written.folder), "interrupted": interrupted, "sent": log.sent, **files, **report}
+        document = {
+            "folder": str(written.folder),
+            "interrupted": probed.interrupted,
+            "sent": log.sent,
+            **files,
+            **report,
+        }
         print_json(document | (error_document(problem, code) if problem else {}))
     else:
         print_text("\n".join(_summary(report, log, written)))
-    if interrupted:
+    if probed.interrupted:
         say("Interrupted. The same command goes on; no call is made twice.")
     elif problem or not as_json:
         say(problem or f'Next: atc run "…" --tools {written.folder}')
