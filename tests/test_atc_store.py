@@ -230,7 +230,7 @@ def test_files_that_are_no_store(tmp_path: Path) -> None:
     other.close()
     assert "another program (" in unusable(path)
     path.unlink()
-    assert "Is a directory; see that it may be written" in unusable(tmp_path)
+    assert "unable to open database file; see that it may be written" in unusable(tmp_path)
     (tmp_path / "file").write_text("x")
     assert "set ATC_STATE_DIR" in unusable(tmp_path / "file" / "runs.sqlite3")
 

@@ -212,14 +212,14 @@ def test_nothing_is_sent_while_it_cannot_be_recorded(postgres, address, sandbox,
     config = Config(allow_writes=("all",))
     with PostgresStore(address) as store:
         agent = Agent(tools, sandbox=sandbox, config=config, store=store)
-        store._patience = 0.2
+        store._pool.timeout = 0.2
         try:
             with pytest.raises(StoreUnavailable, match=r"PostgreSQL database atc.*connection"):
                 agent.execute(program, observer=watch)
         finally:
             postgres.start()
         assert sent == ["add"]
-        store._patience = 10.0
+        store._pool.timeout = 10.0
         with psycopg.connect(address, autocommit=True) as connection:
             connection.execute("UPDATE atc.leases SET expires = '-infinity'")  # some seconds later
         run = store.list()[0]

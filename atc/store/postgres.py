@@ -8,30 +8,34 @@ more, and sends nothing whose intent it cannot record.
 
 from __future__ import annotations
 
+import logging
 import os
 import platform
 import threading
 import time
-from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, cast
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
 from psycopg.rows import dict_row
+from psycopg_pool import ConnectionPool
 
-from atc.store.postgres_tables import migrate
-from atc.store.rows import Database
+from atc.store.rows import TABLES, Database
 from atc.store.sql import RunStore
 from atc.store.stored import RunTaken, StoreUnavailable
 from atc.types import Solution
 
+logging.getLogger("psycopg.pool").addHandler(logging.NullHandler())  # what matters of it comes as an error
 LEASE_SECONDS = 15.0
 """After so long without a sign of life a process has lost its runs: another one may go on with them."""
 _PATIENCE_SECONDS = 10.0
 """How long a lost connection is tried again, and a locked row waited for."""
+_MOST_CONNECTIONS = 32
+"""Of one process; who wants one more waits for one to be free."""
 _CONNECTION: Mapping[str, Any] = {
     "application_name": "atc",
     "client_encoding": "utf8",
@@ -48,6 +52,22 @@ SELECT set_config('search_path', 'atc', false), set_config('lock_timeout', %s, f
     set_config('synchronous_commit', coalesce(nullif(current_setting('synchronous_commit'), 'off'), 'on'), false)
 """
 """A transaction that a paused process leaves open must not keep its runs locked; a commit must be on disk."""
+_STEPS = (
+    f"""
+-- SQLite's function, for values without escapes. Others' escapes are cut out: PostgreSQL's json takes no \\u0000.
+CREATE FUNCTION json_extract(document text, path text) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    RETURN CAST(replace(replace(replace(document, '\\\\', ''), '\\"', ''), '\\', '') AS json) ->> substr(path, 3);
+{TABLES}
+CREATE TABLE leases (
+    run text PRIMARY KEY REFERENCES runs ON DELETE CASCADE, token bigint NOT NULL, owner text NOT NULL,
+    expires timestamptz NOT NULL, writes bigint NOT NULL
+) WITH (fillfactor = 50);
+CREATE INDEX runs_latest ON runs (created DESC, id DESC);
+""",
+    "ALTER TABLE leases DROP COLUMN writes",
+)
+"""The n-th leads from format n to format n + 1. A step that has been released is never changed in what it means."""
+_LOCK = 0x61746372  # "atcr"
 _TAKE = """
 INSERT INTO leases VALUES (?, 1, ?, clock_timestamp() + ? * interval '1 second')
 ON CONFLICT (run) DO UPDATE SET token = leases.token + 1, owner = excluded.owner, expires = excluded.expires
@@ -82,7 +102,7 @@ class _Transaction:
     connection: psycopg.Connection[Any]
     taken: dict[str, _Lease] = field(default_factory=dict)
 
-    def execute(self, sql: str, parameters: Sequence[Any] = (), /) -> psycopg.Cursor[Any]:
+    def execute(self, sql: str, parameters: Sequence[Any] = (), /) -> Any:
         """See `Database`."""
         return self.connection.execute(cast("Any", sql.replace("?", "%s")), parameters or None)
 
@@ -103,16 +123,20 @@ class PostgresStore(RunStore):
         self._lease_seconds = lease_seconds
         self._owner_name = f"process {os.getpid()} on {platform.node()}"
         self._leases: dict[str, _Lease] = {}
-        self._idle: deque[psycopg.Connection[Any]] = deque()
         self._closing = threading.Event()
-        self._patience = 0.0  # who has mistyped the address is told at once
-        try:
-            with self._transaction("BEGIN") as db:
-                migrate(db, self.name)
-        except BaseException:
-            self._close_idle()
-            raise
-        self._patience = _PATIENCE_SECONDS
+        with self._explained(), psycopg.connect(**self._parameters, row_factory=dict_row) as connection:
+            _set_up(connection, self._lease_seconds)
+            self._migrate(_Transaction(connection))
+        self._pool = ConnectionPool(
+            kwargs={**self._parameters, "autocommit": True, "row_factory": dict_row},
+            min_size=0,
+            max_size=_MOST_CONNECTIONS,
+            timeout=_PATIENCE_SECONDS,
+            reconnect_timeout=_PATIENCE_SECONDS,
+            configure=partial(_set_up, lease_seconds=self._lease_seconds),
+            check=ConnectionPool.check_connection,
+            open=True,
+        )
         self._heart = threading.Thread(target=self._beat, name="leases", daemon=True)
         self._heart.start()
 
@@ -121,9 +145,9 @@ class PostgresStore(RunStore):
         self._closing.set()
         self._heart.join()
         if self._leases:
-            with suppress(StoreUnavailable), self._transaction("BEGIN") as db:
-                db.execute(_RENEW, (*_arrays(self._leases), 0.0))
-        self._close_idle()
+            with suppress(StoreUnavailable):
+                self._renew(self._leases, 0.0)
+        self._pool.close()
 
     def changes(self) -> int:
         """See `RunStore.changes`. Whatever is written renews a lease."""
@@ -147,12 +171,12 @@ class PostgresStore(RunStore):
             self._leases.pop(run, None)
 
     def _reading(self) -> AbstractContextManager[Database]:
-        return self._transaction("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        return self._transaction("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
 
     @contextmanager
     def _writing(self, run: str | None = None) -> Iterator[Database]:
         lease, until = self._leases.get(run or "") or _Lease(0, 0.0), time.monotonic() + self._lease_seconds
-        with self._transaction("BEGIN") as db:
+        with self._transaction() as db:
             if run is not None and not db.execute(_WRITE, (self._lease_seconds, run, lease.token)).fetchone():
                 raise RunTaken(self._lost(db, run))
             yield db
@@ -193,56 +217,43 @@ class PostgresStore(RunStore):
             if not held:
                 continue
             with suppress(StoreUnavailable):  # it is tried again, and what is written meanwhile is refused
-                with self._transaction("BEGIN") as db:
-                    renewed = db.execute(_RENEW, (*_arrays(held), self._lease_seconds)).fetchall()
-                for row in renewed:
-                    held[row["run"]].until = until
+                for run in self._renew(held, self._lease_seconds):
+                    held[run].until = until
+
+    def _renew(self, leases: Mapping[str, _Lease], seconds: float) -> list[str]:
+        """Let those that are still this process's end in so many seconds. Gives their runs."""
+        with self._transaction() as db:
+            tokens = [lease.token for lease in leases.values()]
+            return [row["run"] for row in db.execute(_RENEW, (list(leases), tokens, seconds)).fetchall()]
+
+    def _migrate(self, db: _Transaction) -> None:
+        """Bring the database's tables up to date; one process at a time does."""
+        db.execute("SELECT pg_advisory_xact_lock(?)", (_LOCK,))
+        # Asked of the catalogue as of any table: what looks up one name may not see yet what another process has made.
+        made = db.execute("SELECT 1 FROM pg_tables WHERE schemaname = 'atc' AND tablename = 'format'").fetchone()
+        if not made:
+            for statement in ("SCHEMA IF NOT EXISTS atc", "TABLE atc.format AS SELECT 0 AS number"):
+                db.execute(f"CREATE {statement}")
+        found = db.execute("SELECT number FROM atc.format").fetchone()["number"]
+        if found > len(_STEPS):
+            raise StoreUnavailable(
+                f"the store of runs, {self.name}: another version of atc made its tables (format {found}, this one"
+                f" knows {len(_STEPS)}); use that version or a newer one, or name another database in ATC_STORE."
+            )
+        for step in _STEPS[found:]:
+            for statement in step.strip().removesuffix(";").split(";\n"):
+                db.execute(statement)
+        if found < len(_STEPS):
+            db.execute("UPDATE atc.format SET number = ?", (len(_STEPS),))
 
     @contextmanager
-    def _transaction(self, begin: str) -> Iterator[_Transaction]:
-        """A transaction, committed when the block has ended."""
-        with self._explained():
-            connection = self._begun(begin)
-            try:
-                yield _Transaction(connection)
-                connection.execute("COMMIT")
-            except BaseException:
-                with suppress(psycopg.Error):
-                    connection.execute("ROLLBACK")
-                raise
-            finally:
-                idle = connection.info.transaction_status == psycopg.pq.TransactionStatus.IDLE
-                if idle and not self._closing.is_set():
-                    self._idle.append(connection)
-                else:
-                    connection.close()
-
-    def _close_idle(self) -> None:
-        while self._idle:
-            with suppress(IndexError):  # another thread may take the last one
-                self._idle.pop().close()
-
-    def _begun(self, begin: str) -> psycopg.Connection[Any]:
-        """A connection with an open transaction. Nothing of it is committed yet, so that this may be tried again."""
-        deadline = time.monotonic() + self._patience
-        while True:
-            connection: psycopg.Connection[Any] | None = None
-            try:
-                try:
-                    connection = self._idle.pop()
-                except IndexError:
-                    connection = psycopg.connect(**self._parameters, autocommit=True, row_factory=dict_row)
-                    locked, left_open = f"{_PATIENCE_SECONDS:.0f}s", f"{self._lease_seconds * 1000:.0f}ms"
-                    connection.execute(_SESSION, (locked, left_open))
-                connection.execute(cast("Any", begin))
-            except psycopg.OperationalError:  # it was lost while nobody used it, or there is none to be had
-                if connection is not None:
-                    connection.close()
-                self._close_idle()
-                if time.monotonic() >= deadline or self._closing.wait(0.2):
-                    raise
-            else:
-                return connection
+    def _transaction(self, first: str = "") -> Iterator[_Transaction]:
+        """A transaction that begins with the statement `first`, committed when the block has ended."""
+        with self._explained(), self._pool.connection() as connection, connection.transaction():
+            db = _Transaction(connection)
+            if first:
+                db.execute(first)
+            yield db
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
@@ -263,8 +274,9 @@ def _first_line(text: str) -> str:
     return text.strip().partition("\n")[0].strip().rstrip(".")
 
 
-def _arrays(leases: Mapping[str, _Lease]) -> tuple[list[str], list[int]]:
-    return list(leases), [lease.token for lease in leases.values()]
+def _set_up(connection: psycopg.Connection[Any], lease_seconds: float) -> None:
+    """Prepare a connection of the pool for our transactions."""
+    connection.execute(_SESSION, (f"{_PATIENCE_SECONDS:.0f}s", f"{lease_seconds * 1000:.0f}ms"))
 
 
 def _parsed(address: str) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""How a run becomes rows of any SQL database, and rows a run.
+"""The tables of every store, and how the parts of a run become their rows.
 
 What is only ever read as a whole is one JSON column, written and read by pydantic.
 """
@@ -16,41 +16,47 @@ from typing import Any, Protocol
 from pydantic import TypeAdapter, ValidationError
 
 from atc import events
-from atc.store.stored import Exchange, RunSummary, StoredCall, StoredRun, StoreUnavailable, UnknownRun, used_so_far
+from atc.store.stored import Exchange, StoreUnavailable, UnknownRun
 from atc.types import Attempt, Program, Usage
 from protocols.ask import Completion
 from protocols.jsontypes import Json
 from protocols.protocol import dump
-from protocols.protocol import load as protocol_of
-from sandbox.trace import Pins, ToolCall
+from sandbox.trace import Pins
 
 Row = Mapping[str, Any]
 
-_SUMMARY = """
-SELECT id, document,
-    (SELECT count(*) FROM attempts WHERE run = runs.id) AS attempts,
-    (SELECT count(*) FROM calls WHERE run = runs.id AND reused = 0) AS calls
-FROM runs
+TABLES = """
+CREATE TABLE runs (id text PRIMARY KEY, created double precision NOT NULL, document text NOT NULL);
+CREATE TABLE attempts (
+    run text NOT NULL REFERENCES runs ON DELETE CASCADE, number integer NOT NULL, execution integer,
+    document text NOT NULL, PRIMARY KEY (run, number)
+);
+CREATE TABLE calls (
+    run text NOT NULL REFERENCES runs ON DELETE CASCADE, execution integer NOT NULL, number integer NOT NULL,
+    intended double precision, complete integer NOT NULL, reused integer NOT NULL, document text NOT NULL,
+    PRIMARY KEY (run, execution, number)
+);
+CREATE TABLE exchanges (
+    run text NOT NULL REFERENCES runs ON DELETE CASCADE, number integer NOT NULL, document text NOT NULL,
+    PRIMARY KEY (run, number)
+);
+CREATE TABLE protocols (digest text PRIMARY KEY, document text NOT NULL);
+CREATE TABLE tools (
+    run text NOT NULL REFERENCES runs ON DELETE CASCADE, alias text NOT NULL,
+    digest text NOT NULL REFERENCES protocols, PRIMARY KEY (run, alias)
+);
+CREATE TABLE keys (name text PRIMARY KEY, key text NOT NULL);
+CREATE INDEX tools_by_digest ON tools (digest);
+CREATE INDEX calls_in_doubt ON calls (json_extract(document, '$.tool'))
+    WHERE json_extract(document, '$.outcome') = 'unknown';
+CREATE INDEX runs_open ON runs (id) WHERE json_extract(document, '$.status') IN ('interrupted', 'running');
 """
-_CALL = """
-INSERT INTO calls VALUES (?, ?, ?, ?, ?, ?, ?)
-ON CONFLICT (run, execution, number) DO UPDATE SET intended = coalesce(excluded.intended, calls.intended),
-    complete = excluded.complete, reused = excluded.reused, document = excluded.document
-"""
+"""The tables of every store. A protocol is kept once, however many runs name it."""
 _ATTEMPT_ROW = """
 INSERT INTO attempts VALUES (?, ?, ?, ?)
 ON CONFLICT (run, number) DO UPDATE SET execution = excluded.execution, document = excluded.document
 """
 _TOOL_ROW = "INSERT INTO tools VALUES (?, ?, ?) ON CONFLICT (run, alias) DO UPDATE SET digest = excluded.digest"
-_TOOLS = "SELECT alias, document FROM tools JOIN protocols USING (digest) WHERE run = ? ORDER BY alias"
-_IN_DOUBT = """
-SELECT run, calls.document FROM calls JOIN runs ON runs.id = run
-WHERE json_extract(calls.document, '$.tool') = ? AND json_extract(calls.document, '$.outcome') = 'unknown'
-    AND json_extract(runs.document, '$.status') != 'solved'
-UNION ALL SELECT run, calls.document FROM runs JOIN calls ON runs.id = run
-WHERE json_extract(runs.document, '$.status') IN ('interrupted', 'running')
-    AND json_extract(calls.document, '$.tool') = ? AND json_extract(calls.document, '$.outcome') = 'done'
-"""
 
 
 class Database(Protocol):
@@ -84,43 +90,18 @@ class Run:
     notes: tuple[str, ...] = ()
     identities: Mapping[str, str] = field(default_factory=dict)
 
-    def summary(self, row: Row, *, owned: bool) -> RunSummary:
-        """Its line in a list, with the counts of `row`. `owned`: a living process works on it."""
-        same = ("task", "created", "ended", "model", "strategy", "sandbox", "answer", "error")
-        return RunSummary(
-            id=row["id"],
-            status="interrupted" if self.status == "running" and not owned else self.status,
-            attempts=row["attempts"],
-            calls=row["calls"],
-            **{name: getattr(self, name) for name in same},
-        )
-
-
-def insert_run(db: Database, name: str, run: Run) -> bool:
-    """Add a run; False where there is one of this name."""
-    row = (name, run.created, _text(Run, run))
-    added = "INSERT INTO runs VALUES (?, ?, ?) ON CONFLICT (id) DO NOTHING RETURNING id"
-    return db.execute(added, row).fetchone() is not None
-
 
 def read_run(db: Database, run: str) -> Run:
     """A run without its parts."""
     row = db.execute("SELECT document FROM runs WHERE id = ?", (run,)).fetchone()
-    found: Run = _read(Run, row["document"])
+    found: Run = from_json(Run, row["document"])
     return found
 
 
 def change_run(db: Database, run: str, **changes: Any) -> None:
     """Change what is kept of a run besides its parts."""
     changed = replace(read_run(db, run), **changes)
-    db.execute("UPDATE runs SET document = ? WHERE id = ?", (_text(Run, changed), run))
-
-
-def latest_runs(db: Database, limit: int | None) -> list[tuple[Row, Run]]:
-    """The newest runs, each with the row of its counts."""
-    most, parameters = ("", ()) if limit is None else (" LIMIT ?", (limit,))
-    rows = db.execute(f"{_SUMMARY} ORDER BY created DESC, id DESC{most}", parameters).fetchall()
-    return [(row, _read(Run, row["document"])) for row in rows]
+    db.execute("UPDATE runs SET document = ? WHERE id = ?", (as_json(Run, changed), run))
 
 
 def resolve(db: Database, name: str) -> str:
@@ -143,56 +124,6 @@ def resolve(db: Database, name: str) -> str:
     raise UnknownRun(f"no run {name!r}; " + (f"did you mean {near}?" if near else "'atc runs list' shows all."))
 
 
-def load_run(db: Database, run: str, *, owned: bool, ahead: float) -> StoredRun:
-    """A run with all its parts. `owned`: a living process works on it.
-
-    `ahead` are the seconds that this machine's clock shows more than the one by which intents were recorded.
-    """
-    row = db.execute(f"{_SUMMARY} WHERE id = ?", (run,)).fetchone()
-    calls = [_call(one, ahead) for one in _rows(db, "calls", run, order="execution, number")]
-    attempts = [_attempt(one, calls) for one in _rows(db, "attempts", run)]
-    exchanges = [_read(Exchange, one["document"]) for one in _rows(db, "exchanges", run)]
-    tools = {one["alias"]: one["document"] for one in db.execute(_TOOLS, (run,)).fetchall()}
-    found: Run = _read(Run, row["document"])
-    return StoredRun(
-        summary=found.summary(row, owned=owned),
-        config=found.config,
-        tools=tuple(found.tools),
-        attempts=tuple(attempts),
-        calls=tuple(calls),
-        exchanges=tuple(exchanges),
-        usage=found.usage or used_so_far(exchanges),
-        pins=found.pins,
-        protocols={alias: protocol_of(json.loads(document)) for alias, document in tools.items()},
-        notes=found.notes,
-        identities=found.identities,
-    )
-
-
-def calls_in_doubt(db: Database, tool: str) -> dict[str, tuple[dict[str, Json], ...]]:
-    """See `RunStore.in_doubt`."""
-    found: dict[str, tuple[dict[str, Json], ...]] = {}
-    for row in db.execute(_IN_DOUBT, (tool, tool)).fetchall():
-        arguments = json.loads(row["document"])["arguments"]
-        found[row["run"]] = (*found.get(row["run"], ()), arguments)
-    return found
-
-
-def delete_runs(db: Database, runs: Sequence[str]) -> None:
-    """Forget runs with their parts, and protocols that none names any more."""
-    for run in runs:
-        db.execute("DELETE FROM runs WHERE id = ?", (run,))
-    db.execute("DELETE FROM protocols WHERE digest NOT IN (SELECT digest FROM tools)")
-
-
-def write_call(
-    db: Database, run: str, execution: int, call: ToolCall, *, complete: bool, intended: float | None
-) -> None:
-    """Store an intent or an outcome; an outcome keeps the time of its intent."""
-    document = _text(ToolCall, call)
-    db.execute(_CALL, (run, execution, call.index, intended, int(complete), int(call.reused), document))
-
-
 def write_event(db: Database, run: str, event: events.Event) -> None:
     """Store what an event says. Calls come by the journal's sink, which hears of each intent too."""
     match event:
@@ -202,7 +133,7 @@ def write_event(db: Database, run: str, event: events.Event) -> None:
             asked = Exchange(purpose=event.purpose, messages=tuple(event.messages))
             last = db.execute("SELECT max(number) AS number FROM exchanges WHERE run = ?", (run,)).fetchone()["number"]
             number = 0 if last is None else last + 1
-            db.execute("INSERT INTO exchanges VALUES (?, ?, ?)", (run, number, _text(Exchange, asked)))
+            db.execute("INSERT INTO exchanges VALUES (?, ?, ?)", (run, number, as_json(Exchange, asked)))
         case events.ModelReplied():
             _write_reply(db, run, event.completion)
         case events.ToolsNamed():
@@ -219,9 +150,9 @@ def write_event(db: Database, run: str, event: events.Event) -> None:
             kept = replace(attempt, trace=trace, execution=None)
             _write_attempt(db, run, event.attempt, kept, attempt.execution)
         case events.Doubted():
-            for row in _rows(db, "attempts", run):
+            for row in rows_of(db, "attempts", run):
                 if row["number"] == event.attempt:
-                    doubted = replace(_read(Attempt, row["document"]), doubts=event.doubts)
+                    doubted = replace(from_json(Attempt, row["document"]), doubts=event.doubts)
                     _write_attempt(db, run, event.attempt, doubted, row["execution"])
         case events.Noted(sentence=sentence):
             said = read_run(db, run).notes
@@ -233,16 +164,17 @@ def plain(text: str) -> str:
     return text.encode("utf-8", "backslashreplace").decode()
 
 
-def _rows(db: Database, table: str, run: str, *, order: str = "number") -> list[Row]:
+def rows_of(db: Database, table: str, run: str, *, order: str = "number") -> list[Row]:
+    """What a table holds of a run."""
     query = f"SELECT * FROM {table} WHERE run = ? ORDER BY {order}"  # noqa: S608 - all of it stands in this file
     found: list[Row] = db.execute(query, (run,)).fetchall()
     return found
 
 
 def _write_reply(db: Database, run: str, reply: Completion) -> None:
-    last = _rows(db, "exchanges", run, order="number DESC LIMIT 1")[0]
+    last = rows_of(db, "exchanges", run, order="number DESC LIMIT 1")[0]
     heard = replace(reply, text=plain(reply.text))
-    text = _text(Exchange, replace(_read(Exchange, last["document"]), reply=heard))
+    text = as_json(Exchange, replace(from_json(Exchange, last["document"]), reply=heard))
     db.execute("UPDATE exchanges SET document = ? WHERE run = ? AND number = ?", (text, run, last["number"]))
     if not read_run(db, run).model:  # a run without a named model is the model's that answers first
         change_run(db, run, model=reply.model)
@@ -250,22 +182,7 @@ def _write_reply(db: Database, run: str, reply: Completion) -> None:
 
 def _write_attempt(db: Database, run: str, number: int, attempt: Attempt, execution: int | None) -> None:
     written = replace(attempt, program=Program(plain(attempt.program.source)))
-    db.execute(_ATTEMPT_ROW, (run, number, execution, _text(Attempt, written)))
-
-
-def _attempt(row: Row, calls: Sequence[StoredCall]) -> Attempt:
-    """The attempt of a row with the calls of its execution."""
-    attempt: Attempt = _read(Attempt, row["document"])
-    if attempt.trace is None:
-        return attempt
-    own = tuple(stored.call for stored in calls if stored.execution == row["execution"])
-    return replace(attempt, trace=replace(attempt.trace, calls=own))
-
-
-def _call(row: Row, ahead: float) -> StoredCall:
-    intended = None if row["intended"] is None else row["intended"] + ahead
-    call = _read(ToolCall, row["document"])
-    return StoredCall(execution=row["execution"], call=call, complete=bool(row["complete"]), intended=intended)
+    db.execute(_ATTEMPT_ROW, (run, number, execution, as_json(Attempt, written)))
 
 
 @cache
@@ -274,12 +191,17 @@ def _adapter(kind: type) -> TypeAdapter[Any]:
     return TypeAdapter(kind)
 
 
-def _text(kind: type, value: Any) -> str:
+def as_json(kind: type, value: Any) -> str:
     """`value` as compact JSON; what JSON cannot hold becomes its `repr`."""
     return json.dumps(_adapter(kind).dump_python(value), default=repr, separators=(",", ":"))
 
 
-def _read(kind: type, text: str) -> Any:
+def from_json(kind: type, text: str) -> Any:
+    """A value of `kind` that `as_json` wrote.
+
+    Raises:
+        StoreUnavailable: another version of atc wrote it.
+    """
     try:
         return _adapter(kind).validate_python(json.loads(text))
     except ValidationError as error:

@@ -2,37 +2,48 @@
 
 from __future__ import annotations
 
+import json
 import secrets
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from typing import Any, Self, TypedDict, Unpack
+from dataclasses import replace
+from typing import Any, Self
 
 from atc import events
 from atc.store import rows
-from atc.store.rows import Database, Run
-from atc.store.stored import RunEnded, RunSummary, RunTaken, StoredRun
-from atc.types import Solution
+from atc.store.rows import Database, Row, Run, as_json, from_json
+from atc.store.stored import Exchange, RunEnded, RunSummary, RunTaken, StoredCall, StoredRun, used_so_far
+from atc.types import Attempt, Solution
 from protocols.jsontypes import Json
+from protocols.protocol import load as load_protocol
 from sandbox.journal import Sink
-from sandbox.trace import Pins, ToolCall
+from sandbox.trace import ToolCall
 
-_SAME_SECONDS = 0.5
-"""Clocks that differ by less are one: asking takes time, too."""
 _ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"  # without the characters that are read for one another
 
 
-class RunStart(TypedDict, total=False):
-    """What is known of a run when it begins. `config` holds no secret; `identities` are those of all tools by alias."""
-
-    model: str
-    strategy: str
-    sandbox: str
-    config: Mapping[str, Json]
-    tools: Sequence[str]
-    pins: Pins
-    identities: Mapping[str, str]
+_SUMMARY = """
+SELECT id, document,
+    (SELECT count(*) FROM attempts WHERE run = runs.id) AS attempts,
+    (SELECT count(*) FROM calls WHERE run = runs.id AND reused = 0) AS calls
+FROM runs
+"""
+_CALL = """
+INSERT INTO calls VALUES (?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (run, execution, number) DO UPDATE SET intended = coalesce(excluded.intended, calls.intended),
+    complete = excluded.complete, reused = excluded.reused, document = excluded.document
+"""
+_TOOLS = "SELECT alias, document FROM tools JOIN protocols USING (digest) WHERE run = ? ORDER BY alias"
+_IN_DOUBT = """
+SELECT run, calls.document FROM calls JOIN runs ON runs.id = run
+WHERE json_extract(calls.document, '$.tool') = ? AND json_extract(calls.document, '$.outcome') = 'unknown'
+    AND json_extract(runs.document, '$.status') != 'solved'
+UNION ALL SELECT run, calls.document FROM runs JOIN calls ON runs.id = run
+WHERE json_extract(runs.document, '$.status') IN ('interrupted', 'running')
+    AND json_extract(calls.document, '$.tool') = ? AND json_extract(calls.document, '$.outcome') = 'done'
+"""
 
 
 class RunStore(ABC):
@@ -94,12 +105,14 @@ class RunStore(ABC):
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def create(self, task: str, **about: Unpack[RunStart]) -> str:
-        """Record a run that begins now, in this process, and give its id."""
+    def create(self, task: str, **about: Any) -> str:
+        """Record a run that begins now, in this process, and give its id. `about` are fields of `Run`."""
         now = time.time()
+        document = as_json(Run, Run(task=rows.plain(task), created=now, **about))
+        added = "INSERT INTO runs VALUES (?, ?, ?) ON CONFLICT (id) DO NOTHING RETURNING id"
         with self._writing() as db:
             name = _new_id(now)
-            while not rows.insert_run(db, name, Run(task=rows.plain(task), created=now, **about)):
+            while db.execute(added, (name, now, document)).fetchone() is None:
                 name = _new_id(now)  # four characters do repeat, within one second, once in a million
             self._own(db, name)
         return name
@@ -121,7 +134,8 @@ class RunStore(ABC):
         def sink(execution: int, call: ToolCall, complete: bool) -> None:
             with self._writing(run) as db:
                 intended = None if complete else self._now(db)
-                rows.write_call(db, run, execution, call, complete=complete, intended=intended)
+                kept = (int(complete), int(call.reused), as_json(ToolCall, call))
+                db.execute(_CALL, (run, execution, call.index, intended, *kept))
 
         return sink
 
@@ -145,8 +159,9 @@ class RunStore(ABC):
     def list(self, limit: int | None = 20) -> list[RunSummary]:
         """The latest runs, newest first; `limit` None gives all."""
         with self._reading() as db:
-            found = rows.latest_runs(db, limit)
-            return [run.summary(row, owned=self._is_owned(db, row["id"], run)) for row, run in found]
+            most = "" if limit is None else f" LIMIT {limit:d}"
+            found = db.execute(f"{_SUMMARY} ORDER BY created DESC, id DESC{most}").fetchall()
+            return [self._summary(db, row, from_json(Run, row["document"])) for row in found]
 
     def key(self) -> bytes:
         """A secret of 32 bytes that is the same for all processes over this store, drawn once."""
@@ -162,7 +177,10 @@ class RunStore(ABC):
         in their run, or be under way: `load` tells.
         """
         with self._reading() as db:
-            return rows.calls_in_doubt(db, tool)
+            found: dict[str, tuple[dict[str, Json], ...]] = {}
+            for row in db.execute(_IN_DOUBT, (tool, tool)).fetchall():
+                found[row["run"]] = (*found.get(row["run"], ()), json.loads(row["document"])["arguments"])
+            return found
 
     def load(self, name: str) -> StoredRun:
         """The run of this id, of the only id that begins or ends so, or the latest for `last`.
@@ -171,10 +189,41 @@ class RunStore(ABC):
             UnknownRun: there is none, or more than one.
         """
         with self._reading() as db:
-            run = rows.resolve(db, name)
-            owned = self._is_owned(db, run, rows.read_run(db, run))
-            ahead = time.time() - self._now(db)
-            return rows.load_run(db, run, owned=owned, ahead=ahead if abs(ahead) >= _SAME_SECONDS else 0.0)
+            return self._load(db, rows.resolve(db, name))
+
+    def _load(self, db: Database, run: str) -> StoredRun:
+        row = db.execute(f"{_SUMMARY} WHERE id = ?", (run,)).fetchone()
+        found: Run = from_json(Run, row["document"])
+        ahead = round(time.time() - self._now(db))  # this machine's clock shows so much more than the store's
+        calls = tuple(
+            StoredCall(
+                execution=one["execution"],
+                call=from_json(ToolCall, one["document"]),
+                complete=bool(one["complete"]),
+                intended=None if one["intended"] is None else one["intended"] + ahead,
+            )
+            for one in rows.rows_of(db, "calls", run, order="execution, number")
+        )
+        attempts = []
+        for one in rows.rows_of(db, "attempts", run):
+            attempt: Attempt = from_json(Attempt, one["document"])
+            made = tuple(stored.call for stored in calls if stored.execution == one["execution"])
+            attempts.append(replace(attempt, trace=attempt.trace and replace(attempt.trace, calls=made)))
+        exchanges = tuple(from_json(Exchange, one["document"]) for one in rows.rows_of(db, "exchanges", run))
+        tools = {one["alias"]: one["document"] for one in db.execute(_TOOLS, (run,)).fetchall()}
+        return StoredRun(
+            summary=self._summary(db, row, found),
+            config=found.config,
+            tools=tuple(found.tools),
+            attempts=tuple(attempts),
+            calls=calls,
+            exchanges=exchanges,
+            usage=found.usage or used_so_far(exchanges),
+            pins=found.pins,
+            protocols={alias: load_protocol(json.loads(document)) for alias, document in tools.items()},
+            notes=found.notes,
+            identities=found.identities,
+        )
 
     def take(self, name: str, *, ended: bool = False) -> StoredRun:
         """The run of this name, now this process's to go on with: no other process can take it while this one lives.
@@ -212,11 +261,20 @@ class RunStore(ABC):
             runs = list(dict.fromkeys(rows.resolve(db, name) for name in names))
             for run in sorted(runs):  # always in one order, so that two who delete do not wait for each other
                 self._require_free(db, run, "end it first")
-            rows.delete_runs(db, runs)
+                db.execute("DELETE FROM runs WHERE id = ?", (run,))
+            db.execute("DELETE FROM protocols WHERE digest NOT IN (SELECT digest FROM tools)")
         return len(runs)
 
-    def _is_owned(self, db: Database, run: str, found: Run) -> bool:
-        return found.status == "running" and self._owner(db, run) is not None
+    def _summary(self, db: Database, row: Row, run: Run) -> RunSummary:
+        lost = run.status == "running" and self._owner(db, row["id"]) is None
+        same = ("task", "created", "ended", "model", "strategy", "sandbox", "answer", "error")
+        return RunSummary(
+            id=row["id"],
+            status="interrupted" if lost else run.status,
+            attempts=row["attempts"],
+            calls=row["calls"],
+            **{name: getattr(run, name) for name in same},
+        )
 
     def _require_free(self, db: Database, run: str, advice: str) -> None:
         """Refuse a run that a living process works on; a free one stays so until the transaction ends."""

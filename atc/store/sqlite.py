@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import tempfile
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from pathlib import Path
 
-from atc.store.rows import Database, change_run, read_run
+from atc.store.rows import TABLES, Database, change_run, read_run
 from atc.store.sql import RunStore
 from atc.store.stored import StoreUnavailable
 from protocols.files import NotPrivate, keep_private
@@ -18,33 +19,6 @@ from protocols.files import NotPrivate, keep_private
 FORMAT = 8
 _APPLICATION = 0x61746372  # "atcr": tells our files from other programs'
 _BUSY_SECONDS = 10.0
-
-_SCHEMA = """
-CREATE TABLE runs (id TEXT PRIMARY KEY, created REAL NOT NULL, document TEXT NOT NULL) STRICT;
-CREATE TABLE attempts (
-    run TEXT NOT NULL REFERENCES runs(id) ON DELETE CASCADE, number INTEGER NOT NULL, execution INTEGER,
-    document TEXT NOT NULL, PRIMARY KEY (run, number)
-) STRICT, WITHOUT ROWID;
-CREATE TABLE calls (
-    run TEXT NOT NULL REFERENCES runs(id) ON DELETE CASCADE, execution INTEGER NOT NULL, number INTEGER NOT NULL,
-    intended REAL, complete INTEGER NOT NULL, reused INTEGER NOT NULL, document TEXT NOT NULL,
-    PRIMARY KEY (run, execution, number)
-) STRICT;
-CREATE TABLE exchanges (
-    run TEXT NOT NULL REFERENCES runs(id) ON DELETE CASCADE, number INTEGER NOT NULL, document TEXT NOT NULL,
-    PRIMARY KEY (run, number)
-) STRICT, WITHOUT ROWID;
-CREATE TABLE protocols (digest TEXT PRIMARY KEY, document TEXT NOT NULL) STRICT;
-CREATE TABLE tools (
-    run TEXT NOT NULL REFERENCES runs(id) ON DELETE CASCADE, alias TEXT NOT NULL,
-    digest TEXT NOT NULL REFERENCES protocols(digest), PRIMARY KEY (run, alias)
-) STRICT, WITHOUT ROWID;
-CREATE INDEX tools_by_digest ON tools (digest);
-CREATE INDEX calls_in_doubt ON calls (json_extract(document, '$.tool'))
-    WHERE json_extract(document, '$.outcome') = 'unknown';
-CREATE INDEX runs_open ON runs (id) WHERE json_extract(document, '$.status') IN ('interrupted', 'running')
-"""
-"""A protocol is kept once, however many runs name it."""
 
 
 class Store(RunStore):
@@ -133,9 +107,13 @@ def _connect(path: Path) -> sqlite3.Connection:
     with _explained(path):
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         _keep_private(path)
+        if not path.exists():
+            _make(path)
         database = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False)
         try:
-            _set_up(database, path)
+            _require_ours(database, path)
+            for setting in ("synchronous = FULL", "secure_delete = ON", "foreign_keys = ON"):
+                database.execute(f"PRAGMA {setting}")
         except BaseException:
             database.close()
             raise
@@ -146,13 +124,10 @@ def _connect(path: Path) -> sqlite3.Connection:
 def _keep_private(path: Path) -> None:
     """Nobody else may read what runs have said: older versions, a copy or a restored backup may have left it open."""
     try:
-        for name in ("", "-wal", "-shm", "-journal"):
+        for name in ("", "-wal", "-shm"):
             keep_private(path.with_name(path.name + name))
     except NotPrivate as error:
         raise StoreUnavailable(f"the store of runs: {error} Or set ATC_STATE_DIR to a folder of your own.") from error
-    if not path.is_file():
-        # SQLite gives its side files the permissions of the file, so it is made before SQLite can make it.
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600))
     folder = path.parent.stat()
     # A folder of another name that holds anything else is the user's, and as open as the user wants it.
     ours = path.parent.name == "atc" or all(
@@ -162,56 +137,33 @@ def _keep_private(path: Path) -> None:
         path.parent.chmod(0o700)
 
 
-def _set_up(database: sqlite3.Connection, path: Path) -> None:
-    """Make our tables where they are not there."""
-    _use_wal(database)
-    database.execute("PRAGMA synchronous = FULL")
-    database.execute("PRAGMA secure_delete = ON")
-    if _format(database, path) != FORMAT:
-        # Somebody else may make them meanwhile, so it is looked at again where nobody else can write.
-        database.execute("BEGIN EXCLUSIVE")
-        try:
-            for statement in _SCHEMA.split(";") if _format(database, path) != FORMAT else ():
-                database.execute(statement)
-            database.execute(f"PRAGMA application_id = {_APPLICATION}")
-            database.execute(f"PRAGMA user_version = {FORMAT}")
-            database.execute("COMMIT")
-        except BaseException:
-            database.execute("ROLLBACK")
-            raise
-    database.execute("PRAGMA foreign_keys = ON")
-    database.execute("CREATE TABLE IF NOT EXISTS keys (name TEXT PRIMARY KEY, key TEXT NOT NULL) STRICT")
+def _make(path: Path) -> None:
+    """Make the file with its tables, at once for all who look: several processes may do so at this moment."""
+    descriptor, made = tempfile.mkstemp(dir=path.parent, prefix=f"{path.name}.")
+    os.close(descriptor)
+    try:
+        with closing(sqlite3.connect(made)) as database:
+            database.executescript(
+                f"PRAGMA journal_mode = WAL; {TABLES}"
+                f"PRAGMA application_id = {_APPLICATION}; PRAGMA user_version = {FORMAT};"
+            )
+        with suppress(FileExistsError):
+            os.link(made, path)  # SQLite gives its side files the permissions of the file
+    finally:
+        Path(made).unlink()
 
 
-def _use_wal(database: sqlite3.Connection) -> None:
-    # Changing the mode does not wait for other connections as other statements do.
-    deadline = time.monotonic() + _BUSY_SECONDS
-    while True:
-        try:
-            database.execute("PRAGMA journal_mode = WAL")
-        except sqlite3.OperationalError as error:
-            if "locked" not in str(error) or time.monotonic() > deadline:
-                raise
-            time.sleep(0.01)
-        else:
-            return
-
-
-def _format(database: sqlite3.Connection, path: Path) -> int:
-    """The format of the tables in the file; 0 for an empty one."""
-    application, version, tables = (
-        database.execute(query).fetchone()[0]
-        for query in ("PRAGMA application_id", "PRAGMA user_version", "SELECT count(*) FROM sqlite_schema")
+def _require_ours(database: sqlite3.Connection, path: Path) -> None:
+    """Raise StoreUnavailable unless this version of atc made the file."""
+    application, version = (
+        database.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")
     )
-    if not tables:
-        return 0
     if (application, version) != (_APPLICATION, FORMAT):
         made = f"another version of atc (format {version}" if application == _APPLICATION else "another program ("
         raise StoreUnavailable(
             f"the store of runs {str(path)!r}: {made}, this one reads {FORMAT}) wrote it; move it away, or set"
             " ATC_STATE_DIR to another folder."
         )
-    return int(version)
 
 
 def process_mark(pid: int) -> str | None:
