@@ -161,7 +161,7 @@ def parts(value: Json) -> Iterator[Json]:
     left = [value]
     while left:
         yield (part := left.pop())
-        left.extend(part.values() if isinstance(part, Mapping) else part if isinstance(part, list) else ())
+        left.extend(part.values() if isinstance(part, Mapping) else part if isinstance(part, list | tuple) else ())
 
 
 def references(schema: Json) -> set[str]:

@@ -17,7 +17,7 @@ from urllib.parse import quote, quote_plus, unquote_plus
 
 from protocols.jsontypes import Json, JsonObject
 from protocols.reply import parse
-from protocols.schema import inside, resolve, subschemas
+from protocols.schema import inside, parts, resolve, subschemas
 from protocols.words import words
 
 Kind = Literal["text", "number", "random"]
@@ -170,12 +170,10 @@ class _Place:
     """One place of a value: all schemas that describe it, and what they say. Those of its parts are made when met."""
 
     def __init__(self, schemas: Sequence[Any], root: JsonObject) -> None:
-        self.root = root
-        self.views = tuple(islice(_flat(schemas, root), _MOST_VIEWS))
+        self.root, self.views = root, tuple(islice(_flat(schemas, root), _MOST_VIEWS))
         self.listed = any("enum" in view or "const" in view for view in self.views)
-        marks = [view["x-atc-secret"] for view in self.views if isinstance(view.get("x-atc-secret"), bool)]
-        said = any(view.get("writeOnly") is True or view.get("format") == "password" for view in self.views)
-        self.said: bool | None = any(marks) if marks else True if said else None
+        marks = [mark for mark in map(_mark, self.views) if mark is not None]
+        self.said: bool | None = any(marks) if marks else None
         """What the schemas declare; None where they declare nothing."""
         self._firsts = max((len(view.get("prefixItems", ())) for view in self.views), default=0)
         self._parts: dict[str | int, _Place] = {}
@@ -189,6 +187,13 @@ class _Place:
             # A foreign pattern is not tried, it may take forever: what it marks is marked for every key.
             self._parts[key] = _Place([part for view in self.views for part in inside(view, key)], self.root)
         return self._parts[key]
+
+
+def _mark(schema: JsonObject) -> bool | None:
+    """Whether a schema says that what it describes is a secret, or none."""
+    if isinstance(said := schema.get("x-atc-secret"), bool):
+        return said
+    return True if schema.get("writeOnly") is True or schema.get("format") == "password" else None
 
 
 def _flat(schemas: Sequence[Any], root: JsonObject, above: frozenset[str] = frozenset()) -> Iterator[JsonObject]:
@@ -277,21 +282,17 @@ def may_hold(value: Json, schema: JsonObject | None) -> bool:
     """Whether a JSON value may hold a secret: a quick look at its names and texts, for nearly every one holds none."""
     names: set[str] = set()
     texts: list[str] = []
-    left: list[Json] = [value]
-    while left:
-        item = left.pop()
-        if isinstance(item, str):
-            texts.append(item)
-        elif isinstance(item, Mapping):
-            names.update(item)
-            left.extend(item.values())
-        elif isinstance(item, list | tuple):
-            left.extend(item)
-    if any(map(names_secrets, names)) or _marks_secrets(schema):
-        return True
-    if any(text[:100].lstrip()[:1] in ("{", "[") for text in texts):
-        return True
-    return next(within("\n".join([*names, *texts])), None) is not None
+    for part in parts(value):
+        if isinstance(part, str):
+            texts.append(part)
+        elif isinstance(part, Mapping):
+            names.update(part)
+    return (
+        any(map(names_secrets, names))
+        or any(_mark(part) for part in parts(schema) if isinstance(part, Mapping))
+        or any(text[:100].lstrip()[:1] in ("{", "[") for text in texts)
+        or any(within("\n".join([*names, *texts])))
+    )
 
 
 def secrets_of(value: Json, schema: JsonObject | None) -> list[Json]:
@@ -306,13 +307,6 @@ def secrets_of(value: Json, schema: JsonObject | None) -> list[Json]:
 
     covered(value, schema, lambda leaf: found.extend(with_parts(leaf)), rest=rest)
     return found
-
-
-def _marks_secrets(schema: Json) -> bool:
-    if isinstance(schema, Mapping):
-        marked = schema.get("writeOnly") is True or schema.get("format") == "password"
-        return marked or schema.get("x-atc-secret") is True or any(map(_marks_secrets, schema.values()))
-    return isinstance(schema, list) and any(map(_marks_secrets, schema))
 
 
 # --- placeholders
