@@ -10,17 +10,22 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, Self, TypedDict, TypeVar, Unpack, overload
+from typing import Any, Self, TypedDict, TypeVar, Unpack, overload
 
 from atc import notebook
 from atc.config import Config, public
 from atc.consent import AskPerson, Consent
 from atc.events import Event, Observer
 from atc.learned import LearnedSchemas
+from atc.models import choose
 from atc.past import Past, is_unfinished, recorded
 from atc.redaction import Redactor
 from atc.retrieve.base import Retriever
+from atc.retrieve.finder import open_finder, open_index
+from atc.retrieve.index import ToolIndex
+from atc.retrieve.methods import AUTO, read
 from atc.run_record import RunRecord, ignore, traced
+from atc.store import RunStore
 from atc.store.stored import RunEnded, StoredRun, ToolsChanged
 from atc.strategies import strategy
 from atc.strategies.chain import draft
@@ -33,14 +38,11 @@ from protocols.errors import AtcError
 from protocols.jsontypes import JsonObject
 from protocols.toolbox import Tool, Toolbox
 from sandbox.base import Sandbox
+from sandbox.choose import open_sandbox
 from sandbox.contract import contract
 from sandbox.effects import Effects
 from sandbox.journal import Journal, canonical
 from sandbox.trace import Pins, ToolCall
-
-if TYPE_CHECKING:
-    from atc.retrieve.index import ToolIndex
-    from atc.store import RunStore
 
 BeforeWrite = Callable[[str, Tool, JsonObject], None]
 """Takes the run, the tool and its arguments, by original name, before a write; raises `Paused` to stop there."""
@@ -67,17 +69,6 @@ class RunOptions(TypedDict, total=False):
     observer: Observer | None
     seed: int | None
     max_seconds: float | None
-
-
-class ExecuteOptions(TypedDict, total=False):
-    """How a program of the caller's runs, see `Agent.execute`."""
-
-    observer: Observer | None
-    ask_person: AskPerson | None
-    before_write: BeforeWrite | None
-    max_seconds: float | None
-    accept_orphans: bool
-    resend: bool
 
 
 class InvalidTask(AtcError):
@@ -198,7 +189,7 @@ class Agent:
             ToolsChanged: a name of its programs means another tool by now.
             ModelUnavailable, SandboxUnavailable: an outage; it may be resumed again.
         """
-        if self.load(run).summary.strategy == GIVEN:
+        if self.store.load(run).summary.strategy == GIVEN:
             return self.resume_given(
                 run, observer=observer, max_seconds=max_seconds, accept_orphans=accept_orphans, resend=resend
             )
@@ -266,20 +257,9 @@ class Agent:
             record.solution = replace(solution, run=record.run)
         return record.solution
 
-    def load(self, run: str) -> StoredRun:
-        """A stored run. Needs a `store`.
-
-        Raises:
-            UnknownRun: there is no such run.
-        """
-        return self._runs.load(run)
-
-    def shared_key(self) -> bytes:
-        """The secret that all processes over the agent's store share, see `RunStore.key`. Needs a `store`."""
-        return self._runs.key()
-
     @property
-    def _runs(self) -> RunStore:
+    def store(self) -> RunStore:
+        """The runs. Raises ValueError where the agent was given no store."""
         if self._store is None:
             raise ValueError("an agent without a store has no runs to load or to go on with")
         return self._store
@@ -311,14 +291,16 @@ class Agent:
                 return run, found
         return None
 
-    def resume_given(self, run: str, **how: Unpack[ExecuteOptions]) -> Solution:
+    def resume_given(self, run: str, **how: Any) -> Solution:
         """Run the last program of a run of `execute` again, as it was: after a person has allowed what paused it.
+
+        `how` is what `execute` takes.
 
         Raises:
             RunEnded: the run is not paused, and no write of it is in doubt.
             UnknownRun, RunTaken, SandboxUnavailable: see `execute`.
         """
-        stored = self.load(run)
+        stored = self.store.load(run)
         doubtful = stored.summary.status == "failed" and any(one.call.outcome == "unknown" for one in stored.calls)
         if not (doubtful or stored.summary.status in ("paused", "interrupted")) or not stored.attempts:
             raise RunEnded(f"run {run} is {stored.summary.status}, not paused; send a program that continues it.")
@@ -329,8 +311,8 @@ class Agent:
         self, run: str, observer: Observer | None, *, task: str = "", ended: bool = False
     ) -> Iterator[RunRecord]:
         """The record of a stored run that goes on, whose tools must call what they called when it began."""
-        self._check_same_tools(self._runs.load(run))
-        stored = self._runs.take(run, ended=ended)
+        self._check_same_tools(self.store.load(run))
+        stored = self.store.take(run, ended=ended)
         with self._watched(stored.summary.id, observer, stored.pins or Pins(), task or stored.summary.task) as record:
             record.past = stored
             yield record
@@ -357,8 +339,6 @@ class Agent:
     def ask(self) -> Ask:
         """The model, chosen on first use."""
         if self._model is None or isinstance(self._model, str):
-            from atc.models import choose
-
             config = self.config
             return choose(
                 self._model or config.model, timeout_seconds=config.model_timeout, max_retries=config.model_retries
@@ -368,20 +348,13 @@ class Agent:
     @cached_property
     def sandbox(self) -> Sandbox:
         """What runs the programs, made on first use."""
-        if self._sandbox is not None:
-            return self._sandbox
-        from sandbox.choose import open_sandbox
-
-        return open_sandbox(self.config.sandbox, policy=self.config.policy)
+        return self._sandbox or open_sandbox(self.config.sandbox, policy=self.config.policy)
 
     def finder(self, ask: Ask | None) -> Retriever:
         """Search over the toolbox: `ask` answers what the configured method asks a model, by default planned searches.
 
         With None, the configured method if it asks no model, else the best that asks none.
         """
-        from atc.retrieve.finder import open_finder
-        from atc.retrieve.methods import AUTO, read
-
         method = self.config.retrieval
         if method == AUTO and ask is not None:
             method = "planned"
@@ -391,16 +364,12 @@ class Agent:
 
     def word_finder(self) -> Retriever:
         """Search over the toolbox by words alone: it is there at once, where an index by meaning takes minutes."""
-        from atc.retrieve.finder import open_finder, open_index
-
         index = open_index(self.toolbox, replace(self.config, index=None, tools=()), method="bm25")
         return open_finder("bm25", index, self.toolbox, ask=NoModel(), threads=1)
 
     @cached_property
     def _index(self) -> ToolIndex:
         """Built when the first search needs it: a toolbox that fits a prompt never does."""
-        from atc.retrieve.finder import open_index
-
         return open_index(self.toolbox, self.config, method=self.config.retrieval)
 
     def _parts(

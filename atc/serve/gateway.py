@@ -96,7 +96,7 @@ class Gateway:
 
     def __init__(self, agent: Agent, *, key: bytes | None = None, limits: GatewayLimits | None = None) -> None:
         self._agent = agent
-        self._key = key or agent.shared_key()
+        self._key = key or agent.store.key()
         self.limits = limits or GatewayLimits()
         self._results = Results()
         agent.toolbox = agent.toolbox.also([self._results.tool()])
@@ -214,7 +214,7 @@ class Gateway:
 
     def stored(self, handle: str) -> dict[str, Json]:
         """A run with its programs, calls and faults; secrets are placeholders."""
-        run = self._agent.load(self._run_of(handle))
+        run = self._agent.store.load(self._run_of(handle))
         redact = Redactor(RecordedTools(run.protocols))
         redact.learn_run(run)
         attempts = [asdict(attempt) | {"answer": attempt.answer} for attempt in redact.value(run.attempts)]
@@ -265,7 +265,7 @@ class Gateway:
 
     def _resume(self, handle: str, asked: Asked) -> Solution:
         run = self._run_of(handle)
-        stored = self._agent.load(run)
+        stored = self._agent.store.load(run)
         if stored.summary.status == "solved":  # a person has resumed it from the command line
             return Solution(
                 task=stored.summary.task,
