@@ -23,7 +23,7 @@ from ray.cluster_utils import Cluster  # noqa: E402 - needs ray
 
 import atc  # noqa: E402
 from atc import cluster as scale  # noqa: E402
-from atc.cli.pool import portable  # noqa: E402
+from atc.cli.wiring import portable  # noqa: E402
 from atc.config import Config, CredentialEntry  # noqa: E402
 from atc.retrieve.document import ToolDocument  # noqa: E402
 from atc.retrieve.expand import expand_all  # noqa: E402

@@ -27,9 +27,9 @@ from atc.cli.options import (
     workers_option,
 )
 from atc.cli.output import print_json, print_text, say
-from atc.cli.pool import Shared, open_pool
 from atc.cli.progress import bar
 from atc.cli.settings import load_config
+from atc.cli.wiring import Shared, open_pool
 from atc.config import SETTINGS, Config, public
 from atc.models.prices import Price, price_of
 from atc.side_by_side import Pool

@@ -20,9 +20,8 @@ import click
 from atc.cli.main import EXTRAS
 from atc.cli.options import json_option, workers_option
 from atc.cli.output import print_json, print_text
-from atc.cli.pool import Shared
 from atc.cli.settings import load_config
-from atc.cli.wiring import open_store
+from atc.cli.wiring import Shared, open_store
 from atc.config import Config, without_password
 from atc.models import openai
 from atc.models.fetch import LOCAL_MODELS, whereabouts

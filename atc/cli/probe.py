@@ -14,11 +14,11 @@ import click
 
 from atc.cli.options import AT_LEAST_ONE, POSITIVE, jobs_option, json_option, servers_options, workers_option
 from atc.cli.output import has_person, say
-from atc.cli.pool import open_pool
 from atc.cli.probe_check import check_again
 from atc.cli.probe_report import conclude, probing_bar, show_plan, tool_lines
 from atc.cli.probe_sources import Many, conclude_many, open_model, own, probe_many, recall, require_named
 from atc.cli.settings import load_config
+from atc.cli.wiring import open_pool
 from atc.config import Config
 from atc.terminal import count
 from probing.gate import plan

@@ -14,9 +14,8 @@ from typing import Any
 import click
 
 from atc.cli.output import print_result, say
-from atc.cli.pool import portable
 from atc.cli.progress import bar, told_in_tenths
-from atc.cli.wiring import choose_model, invoke_settings
+from atc.cli.wiring import choose_model, invoke_settings, portable
 from atc.config import Config
 from atc.models import openai
 from atc.side_by_side import Pool, as_done

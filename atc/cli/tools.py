@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -31,11 +31,10 @@ from atc.terminal import count
 from protocols.errors import CredentialMissing, ToolError, docs_page
 from protocols.export import mcp_tool, to_openapi
 from protocols.files import write_whole
-from protocols.jsontypes import Json, JsonObject, loads
+from protocols.jsontypes import Json, loads
 from protocols.judge import violations
-from protocols.protocol import HttpBinding, dump, spelled
+from protocols.protocol import HttpBinding, ToolProtocol, dump, spelled
 from protocols.render import FULL, stubs
-from protocols.schema import resolve
 from protocols.toolbox import Tool, Toolbox
 from protocols.words import alike
 from sandbox.errors import Paused
@@ -216,59 +215,52 @@ def read_arguments(words: Sequence[str], tool: Tool) -> dict[str, Json]:
     Raises:
         click.UsageError: a word, a name or a value that does not fit, or one that is missing.
     """
-    given = _object(tool) if list(words) == ["-"] else [_value(word, tool) for word in words]
-    values = dict(given)
-    if len(values) < len(given):
-        raise click.UsageError("an argument is given twice; write a list as NAME:=JSON")
-    missing = [name for name in tool.protocol.parameters if name in tool.protocol.required - set(values)]
-    if missing:
+    protocol, values = tool.protocol, dict[str, Json]()
+    for name, value, spelled_out in _given(words):
+        original = name if name in protocol.parameters else tool.arguments.get(name)
+        if original is None:
+            near = alike(name, protocol.parameters)
+            takes = ", ".join(map(repr, protocol.parameters)) or "none"
+            hint = f"did you mean {near[0]!r}?" if near else f"it takes {takes}"
+            raise click.UsageError(f"{tool.alias} has no argument {name!r}; {hint}")
+        if original in values:
+            raise click.UsageError("an argument is given twice; write a list as NAME:=JSON")
+        values[original] = value if spelled_out else _spelled(str(value), original, protocol)
+    if missing := [name for name in protocol.parameters if name in protocol.required - set(values)]:
         raise click.UsageError(f"{tool.alias} needs {', '.join(map(repr, missing))}; write {missing[0]}=VALUE")
-    for violation in violations(tool.protocol.input_schema, values):
+    for violation in violations(protocol.input_schema, values):
         where = f"the argument {violation.path!r}: " if violation.path else ""
         raise click.UsageError(f"{where}{violation.message}")
     return values
 
 
-def _object(tool: Tool) -> list[tuple[str, Json]]:
-    document = _json(read_stdin(), "stdin")
-    if not isinstance(document, dict):
-        raise click.UsageError("the arguments on stdin must be one JSON object")
-    return [(_original(name, tool), value) for name, value in document.items()]
+def _given(words: Sequence[str]) -> Iterator[tuple[str, Json, bool]]:
+    """Each argument's name and value, and whether that is JSON; else it is text that the schema says how to read."""
+    if list(words) == ["-"]:
+        document = _json(read_stdin(), "stdin")
+        if not isinstance(document, dict):
+            raise click.UsageError("the arguments on stdin must be one JSON object")
+        yield from ((name, value, True) for name, value in document.items())
+        return
+    for word in words:
+        name, separator, text = word.partition("=")
+        if not separator:
+            raise click.UsageError(f"{word!r} is no argument; write NAME=VALUE, or NAME:=JSON")
+        plain = name.removesuffix(":")
+        yield plain, (text if plain == name else _json(text, plain)), plain != name
 
 
-def _value(word: str, tool: Tool) -> tuple[str, Json]:
-    """The argument's original name, and what the word says of it."""
-    name, separator, text = word.partition("=")
-    if not separator:
-        raise click.UsageError(f"{word!r} is no argument; write NAME=VALUE, or NAME:=JSON")
-    original = _original(name.removesuffix(":"), tool)
-    if name.endswith(":"):
-        return original, _json(text, original)
-    root = tool.protocol.input_schema
-    return original, _spelled(text, resolve(tool.protocol.parameters[original], root), root)
-
-
-def _original(name: str, tool: Tool) -> str:
-    """The argument's original name, from it or from its alias."""
-    known = tool.protocol.parameters
-    original = name if name in known else tool.arguments.get(name)
-    if original is None:
-        near = alike(name, known)
-        hint = f"did you mean {near[0]!r}?" if near else f"it takes {', '.join(map(repr, known)) or 'none'}"
-        raise click.UsageError(f"{tool.alias} has no argument {name!r}; {hint}")
-    return original
-
-
-def _spelled(text: str, schema: JsonObject, root: JsonObject) -> Json:
-    """What `text` spells: a JSON value where `schema` takes that one, else a text, or a list of one text."""
-    whole: JsonObject = {**{key: root[key] for key in ("$defs", "definitions") if key in root}, **schema}
+def _spelled(text: str, name: str, protocol: ToolProtocol) -> Json:
+    """What `text` spells: JSON where the argument takes that value, else a text, or a list of one text."""
+    root = protocol.input_schema
+    schema = {**{key: root[key] for key in ("$defs", "definitions") if key in root}, **protocol.parameters[name]}
     try:
         value = loads(text)
     except (ValueError, RecursionError):
         value = text
     if isinstance(value, str):
         value = text  # a quoted text keeps its quotes, as `name:=` would take them
-    return next((one for one in (value, text, [text]) if not violations(whole, one)), value)
+    return next((one for one in (value, text, [text]) if not violations(schema, one)), value)
 
 
 def _json(text: str, name: str) -> Json:

@@ -10,10 +10,9 @@ import click
 
 from atc.cli import options
 from atc.cli.output import print_columns, print_json, print_result, print_text, say
-from atc.cli.pool import Shared, SharedModel, open_pool
 from atc.cli.progress import bar
 from atc.cli.settings import load_config
-from atc.cli.wiring import choose_model, open_toolbox
+from atc.cli.wiring import Shared, SharedModel, choose_model, open_pool, open_toolbox
 from atc.retrieve.document import documents
 from atc.retrieve.expand import expand_all
 from atc.retrieve.finder import open_finder, open_index, spelled_out
