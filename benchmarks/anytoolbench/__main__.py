@@ -1,6 +1,5 @@
 """Make queries that take APIs of several categories, each with a solution that was verified (AnyTool, A.8).
 
-    python -m benchmarks.anytoolbench --data ../shared/data/stabletoolbench --queries 5 --out queries.jsonl
     python -m benchmarks.anytoolbench --tools spotify.json --tools tmdb.json --queries 20 --out queries.jsonl
 
 The model explores the APIs in at most 20 calls, tries some out, and writes a query of at least 30 words over 2 to 5
@@ -13,8 +12,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from contextlib import ExitStack
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +23,7 @@ from atc.cli.progress import bar
 from atc.cli.settings import load_config
 from atc.cli.wiring import choose_model, open_toolbox
 from atc.retrieve.asking import Tally
-from benchmarks.anytoolbench.construct import construct
-from benchmarks.anytoolbench.pool import ApiPool, pool_of_data, pool_of_toolbox
+from benchmarks.anytoolbench.construct import ApiPool, construct, pool_of
 from benchmarks.runner import Rows, suite
 from protocols.ask import Ask
 
@@ -34,23 +32,16 @@ TRIES = 3
 
 
 @suite
-@click.option("--data", type=click.Path(path_type=Path), help="StableToolBench; responses are made of its templates.")
 @click.option("--tools", multiple=True, metavar="SRC", help="Sources of tools; repeatable.")
 @click.option("--queries", type=click.IntRange(1), default=10, show_default=True, help="Queries wanted.")
 @click.option("--out", type=click.Path(path_type=Path), required=True)
 @click.option("--seed", type=int, default=0, show_default=True)
 @click.option("--model", metavar="NAME")
-def main(
-    data: Path | None, tools: tuple[str, ...], queries: int, out: Path, seed: int, model: str | None
-) -> dict[str, Any]:
+def main(tools: tuple[str, ...], queries: int, out: Path, seed: int, model: str | None) -> dict[str, Any]:
     config = load_config({"model": model, "tools": tools})[0]
-    with ExitStack() as stack:
-        if data is not None:
-            pool = pool_of_data(data, seed=seed)
-        else:
-            pool = pool_of_toolbox(stack.enter_context(open_toolbox(config, talk=click.echo)))
+    with open_toolbox(config, talk=partial(click.echo, err=True)) as toolbox:
         ask = choose_model(config)
-        rows = make_queries(pool, ask, out, count=queries, seed=seed)
+        rows = make_queries(pool_of(toolbox), ask, out, count=queries, seed=seed)
     return {"suite": "anytoolbench", "model": ask.name, "out": str(out), **figures(rows)}
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -12,11 +13,14 @@ from atc import prompt_files
 from atc.retrieve import hierarchy as listing
 from atc.retrieve.agents import FUNCTIONS, Agent, Function, Mistake, Options, Search, perform, schema
 from atc.retrieve.asking import a_list, a_text, an_object, json_object, one_text
-from atc.retrieve.hierarchy import spelled
-from benchmarks.anytoolbench.pool import ApiPool, CallFailed
+from atc.retrieve.document import ToolDocument
+from atc.retrieve.hierarchy import Hierarchy, spelled
 from protocols.abridge import abridged, clipped
 from protocols.ask import Ask, Message
+from protocols.errors import AtcError, ToolError
 from protocols.jsontypes import Json, JsonObject
+from protocols.toolbox import Tool, Toolbox
+from sandbox.contract import BadArguments, contract
 
 EXPLORING = ("get_tools_in_category", "get_tool_descriptions", "get_APIs_in_tool", "get_API_detail")
 KINDS = ("missing information", "fake parameters", "names an API", "unreasonable")
@@ -31,6 +35,84 @@ _REPLY_TOKENS, _VERDICT_TOKENS = 1500, 300
 _LONGEST_TEXT, _LINE, _LETTERS = 1500, 300, 3
 _NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
 fill = partial(prompt_files.fill, "benchmarks.anytoolbench.prompts")
+
+
+class TooFewApis(AtcError):
+    """The APIs are of fewer than two categories, and a query takes several."""
+
+
+class CallFailed(Exception):
+    """A call that gave no response; its text says why. `outage`: the service failed, and not the call."""
+
+    def __init__(self, text: str, *, outage: bool = False) -> None:
+        super().__init__(text)
+        self.outage = outage
+
+
+@dataclass(frozen=True)
+class Api:
+    """One API: its document, by whose name it is known here, and the tool that is called."""
+
+    document: ToolDocument
+    tool: Tool
+
+    def call(self, arguments: JsonObject) -> Json:
+        """The response, arguments by their original names.
+
+        Raises:
+            CallFailed: the arguments break the API's protocol, or the call failed.
+        """
+        aliases = {name: alias for alias, name in self.tool.arguments.items()}
+        try:
+            given = {aliases.get(name, name): value for name, value in arguments.items()}
+            return self.tool.call(self.tool.original(contract(self.tool.protocol).accept(given)))
+        except BadArguments as problem:
+            raise CallFailed(str(problem)) from None
+        except ToolError as error:
+            outage = error.status is None or error.status == 429 or error.status >= 500
+            raise CallFailed(str(error), outage=outage) from error
+
+
+class ApiPool(Mapping[str, Api]):
+    """APIs by the names of their documents. Raises TooFewApis."""
+
+    def __init__(self, apis: Iterable[Api]) -> None:
+        self._apis = {api.document.name: api for api in apis}
+        self.hierarchy = Hierarchy.of({name: api.document for name, api in self._apis.items()})
+        places = self.hierarchy.places()
+        self._categories = {name: place.category for place in places for name in self.hierarchy.apis([place])}
+        if len(self.hierarchy.tools) < 2:
+            raise TooFewApis(
+                f"a query takes APIs of 2 categories at least, and the {len(self)} that can be called without writing "
+                f"are of {len(self.hierarchy.tools)}; give more sources of tools."
+            )
+
+    def __getitem__(self, name: str) -> Api:
+        return self._apis[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._apis)
+
+    def __len__(self) -> int:
+        return len(self._apis)
+
+    def categories(self, names: Iterable[str]) -> list[str]:
+        """The categories of APIs, each once."""
+        return list(dict.fromkeys(self._categories[name] for name in names))
+
+
+def pool_of(toolbox: Toolbox) -> ApiPool:
+    """The tools of a toolbox that only read: they are called many times, and again when a solution is verified.
+
+    A tool with neither category nor collection stands in a category that is called like its source.
+    """
+    apis = []
+    for tool in toolbox.values():
+        document = ToolDocument.of(tool)
+        if not tool.protocol.writes:
+            placed = document.category or document.collection
+            apis.append(Api(document if placed else replace(document, category=tool.source), tool))
+    return ApiPool(apis)
 
 
 class Refused(Mistake):
