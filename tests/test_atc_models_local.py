@@ -15,7 +15,7 @@ import pytest
 
 from atc.models import lark, llama
 from atc.models.local import LocalModel, runs_in_circles
-from benchmarks.decoding.tops import TokenPlace, top_tokens
+from benchmarks.decoding.rivals import TokenPlace, top_tokens
 from protocols.ask import Message, Powers
 from protocols.errors import ModelUnavailable
 
@@ -118,7 +118,7 @@ import signal, sys, threading
 from pathlib import Path
 from atc.models import llama
 from atc.models.local import LocalModel
-from benchmarks.decoding.tops import TokenPlace, top_tokens
+from benchmarks.decoding.rivals import TokenPlace, top_tokens
 from protocols.ask import Message
 
 llama._CHILD = Path(sys.argv[1])

@@ -20,7 +20,7 @@ from atc.models.llama import LlamaProcess, LlamaSettings
 from atc.models.local import LocalModel
 from atc.models.openai import OpenAIModel
 from atc.waiting import wait_until
-from benchmarks.decoding.tops import top_tokens
+from benchmarks.decoding.rivals import top_tokens
 from protocols.ask import Message, Powers, forget
 from protocols.errors import OutOfTime
 from tests.decode_calls_lab import TOOLS

@@ -11,18 +11,18 @@ all tokens of failed calls the likeliest alternative that was not tried is put i
 
 from __future__ import annotations
 
+import codecs
 import heapq
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from atc.decode.call import Sampling, Tally, Written, going_on
 from atc.decode.errors import Undecodable
 from atc.decode.formats import CallFormat
 from atc.decode.read import ReadCall, read_call
-from benchmarks.decoding.tops import top_tokens
-from protocols.ask import Ask, Message
+from protocols.ask import Ask, Completion, Message
 from protocols.jsontypes import Json
 from protocols.toolbox import Toolbox
 
@@ -30,6 +30,38 @@ STEPS, ALTERNATIVES = 5, 10
 """Steps back at most, and tokens that are looked at in each place."""
 _SPECIAL = re.compile(r"<\|[^|]*\|>|</s>|.*�.*", re.DOTALL)
 """Tokens that end a reply or hold a part of a character: nothing can continue them."""
+
+
+@dataclass(frozen=True, slots=True)
+class TokenPlace:
+    """A token that was written, its log-probability, and `tops`: the likeliest there as (text, log-probability), best
+    first. The text of a token that ends the reply is empty; of one that holds part of a character, it has U+FFFD.
+    """
+
+    text: str
+    logprob: float
+    tops: tuple[tuple[str, float], ...]
+
+
+def top_tokens(
+    model: Any, messages: Sequence[Message], *, n: int = 10, **options: Json
+) -> tuple[list[TokenPlace], Completion]:
+    """An unconstrained reply of a `LocalModel`, and the `n` likeliest tokens at each of its places.
+
+    A character split between tokens belongs to the last of them.
+    """
+    reply, completion = model.reply(messages, options | {"logprobs": True, "top_logprobs": n})
+    decoder = codecs.getincrementaldecoder("utf-8")("replace")
+    found = []
+    for token in (reply["choices"][0].get("logprobs") or {}).get("content") or ():
+        tops = ((_bytes(top).decode("utf-8", "replace"), float(top["logprob"])) for top in token["top_logprobs"])
+        found.append(TokenPlace(decoder.decode(_bytes(token)), float(token["logprob"]), tuple(tops)))
+    return found, completion
+
+
+def _bytes(token: Mapping[str, Any]) -> bytes:
+    given = token.get("bytes")
+    return bytes(given) if given is not None else str(token["token"]).encode()
 
 
 def fuzzy_call(text: str, tools: Toolbox, form: CallFormat) -> ReadCall:
