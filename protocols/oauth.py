@@ -165,12 +165,12 @@ class SignIn:
         request = HttpRequest(method="POST", url=url, headers=headers, body=urlencode(form).encode())
         origin, _ = split_url(url)
         answer = self._transport.send(request, origin, deadline=time.monotonic() + _TOKEN_SECONDS)
-        problem = f"{url} answered without access_token"
         if isinstance(answer, Lost):
             problem = answer.problem
         elif answer.status != 200:
             problem = f"{origin.netloc} answered {answer.status}: {one_line(essence(answer), limit=200)}"
         else:
+            problem = f"{url} answered without access_token"
             with suppress(ValueError):
                 found = parse(text_of(answer))
                 if isinstance(found, dict) and isinstance(found.get("access_token"), str):
@@ -183,9 +183,7 @@ def _flow(name: str, credential: Credential, scheme: Mapping[str, Any]) -> tuple
 
     By the user's settings, or else by what the document declares, at hosts that the credential lists.
     """
-    flows = scheme.get("flows")
-    flows = flows if isinstance(flows, Mapping) else {}
-    code, own = flows.get("authorizationCode", {}), flows.get("clientCredentials", {})
+    code, own = _part(scheme, "flows", "authorizationCode"), _part(scheme, "flows", "clientCredentials")
     with_browser = bool(credential.authorization_url or code) and not (credential.client_secret and own)
     flow = code if with_browser else own
     page = credential.authorization_url or str(flow.get("authorizationUrl", "")) if with_browser else ""
@@ -205,6 +203,13 @@ def _flow(name: str, credential: Credential, scheme: Mapping[str, Any]) -> tuple
                 f"the credential {name!r} is given at {address(origin)!r}, which it is not configured for; if you "
                 f"trust that host, add {address(origin)!r} to credentials.{name}.hosts in your own settings file."
             )
-    listed = flow.get("scopes")
-    scopes = credential.scopes or (tuple(listed) if isinstance(listed, Mapping) else ())
+    scopes = credential.scopes or tuple(_part(flow, "scopes"))
     return token_url, page, {"scope": " ".join(scopes)} if scopes else {}
+
+
+def _part(document: Mapping[str, Any], *keys: str) -> Mapping[str, Any]:
+    """The object at these keys; empty where a document has none there."""
+    for key in keys:
+        found = document.get(key)
+        document = found if isinstance(found, Mapping) else {}
+    return document

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from http.client import responses
+from typing import Literal
 
 from protocols.errors import Outcome
 from protocols.jsontypes import Json, JsonObject, dumps, loads
@@ -75,26 +77,26 @@ def read(answer: Answer, schema: JsonObject | None, *, mask: Callable[[str], str
     """
     if answer.status in (204, 205) or not answer.body.strip():
         return None
-    top = resolve(schema, schema) if schema else {}
-    wanted = types(top)
+    wanted = types(resolve(schema, schema)) if schema else ()
     says_json = answer.media_type == "application/json" or answer.media_type.endswith("+json")
-    problem = ""
     try:
-        value = parse(_decoded(answer, strict=True))
-        # A tool declared to give text gives `12`, not 12, unless its answer calls itself JSON.
-        return value if says_json or wanted != ("string",) else _decoded(answer, strict=True)
+        text = text_of(answer, errors="strict")
+        value = parse(text)
     except ValueError as error:
-        problem = str(error)
+        expected = f"valid JSON ({error})" if says_json else "JSON"
+    else:  # a tool declared to give text gives `12`, not 12, unless its answer calls itself JSON
+        return text if wanted == ("string",) and not says_json else value
     # What says nothing of types allows a string, and a tool declared to answer nothing promises no JSON.
-    if says_json or (wanted and "string" not in wanted and wanted != ("null",)):
-        kind = f"valid JSON ({problem})" if says_json else "JSON"
-        raise Unreadable(f"expected {kind}, got {_described(answer, mask)}")
-    try:
-        if b"\0" not in answer.body:
-            return _decoded(answer, strict=not answer.media_type.startswith("text/"))
-    except ValueError:
-        pass
-    raise Unreadable(f"expected text or JSON, got {_described(answer, mask)}")
+    if not says_json and ("string" in wanted or wanted in ((), ("null",))):
+        expected = "text or JSON"
+        with suppress(ValueError):
+            if b"\0" not in answer.body:
+                return text_of(answer, errors="replace" if answer.media_type.startswith("text/") else "strict")
+    kind = answer.media_type or "a body without a media type"
+    came = f"{len(answer.body):,} bytes that are not text"
+    if b"\0" not in answer.body[:1000]:
+        came = f"'{one_line(mask(text_of(answer)[:1000]), limit=120)}'"
+    raise Unreadable(f"expected {expected}, got {kind}: {came}")
 
 
 def parse(text: str) -> Json:
@@ -124,17 +126,27 @@ def essence(answer: Answer) -> str:
     """What an error's body says, in one line not yet shortened: of JSON its `detail`, `message` or `error`."""
     text = text_of(answer)
     try:
-        said = _essence(parse(text), depth=6)
+        text = _essence(parse(text), depth=6)
     except ValueError:
         if "html" in answer.media_type or text.lstrip()[:9].lower() in ("<!doctype", "<html"):
             text = re.sub(r"<(script|style)\b.*?(</\1>|\Z)|<[^>]*(>|\Z)", " ", text, flags=re.DOTALL | re.IGNORECASE)
-        said = text
-    return said if said.strip() else phrase(answer.status)
+    return text if text.strip() else phrase(answer.status)
 
 
-def text_of(answer: Answer) -> str:
-    """The body as text, what cannot be decoded replaced."""
-    return _decoded(answer, strict=False)
+def text_of(answer: Answer, *, errors: Literal["replace", "strict"] = "replace") -> str:
+    """The body as text, by the charset it declares, else as JSON's own rules have it: UTF-8, 16 or 32.
+
+    What cannot be decoded is replaced, or with `strict` a `ValueError`.
+    """
+    found = re.search(r'charset\s*=\s*"?([\w-]+)', answer.headers.get("content-type", ""), re.IGNORECASE)
+    # Python knows codecs that are no charsets (`zlib`, `idna`); a server does not get to choose among those.
+    named = found[1].lower() if found and _CHARSET.fullmatch(found[1].lower()) else "utf-8"
+    if named in ("utf-8", "utf8"):  # a byte order mark is no part of the text
+        named = json.detect_encoding(answer.body)
+    try:
+        return answer.body.decode(named, errors)
+    except UnicodeDecodeError as error:
+        raise ValueError(f"invalid {named} at byte {error.start}") from None
 
 
 def one_line(text: str, *, limit: int = MAX_ERROR_TEXT) -> str:
@@ -153,26 +165,6 @@ def retry_after(answer: Answer) -> float | None:
 def phrase(status: int) -> str:
     """What HTTP calls a status."""
     return responses.get(status, "no explanation")
-
-
-def _decoded(answer: Answer, *, strict: bool) -> str:
-    """The body as text, by the charset it declares, else as JSON's own rules have it: UTF-8, 16 or 32."""
-    found = re.search(r'charset\s*=\s*"?([\w-]+)', answer.headers.get("content-type", ""), re.IGNORECASE)
-    # Python knows codecs that are no charsets (`zlib`, `idna`); a server does not get to choose among those.
-    named = found[1].lower() if found and _CHARSET.fullmatch(found[1].lower()) else None
-    if named in (None, "utf-8", "utf8"):  # a byte order mark is no part of the text
-        named = json.detect_encoding(answer.body)
-    try:
-        return answer.body.decode(named, "strict" if strict else "replace")
-    except UnicodeDecodeError as error:
-        raise ValueError(f"invalid {named} at byte {error.start}") from None
-
-
-def _described(answer: Answer, mask: Callable[[str], str]) -> str:
-    kind = answer.media_type or "a body without a media type"
-    if b"\0" in answer.body[:1000]:
-        return f"{kind}: {len(answer.body):,} bytes that are not text"
-    return f"{kind}: '{one_line(mask(text_of(answer)[:1000]), limit=120)}'"
 
 
 def _essence(value: Json, *, depth: int) -> str:

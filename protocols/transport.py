@@ -142,10 +142,6 @@ _POOLS = {"http": _HttpPool, "https": _HttpsPool}
 
 
 class _Adapter(HTTPAdapter):
-    def init_poolmanager(self, *args: Any, **kwargs: Any) -> None:
-        super().init_poolmanager(*args, **kwargs)
-        self.poolmanager.pool_classes_by_scheme = _POOLS
-
     def proxy_manager_for(self, proxy: str, **kwargs: Any) -> Any:
         manager = super().proxy_manager_for(proxy, **kwargs)
         if not proxy.lower().startswith("socks"):  # SOCKS has connections of its own
@@ -165,6 +161,7 @@ class Transport:
         """Hosts that were found there."""
         self._homes = homes
         self._adapter = _Adapter(pool_connections=32, pool_maxsize=_KEPT)
+        self._adapter.poolmanager.pool_classes_by_scheme = _POOLS
         self._max_body = max_body_bytes
         self._routes: dict[Origin, Mapping[str, Any]] = {}
 
