@@ -12,14 +12,14 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from types import FrameType
 from typing import Literal
+from urllib.parse import urlsplit
 
 from probing.kinds import kind_of, reads
 from probing.ledger import Ledger
 from probing.samples import Arguments, Log, ProbeSettings, Purpose, Sample, Watch, unwatched
 from protocols.errors import AtcError, ToolError, docs_page
 from protocols.jsontypes import Json, JsonObject
-from protocols.origin import split_url
-from protocols.protocol import HttpBinding, McpBinding, PythonBinding, ToolProtocol, spelled
+from protocols.protocol import HttpBinding, PythonBinding, ToolProtocol, spelled
 from protocols.schema import resolve, types
 from protocols.secrets import names_secrets
 from protocols.toolbox import Tool, Toolbox
@@ -60,11 +60,10 @@ class PlannedTool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """What may be called, in the toolbox's order; `total` bounds all calls together, `rate` those of a second."""
+    """What may be called, in the toolbox's order; `total` bounds all calls together."""
 
     tools: tuple[PlannedTool, ...]
     total: int
-    rate: float | None
 
     @property
     def hosts(self) -> Mapping[str, int]:
@@ -94,8 +93,7 @@ def plan(toolbox: Toolbox, settings: ProbeSettings, log: Log | None = None) -> P
         tools.append(PlannedTool(name=protocol.name, reads=reads(protocol), how=how, host=host,
                                  at_most=0 if reason else most, why_not=reason))  # fmt: skip
     total = sum(tool.at_most for tool in tools)
-    total = total if left is None else min(left, total)
-    return Plan(tools=tuple(tools), total=total, rate=settings.requests_per_second)
+    return Plan(tools=tuple(tools), total=total if left is None else min(left, total))
 
 
 def why_not(protocol: ToolProtocol, settings: ProbeSettings) -> str:
@@ -110,19 +108,9 @@ def why_not(protocol: ToolProtocol, settings: ProbeSettings) -> str:
 
 
 def host_of(protocol: ToolProtocol) -> str:
-    """What is called: `api.example.org`, with the port where it is not the scheme's own; `MCP git`, `Python shop`."""
-    match protocol.binding:
-        case HttpBinding() as http:
-            try:
-                return split_url(http.url)[0].netloc
-            except ValueError:
-                return http.url
-        case McpBinding() as mcp:
-            return f"MCP {mcp.server}"
-        case PythonBinding() as python:
-            return f"Python {python.module}"
-        case _:
-            return ""
+    """What is called: `api.example.org`, with its port; `MCP git`, `Python shop`."""
+    binding = protocol.binding
+    return urlsplit(binding.url).netloc if isinstance(binding, HttpBinding) else spelled(binding).partition(":")[0]
 
 
 class NotCalled(AtcError):

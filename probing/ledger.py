@@ -147,7 +147,7 @@ class Ledger:
         self.kinds: dict[str, Kind] = {n: "create" if why == UNTOLD else kind for n, (kind, why) in told.items()}
         self._writes = {n for n, p in protocols.items() if not reads(p) and self.kinds[n] != "read"}
         self._nouns = {name: noun_made(protocol) for name, protocol in protocols.items()}
-        self._words = {name: {noun, *words_of(protocols[name])} for name, noun in self._nouns.items()}
+        self._words = {name: {noun, *nouns_of(protocols[name])} for name, noun in self._nouns.items()}
         self._made: list[Made] = []
         self._met: dict[Id, int] = {}
         self._held: dict[str, set[str]] = {}
@@ -479,10 +479,10 @@ def noun_made(protocol: ToolProtocol) -> str:
             if words := words[is_verb(words[0]) :]:
                 return singular("_".join(words))
         return singular(fixed[-1]) if fixed else ""
-    return next(iter(words_of(protocol)[::-1]), "")
+    return next(iter(nouns_of(protocol)[::-1]), "")
 
 
-def words_of(protocol: ToolProtocol) -> list[str]:
+def nouns_of(protocol: ToolProtocol) -> list[str]:
     """The nouns of a tool's name up to the first preposition, singular."""
     words = snake(protocol.name).split("_")
     end = next((n for n, word in enumerate(words) if word in _PREPOSITIONS and n), len(words))

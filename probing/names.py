@@ -12,11 +12,10 @@ from typing import Any
 
 from protocols.jsontypes import Json
 from protocols.links import field_key, noun_of
-from protocols.protocol import HttpBinding, ToolProtocol
+from protocols.protocol import ToolProtocol
 from protocols.schema import types
 from protocols.secrets import kind_of
 from protocols.words import ID_WORDS, SEARCHES, VAGUE, singular, snake
-from protocols.words import VERBS as NO_NOUNS
 
 _READ: dict[str, dict[str, Any]] = tomllib.loads(files("probing").joinpath("words.toml").read_text(encoding="utf-8"))
 VERBS: dict[str, frozenset[str]] = {kind: frozenset(words.split()) for kind, words in _READ["verbs"].items()}
@@ -124,14 +123,6 @@ def _ends(longer: str, shorter: str) -> bool:
 def words_in(texts: tuple[str, ...]) -> frozenset[str]:
     """The words of texts, in the singular."""
     return frozenset(singular(word) for text in texts for word in re.findall(r"[a-z]+", text[:2_000].lower()))
-
-
-def nouns_of(protocol: ToolProtocol) -> frozenset[str]:
-    """What a tool is about: the words of its name and of its path, in the singular."""
-    text = words_of(protocol.name)
-    if isinstance(protocol.binding, HttpBinding):
-        text += "_" + words_of("/".join(protocol.binding.url.split("?")[0].split("/")[3:]))
-    return frozenset({singular(word) for word in text.split("_")} - NO_NOUNS - {""})
 
 
 def text_of(value: Json) -> str:

@@ -13,6 +13,7 @@ from typing import Any
 from probing.facts import ArgumentFacts, says_something
 from probing.invent import named
 from probing.kinds import kind_of
+from probing.ledger import noun_made, nouns_of
 from probing.names import (
     EQUAL,
     PAGING,
@@ -22,7 +23,6 @@ from probing.names import (
     distance,
     distinctive,
     field_name,
-    nouns_of,
     scalars,
     text_of,
     words_in,
@@ -210,7 +210,7 @@ class _Wanted:
 
     def __init__(self, protocol: ToolProtocol, argument: ArgumentFacts) -> None:
         self.protocol, self.name, self.text = protocol, argument_name(protocol, argument.name), said_of(argument)
-        self.about = nouns_of(protocol)
+        self.about = {noun_made(protocol), *nouns_of(protocol)}
         good = [part for value in good_values(argument) for part in scalars(value)]
         telling = [part for part in good if distinctive(part)][:6]
         self.telling = {text_of(part) for part in telling}

@@ -126,7 +126,7 @@ def probe_command(
             log = stack.enter_context(Log(output))
             own(log, source, output, dry_run=dry_run)
         if output is None or log is None or dry_run:
-            show_plan(plan(loaded.tools, settings, log), as_json=as_json)
+            show_plan(plan(loaded.tools, settings, log), flags["rate"], as_json=as_json)
             return
         recall(loaded.recorded, log)
         settings = allowed(loaded.tools, settings, log)

@@ -19,12 +19,12 @@ _MOST_SHOWN = 12
 """Tools without a response that the summary lists; the coverage report has all."""
 
 
-def show_plan(plan: Plan, *, as_json: bool) -> None:
+def show_plan(plan: Plan, rate: float, *, as_json: bool) -> None:
     """Print the plan: a line a tool, and what it comes to."""
     if as_json:
         hosts = [{"host": host, "at_most": most} for host, most in plan.hosts.items()]
         tools = [asdict(tool) for tool in plan.tools]
-        print_json({"tools": tools, "hosts": hosts, "total": plan.total, "requests_per_second": plan.rate})
+        print_json({"tools": tools, "hosts": hosts, "total": plan.total, "requests_per_second": rate})
         return
     called = [tool for tool in plan.tools if tool.at_most]
     skipped = [tool for tool in plan.tools if not tool.at_most]
@@ -34,8 +34,8 @@ def show_plan(plan: Plan, *, as_json: bool) -> None:
         f"{count(len(called), 'tool')} of {len(plan.tools)} would be called{writes}; {len(skipped)} would not."
     )
     for host, most in plan.hosts.items():
-        rate = "" if plan.rate is None or host.startswith("Python ") else f", no more than {plan.rate:g} in a second"
-        lines.append(f"{host}: at most {count(most, 'call')}{rate}")
+        pace = "" if host.startswith("Python ") else f", no more than {rate:g} in a second"
+        lines.append(f"{host}: at most {count(most, 'call')}{pace}")
     print_text("\n".join([*lines, f"In all at most {count(plan.total, 'call')}."]))
 
 
