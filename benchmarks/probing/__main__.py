@@ -21,18 +21,18 @@ from atc.cli.probe_sources import open_model
 from atc.cli.progress import bar
 from atc.cli.settings import load_config
 from benchmarks.bfcl import CLASSES
-from benchmarks.probing import bfcl, real, registry, toolflow
+from benchmarks.probing import registry, suites
 from benchmarks.probing.runs import Options, summed
 from benchmarks.probing.score import Row
-from benchmarks.probing.services import SERVICES
+from benchmarks.probing.suites import SERVICES
 from benchmarks.runner import suite
 from toolflow_bench.services.service import NAMES
 
 MEASURES: dict[str, Callable[[str, Options], Row]] = {
-    "toolflow": toolflow.measure,
-    "writes": partial(toolflow.measure, writes=True),
-    "real": real.measure,
-    "bfcl": bfcl.measure,
+    "toolflow": suites.toolflow,
+    "writes": partial(suites.toolflow, writes=True),
+    "real": suites.real,
+    "bfcl": suites.bfcl,
     "registry": registry.measure,
 }
 
@@ -54,13 +54,13 @@ def left_behind(rows: Sequence[Row]) -> Row:
 
 
 @suite
-@click.option("--suite", "suites", multiple=True, type=click.Choice(list(MEASURES)), help="Repeatable. Default: all.")
+@click.option("--suite", "chosen", multiple=True, type=click.Choice(list(MEASURES)), help="Repeatable. Default: all.")
 @click.option("--services", multiple=True, metavar="NAME", help="These services alone; repeatable.")
 @click.option("--model", default="none", show_default=True, help="Who suggests: none, 'local', or a model's name.")
 @click.option("--calls", type=click.IntRange(1), default=15, show_default=True, help="Calls of one tool, at most.")
 @click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="Folder of the probed protocols.")
 def main(
-    suites: tuple[str, ...], services: tuple[str, ...], model: str, calls: int, out: Path | None
+    chosen: tuple[str, ...], services: tuple[str, ...], model: str, calls: int, out: Path | None
 ) -> dict[str, Any]:
     config = load_config({"model": model})[0]
     folder = out or config.state_dir / "bench" / "probing"
@@ -68,10 +68,10 @@ def main(
     parts = {}
     with open_model(config) as ask:
         options = Options(out=folder, cache=config.cache_dir, per_tool=calls, model=model, ask=ask)
-        for name in suites or MEASURES:
-            chosen, rows = [one for one in units(name) if one in services or not services], {}
-            with bar(name, total=len(chosen)) as watch:
-                for done, unit in enumerate(chosen, start=1):
+        for name in chosen or MEASURES:
+            mine, rows = [one for one in units(name) if one in services or not services], {}
+            with bar(name, total=len(mine)) as watch:
+                for done, unit in enumerate(mine, start=1):
                     rows[unit] = MEASURES[name](unit, replace(options, out=folder / name))
                     watch(done)
             total = left_behind if name == "registry" else summed

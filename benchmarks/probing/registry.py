@@ -21,7 +21,7 @@ import requests
 from benchmarks.local import ATC, ROOT
 from benchmarks.probing.runs import Options
 from benchmarks.probing.score import Row
-from benchmarks.probing.services import SERVICES, started
+from benchmarks.probing.suites import SERVICES, started
 
 _VOLATILE = frozenset({"last_activity", "last_modified", "etag"})
 """Fields that change by themselves, and of what holds other things when something is made there."""
@@ -35,8 +35,7 @@ def measure(unit: str, options: Options) -> Row:
     """
     service, folder = SERVICES[unit], options.out / unit
     shutil.rmtree(folder, ignore_errors=True)
-    with started(unit, folder) as port:
-        url = f"http://127.0.0.1:{port}"
+    with started(unit, folder) as url:
         for path, body in service.get("makes", {}).items():
             requests.put(url + path, json=body, timeout=30).raise_for_status()
         before = _shown(url, service["shows"])

@@ -35,21 +35,12 @@ class Options:
 
 @dataclass(frozen=True, kw_only=True)
 class Probing:
-    """What was given, what was called, and what came of it."""
+    """What was called, what came of it, and what was `spent`: calls in all and per tool, and the time they took."""
 
-    given: Sequence[ToolProtocol]
     samples: Sequence[Sample]
     protocols: Mapping[str, ToolProtocol]
     stopped: Mapping[str, str]
-    seconds: float
-    cpu_seconds: float
-
-    @property
-    def spent(self) -> Row:
-        """Calls in all and per tool, and the time that they took."""
-        by_tool = [sum(sample.tool == tool.name for sample in self.samples) for tool in self.given]
-        calls = {"total": sum(by_tool), "mean": round(sum(by_tool) / max(len(by_tool), 1), 4), "max": max(by_tool)}
-        return {"calls": calls, "seconds": self.seconds, "cpu_seconds": self.cpu_seconds}
+    spent: Row
 
 
 def run_probing(given: Sequence[ToolProtocol], folder: Path, *, name: str, writes: bool, options: Options) -> Probing:
@@ -74,14 +65,13 @@ def probe_toolbox(toolbox: Toolbox, folder: Path, *, writes: bool, options: Opti
         probed = probe(toolbox, log, settings=settings, ask=options.ask)
         samples = tuple(log.samples)
     written = write(folder / "protocols", probed, keep_values=True)
-    return Probing(
-        given=[tool.protocol for tool in toolbox.values()],
-        samples=samples,
-        protocols=written.protocols,
-        stopped=probed.stopped,
-        seconds=round(time.perf_counter() - began, 2),
-        cpu_seconds=round(time.process_time() - cpu, 2),
-    )
+    by_tool = [sum(sample.tool == tool.protocol.name for sample in samples) for tool in toolbox.values()]
+    spent = {
+        "calls": {"total": sum(by_tool), "mean": round(sum(by_tool) / len(by_tool), 4), "max": max(by_tool)},
+        "seconds": round(time.perf_counter() - began, 2),
+        "cpu_seconds": round(time.process_time() - cpu, 2),
+    }
+    return Probing(samples=samples, protocols=written.protocols, stopped=probed.stopped, spent=spent)
 
 
 def strip(protocols: Iterable[ToolProtocol]) -> list[ToolProtocol]:
