@@ -28,7 +28,7 @@ from atc.cli.settings import load_config
 from atc.cli.wiring import choose_model
 from atc.config import Config, public
 from atc.meter import BudgetSpent, Meter
-from atc.repair import correction
+from atc.repair import Way, correction
 from atc.synthesize import parse
 from atc.types import Attempt, Fault, Program, Solution
 from benchmarks.blame.gold import NoObservation, observe
@@ -52,7 +52,7 @@ from toolflow_bench.task import Task
 from toolflow_bench.workers import WorldLike, agree_to_all, answered, offered
 from toolflow_bench.world import World
 
-ARMS = ("traceback", "reflection", "facts")
+ARMS: tuple[Way, ...] = ("traceback", "reflection", "facts")
 """`traceback`: a plain code agent; the program runs unchecked, the model reads Python's traceback, and the next program
 runs all calls again. `reflection`: the same, with the paper's attributable reflection. `facts`: atc as it is."""
 _SETTINGS = ("docs", "max_tools", "max_repairs", "max_calls", "prompt_tokens", "sandbox", "decoding")
@@ -97,7 +97,7 @@ class Bench:
         self._world, self._ask, self._sandbox, self._programs = world, ask, sandbox, programs
         self.config = replace(config, samples=1, strategy="chain", allow_writes=("all",))
 
-    def answer(self, arm: str, item: Item, /, *, seed: int, repeat: int = 0, max_seconds: float | None) -> Answered:  # noqa: ARG002
+    def answer(self, arm: Way, item: Item, /, *, seed: int, repeat: int = 0, max_seconds: float | None) -> Answered:  # noqa: ARG002
         """What becomes of an item in an arm.
 
         Raises:
@@ -252,7 +252,7 @@ def main(count: int, seed: int, model: str | None, timeout: float, out: Path | N
         bench = Bench(world, ask=ask, sandbox=sandbox, config=config, programs=programs)
         every = public(bench.config)
         settings = {"timeout": timeout, "sample": count} | {key: every[key] for key in _SETTINGS}
-        about = {"suite": "repair-mutants", "model": ask.name, "seed": seed}
+        about: dict[str, Any] = {"suite": "repair-mutants", "model": ask.name, "seed": seed}
         data = digest([item.question for item in items])
         header = Header(**about, data=data, version=__version__, settings=settings)
         files = {name: folder / f"{name}.jsonl" for name in ARMS}

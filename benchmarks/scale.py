@@ -224,7 +224,8 @@ def index(count: int, embedder: str) -> dict[str, Any]:
         models.embed(["warm up"])
         for elsewhere in (None, partial(pool, embed)):
             begun = time.monotonic()
-            made.append(ToolIndex.build(perturbed(count, seed=0), embedder=models, embed_all=elsewhere).dense)
+            built = ToolIndex.build(perturbed(count, seed=0), embedder=models, embed_all=elsewhere)
+            made += [built.dense] if built.dense is not None else []
             seconds.append(round(time.monotonic() - begun, 1))
     here, there = ([hits.positions.tolist() for hits in dense.top(queries, n=10)] for dense in made)
     differing = sum(left != right for left, right in zip(here, there, strict=True))

@@ -7,6 +7,7 @@ import random
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from atc.paths import general, text
 from benchmarks.blame.gold import Gold, Truth
@@ -18,7 +19,7 @@ from toolflow_bench.world import World
 
 LATENCY_MS = 1_000.0
 """What an answer waits at least half of where it is to come too late: the client must be less patient than that."""
-_FAULTS: Mapping[str, Mapping[str, float]] = {
+_FAULTS: Mapping[str, Mapping[str, Any]] = {
     "drift": {"rate_drift": 1.0},
     "http_500": {"rate_500": 1.0},
     "timeout": {"latency_ms": LATENCY_MS},

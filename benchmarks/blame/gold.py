@@ -14,13 +14,14 @@ import io
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from atc.paths import Path, at, general, text
 from protocols.errors import ToolError
 from protocols.jsontypes import Json
 from protocols.parsing import parse
 from protocols.toolbox import Tool, Toolbox
+from sandbox.trace import ToolCall
 from toolflow_bench.task import Task
 
 _PLAIN = (ast.Name, ast.Attribute, ast.Call, ast.BinOp, ast.IfExp, ast.Compare, ast.BoolOp, ast.GeneratorExp)
@@ -45,7 +46,7 @@ class Truth:
     last_line: int
     call: int | None = None
 
-    def meets(self, call: Any) -> bool:
+    def meets(self, call: ToolCall) -> bool:
         """Whether a call of a trace is one that this speaks of."""
         here = call.index == self.call if self.call is not None else self.first_line <= call.line <= self.last_line
         return call.tool == self.tool and here
@@ -187,7 +188,7 @@ class _Run:
         return self._note(number, value, origin)
 
     def _call(self, number: int, alias: str, /, **arguments: Any) -> Any:
-        tool, site = self._gold.toolbox[alias], self._nodes[number]
+        tool, site = self._gold.toolbox[alias], cast("ast.Call", self._nodes[number])
         call = len(self._gold.calls)
         own = json.loads(json.dumps(arguments))
         try:

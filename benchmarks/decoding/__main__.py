@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -56,7 +56,9 @@ def main(suite: str, models: tuple[str, ...], sample: int | None, seed: int, **o
     folder = options["out"] or config.state_dir / "bench" / f"decoding-{suite}-{seed}"
     rows: dict[Arm, list[Row]] = {}
     for model in models or (config.model or "local",):
-        with closing(choose_model(replace(config, model=model), talk=say)) as ask:  # the weights of one at a time
+        with ExitStack() as stack:  # the weights of one at a time
+            ask = choose_model(replace(config, model=model), talk=say)
+            stack.callback(getattr(ask, "close", lambda: None))
             for asked, cases, known, part in _parts(suite, ask, sample, seed, options):
                 pairs = _pairs(known, options["modes"], options["docs"])
                 arms = [Arm(model=Path(model).name, mode=mode, docs=docs, part=part) for mode, docs in pairs]

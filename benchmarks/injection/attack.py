@@ -95,8 +95,13 @@ def attack(scenario: Scenario, *, sandbox: Sandbox) -> dict[str, Any]:
 def _run(scenario: Scenario, sandbox: Sandbox, ask_person: Any) -> tuple[Solution, bool]:
     """The solution, and whether the hostile call reached its service."""
     replies = [f"```python\n{program}\n```" for program in scenario.programs]
-    own = {"strategy": scenario.strategy, "trust": tuple(scenario.trust), "max_repairs": len(replies) - 1}
-    config = Config(samples=1, allow_writes=("all",), **own)
+    config = Config(
+        samples=1,
+        allow_writes=("all",),
+        strategy=scenario.strategy,
+        trust=tuple(scenario.trust),
+        max_repairs=len(replies) - 1,
+    )
     with ExitStack() as stack:
         desk = Desk(scenario.answers, scenario.patches)
         served = stack.enter_context(serve(desk.app))

@@ -159,7 +159,7 @@ class Stage:
         self._database = server.database() if server else None
         self._nurseries = [self._stack.enter_context(Nursery(sources)) for _ in range(2 if server else 1)]
         self._order = {"sandbox": backend, "settle_seconds": settle_seconds, "gateway": server is not None}
-        self._kinds = {}
+        self._kinds = dict[str, str]()
         for name, served in self._world.services.items():
             operations = find_service(name).operations
             self._kinds |= {one.id: kind_of(one) for one in operations if one.writes}

@@ -106,7 +106,7 @@ class Gate:
         while messages[-1]["type"] == "http.request" and messages[-1].get("more_body", False):
             messages.append(await receive())
 
-        async def again() -> MutableMapping[str, Any]:
+        async def again() -> Any:
             return messages.pop(0) if messages else await receive()
 
         moment = self._trap.enter(operation)

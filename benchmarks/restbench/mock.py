@@ -263,7 +263,11 @@ class Mock:
 
     def _fact(self, one: Thing, name: str, schema: Any, key: tuple[object, ...]) -> Json:
         """A plain property of a thing."""
-        known = {**dict.fromkeys(_LABELS, one.label), "uri": f"spotify:{one.kind}:{one.id}", "type": one.kind}
+        known: dict[str, Json] = {
+            **dict.fromkeys(_LABELS, one.label),
+            "uri": f"spotify:{one.kind}:{one.id}",
+            "type": one.kind,
+        }
         known |= {"media_type": one.kind, f"{one.kind}_number": one.number}
         other = name.removesuffix("_id")
         if name == "id":

@@ -156,7 +156,11 @@ def run_method(
             found = retriever.search(query.text, k=depth)
         except AtcError as error:
             return {"method": spec, "id": query.id, "outage": str(error)}
-        row = {"method": spec, "id": query.id, "ranking": list(dict.fromkeys(hit.tool for hit in found.hits))}
+        row: dict[str, Any] = {
+            "method": spec,
+            "id": query.id,
+            "ranking": list(dict.fromkeys(hit.tool for hit in found.hits)),
+        }
         row |= {"seconds": round(time.perf_counter() - begun, 6)}
         return row | {key: getattr(found.usage, key) for key in ("model_calls", "input_tokens", "output_tokens")}
 

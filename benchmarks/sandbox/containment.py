@@ -306,7 +306,7 @@ def _escapes(seen: Evidence, known: Mapping[str, str]) -> list[tuple[str, str]]:
     if failure.get("kind") == "exception":  # the others are our sentences, and may quote the program's source
         words.append(failure["message"])
     found = [("printed", "ESCAPED")] if any(says_escaped(text, seen.source) for text in words) else []
-    before, after = ["\n".join(strings(said)) for said in report.get("probe") or ({}, {})]
+    before, after = ["\n".join(strings(said)) for said in report.get("probe") or ("", "")]
     new = [line for line in after.splitlines() if line not in before.splitlines()]
     everything = [*strings(trace), seen.lost, seen.host, *seen.output, *new]
     everything += strings([report.get("sibling"), report.get("changed")])

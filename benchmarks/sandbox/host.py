@@ -86,7 +86,8 @@ class Sibling:
     """A program that runs beside the hostile one, in a tool call until it is released."""
 
     def __init__(self, host: "Host") -> None:
-        self._host, self.calls, self.said = host, 0, None
+        self._host, self.calls = host, 0
+        self.said: Any = None
         self._released, self.holding = threading.Event(), threading.Event()
         self._thread = threading.Thread(target=self._go, daemon=True)
         self._thread.start()
@@ -104,7 +105,7 @@ class Sibling:
             trace = self._host.run(
                 "print(hold())", Toolbox([make_tool("hold", {}, self._hold)]), wall_seconds=HOLD_SECONDS
             )
-            self.said: Any = (trace.stdout, trace.failure and trace.failure.message)
+            self.said = (trace.stdout, trace.failure and trace.failure.message)
         except BaseException as error:  # noqa: BLE001 - whatever it is, the sibling was harmed
             self.said = f"{type(error).__name__}: {error}"
 
@@ -156,7 +157,7 @@ class Host:
 def look() -> dict[str, object]:
     """What this process is like inside: what a program of a sandbox must not change."""
     watched = ("builtins", "json", "math", "os", "random", "re", "sys", "sandbox", "protocols")
-    functions = {
+    functions: dict[str, object] = {
         f"{name} attribute {key}": id(value)
         for name, module in list(sys.modules.items())
         if name.partition(".")[0] in watched

@@ -49,9 +49,9 @@ def main(
     embedder = choose(config.embedder, folder=config.cache_dir / "models") if read(method)[0].embeds else None
     index = ToolIndex.build(found.documents, folder=found.folder(config.cache_dir), embedder=embedder)
     ask, documents = choose_model(config), index.documents
-    options = {"base": build(method, Setup(index=index, ask=ask)), "documents": documents}
+    options: dict[str, Any] = {"base": build(method, Setup(index=index, ask=ask)), "documents": documents}
     making = partial(Making, **options, candidates=candidates, seed=seed)
-    header = {"format": "atc-toolqp-2", "data": found.digest, "model": ask.name, "method": method}
+    header: dict[str, Any] = {"format": "atc-toolqp-2", "data": found.digest, "model": ask.name, "method": method}
     header |= {"candidates": candidates, "seed": seed}
     rows = make_all(making, queries, ask, out, header, workers=workers)
     return {"data": found.name, "model": ask.name, "method": method, "out": str(out), **figures(rows)}
