@@ -26,7 +26,7 @@ from protocols.origin import split_url
 from protocols.protocol import Evidence, Location, ToolProtocol
 from protocols.reply import parse
 from protocols.secrets import conceals_nothing, covered, looks_random, names_secret, secrets_of
-from protocols.sources.operation import Arguments, annotations_of, is_json, readable_name
+from protocols.sources.operation import FORM_TYPES, Arguments, annotations_of, is_json, readable_name
 from protocols.words import singular, snake
 
 _METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
@@ -109,19 +109,18 @@ def _entry(item: Json, secrets: set[str]) -> _Entry | None:
     """The call of one entry of a HAR; `None` for what is none. Its secrets are added to `secrets`."""
     match item:
         case {"request": {"method": str(method), "url": str(url)} as asked, "response": {"status": int(status)} as got}:
-            headers = list(_pairs(asked.get("headers")))
+            headers = [*_pairs(asked, "headers")]
         case _:
             return None
-    for name, text in (*headers, *_pairs(got.get("headers"))):
+    cookies = [("cookie", f"{name}={text}") for holder in (asked, got) for name, text in _pairs(holder, "cookies")]
+    for name, text in (*headers, *_pairs(got, "headers"), *cookies):
         secrets.update(_secrets({name: text}))
-    for name, text in (*_pairs(asked.get("cookies")), *_pairs(got.get("cookies"))):
-        secrets.update(_secrets({"cookie": f"{name}={text}"}))
-    if method not in _METHODS or not 200 <= status < 300:
-        return None
     try:
         origin, rest = split_url(url)
         answer, body = _answer(got.get("content"), status), _body(asked.get("postData"))
     except ValueError:
+        return None
+    if method not in _METHODS or not 200 <= status < 300:
         return None
     path, _, query = rest.partition("?")
     queried, several = parse_qsl(query, keep_blank_values=True), dict[str, list[Json]]()
@@ -129,11 +128,7 @@ def _entry(item: Json, secrets: set[str]) -> _Entry | None:
         if not names_secret(name, text):  # the tool's credential takes its place
             several.setdefault(name, []).append(_typed(text))
     given: _Given = {("query", name): texts if len(texts) > 1 else texts[0] for name, texts in several.items()}
-    for value in (
-        *({name: text} for name, text in queried),
-        {name: value for (_, name), value in body.items()},
-        answer,
-    ):
+    for value in (*({name: text} for name, text in queried), {name: one for (_, name), one in body.items()}, answer):
         secrets.update(_secrets(value))
     credentials = [name.lower() for name, text in (*headers, *queried) if names_secret(name, text)]
     return _Entry(
@@ -151,28 +146,24 @@ def _answer(content: Json, status: int) -> Json:
     match content:
         case {"mimeType": str(media), "text": str(text)} if text and is_json(media):
             return parse(text)
-        case _ if status in (204, 205):
-            return None
-        case _:
-            raise ValueError("no JSON was recorded")
+    if status in (204, 205):
+        return None
+    raise ValueError("no JSON was recorded")
 
 
 def _body(posted: Json) -> _Given:
     """What was sent as JSON or as a form. Raises `ValueError` for what no tool of ours could send."""
     match posted:
-        case {"mimeType": str(media), "text": str(text)} if text:
-            if media.startswith("application/x-www-form-urlencoded"):
-                return {("form", name): _typed(value) for name, value in parse_qsl(text, keep_blank_values=True)}
+        case {"mimeType": str(media), "text": str(text)} if text and media.startswith(FORM_TYPES[0]):
+            return {("form", name): _typed(value) for name, value in parse_qsl(text, keep_blank_values=True)}
+        case {"mimeType": str(), "text": str(text)} if text:
             value = parse(text)
-            return {
-                ("body", name): part for name, part in (value.items() if isinstance(value, dict) else [("", value)])
-            }
-        case _:
-            return {}
+            return {("body", name): part for name, part in (value if isinstance(value, dict) else {"": value}).items()}
+    return {}
 
 
-def _pairs(items: Json) -> Iterator[tuple[str, str]]:
-    for one in items if isinstance(items, list) else []:
+def _pairs(holder: JsonObject, key: str) -> Iterator[tuple[str, str]]:
+    for one in holder.get(key) or ():
         match one:
             case {"name": str(name), "value": str(value)}:
                 yield name, value
@@ -190,11 +181,6 @@ def _secrets(value: Json) -> Iterator[str]:
         if secret.startswith("Basic "):
             with suppress(ValueError):
                 yield base64.b64decode(secret.removeprefix("Basic ")).decode()
-
-
-def _covered(value: Json, mask: Mask) -> Any:
-    """`value` without its secrets, by their names and wherever else they stand."""
-    return mask.result(covered(value, None, lambda _: MASK))
 
 
 # --- what the calls of one operation show
@@ -218,8 +204,7 @@ def _operation(
     name: str, server: str, path: str, entries: Sequence[_Entry], mask: Mask
 ) -> tuple[ToolProtocol, list[RecordedCall]]:
     given = [_in_path(path, entry.segments) | entry.given for entry in entries]
-    arguments = Arguments()
-    names: dict[tuple[Location, str], str] = {}
+    arguments, names = Arguments(), dict[tuple[Location, str], str]()
     for place, wire in dict.fromkeys(key for one in given for key in one):
         schema = _schema(wire, [one[place, wire] for one in given if (place, wire) in one])
         names[place, wire] = arguments.add(wire, place, schema, required=place == "path")
@@ -233,10 +218,19 @@ def _operation(
         collection=host,
         evidence=Evidence(level="observed", observations=len(entries)),
     )
-    calls = []
-    for sent, entry in zip(given, entries, strict=True):
-        values = _covered({names[key]: value for key, value in sent.items()}, mask)
-        calls.append(RecordedCall(tool=name, arguments=values, response=_covered(entry.response, mask)))
+
+    def clean(value: Json) -> Any:
+        """`value` without its secrets, by their names and wherever else they stand."""
+        return mask.result(covered(value, None, lambda _: MASK))
+
+    calls = [
+        RecordedCall(
+            tool=name,
+            arguments=clean({names[key]: value for key, value in sent.items()}),
+            response=clean(entry.response),
+        )
+        for sent, entry in zip(given, entries, strict=True)
+    ]
     return protocol, calls
 
 
