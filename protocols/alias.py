@@ -7,7 +7,7 @@ import keyword
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Sequence
 from itertools import count
 
 _RESERVED_TOOL_NAMES = frozenset(dir(builtins)) | {"ToolError", "asyncio", "json", "math", "re"}
@@ -56,8 +56,8 @@ def free_alias(alias: str, taken: Container[str]) -> str:
 class FreeNames:
     """Gives out names, each once: `free("page")` is `page`, then `page_2`. Quick also where all want the same one."""
 
-    def __init__(self, taken: Iterable[str] = ()) -> None:
-        self._numbers = dict.fromkeys(taken, 1)  # names, each with the number that was last tried after it
+    def __init__(self) -> None:
+        self._numbers: dict[str, int] = {}  # names, each with the number that was last tried after it
 
     def __call__(self, base: str) -> str:
         """`base`, numbered where it is taken; it is taken from now on."""

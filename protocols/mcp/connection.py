@@ -33,11 +33,10 @@ from mcp_types import (
     CallToolRequest,
     CallToolRequestParams,
     CallToolResult,
-    PaginatedRequestParams,
 )
 from pydantic import BaseModel, ValidationError
 
-from protocols.errors import CredentialMissing, Outcome
+from protocols.errors import CredentialMissing
 from protocols.jsontypes import JsonObject
 from protocols.mcp.answers import NoResult
 from protocols.oauth import SIGN_IN_SECONDS, Redirect, TokenFile
@@ -48,6 +47,7 @@ from protocols.settings import InvokeSettings, McpServer
 _STDERR = 4_000  # bytes of what a server wrote there last that are looked at
 # With no handler at all, what the SDK logs (each line that is no message) would be printed on the terminal.
 logging.getLogger("mcp").addHandler(logging.NullHandler())
+_NOT_RUN = (METHOD_NOT_FOUND, INVALID_PARAMS)
 _MOST_PAGES = 100  # of a list of tools; a server may never come to an end
 
 
@@ -92,8 +92,8 @@ class Connection:
                 cause: BaseException = error
                 while isinstance(cause, BaseExceptionGroup):
                     cause = cause.exceptions[0]
-                late = isinstance(cause, TimeoutError)
-                problem = "it did not answer in time" if late else one_line(str(cause)) or type(cause).__name__
+                problem = one_line(str(cause)) or type(cause).__name__
+                problem = "it did not answer in time" if isinstance(cause, TimeoutError) else problem
                 raise NoResult(self._with_stderr(problem), "not_run") from error
             self._stack = stack.pop_all()
 
@@ -109,14 +109,11 @@ class Connection:
         Raises:
             NoResult: it does not list them.
         """
-        found: list[dict[str, Any]] = []
-        cursor: str | None = None
+        found, cursor = list[dict[str, Any]](), None
         for _ in range(_MOST_PAGES):
-            asked = PaginatedRequestParams(cursor=cursor) if cursor else None
-            page = self._wait(partial(self._client.session.list_tools, params=asked))
+            page = self._wait(partial(self._client.list_tools, cursor=cursor))
             found += map(_plain, page.tools)
-            cursor = page.next_cursor
-            if not cursor:
+            if not (cursor := page.next_cursor):
                 break
         return found
 
@@ -162,8 +159,7 @@ class Connection:
                 self.closed = self.closed or error.message == "Connection closed"
                 raise NoResult(self._with_stderr(error.message), "unknown") from None
             # Errors with other codes the SDK also makes up itself.
-            outcome: Outcome | None = "refused" if error.code in (METHOD_NOT_FOUND, INVALID_PARAMS) else None
-            raise NoResult(error.message, outcome) from None
+            raise NoResult(error.message, "refused" if error.code in _NOT_RUN else None) from None
         except ValidationError as error:
             raise NoResult(f"its answer is none that MCP knows ({error.error_count()} errors)", "unknown") from None
 
@@ -217,11 +213,11 @@ async def _over_http(
         auth = None
         if tokens is not None and (settings.open_browser is not None or tokens.get(f"mcp {url}")):
             redirect = stack.enter_context(Redirect())
-            auth = _provider(url, settings.open_browser, _Kept(tokens, f"mcp {url}"), redirect)
-        client = await stack.enter_async_context(
-            httpx2.AsyncClient(headers=dict(headers), timeout=timeout, event_hooks=hooks, auth=auth)
+            auth = _sign_in(url, settings.open_browser, _Kept(tokens, f"mcp {url}"), redirect)
+        client = httpx2.AsyncClient(headers=dict(headers), timeout=timeout, event_hooks=hooks, auth=auth)
+        transport = streamable_http_client(
+            url, http_client=await stack.enter_async_context(client), max_sse_event_size=limit
         )
-        transport = streamable_http_client(url, http_client=client, max_sse_event_size=limit)
         yield await stack.enter_async_context(transport)
 
 
@@ -242,7 +238,7 @@ class _Capped(httpx2.AsyncByteStream):
         await self._stream.aclose()
 
 
-def _provider(
+def _sign_in(
     url: str, open_browser: Callable[[str], object] | None, kept: _Kept, redirect: Redirect
 ) -> OAuthClientProvider:
     """The SDK's own OAuth client, which acts when the server answers 401."""

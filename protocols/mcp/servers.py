@@ -26,7 +26,6 @@ from protocols.settings import McpServer
 if TYPE_CHECKING:
     from protocols.mcp.connection import Connection
 
-_SPELLED = re.compile(r"mcp:\s*(.*)", re.DOTALL | re.IGNORECASE)
 _MAX_ANSWER = 65_536  # characters of an error kept for the host
 _UNSURE = re.compile(
     r"\b(timed?[ -]?out|timeout|deadline exceeded|connection (reset|closed|aborted|lost)|socket hang up|disconnected"
@@ -38,7 +37,7 @@ _UNSURE = re.compile(
 
 def is_mcp(text: str) -> bool:
     """Whether a source is an MCP server: `mcp:COMMAND ARGS`, `mcp:https://…`, `mcp:NAME`."""
-    return _SPELLED.fullmatch(text) is not None
+    return text[:4].lower() == "mcp:"
 
 
 @dataclass
@@ -143,22 +142,19 @@ class Servers:
 
     def _spelled(self, text: str) -> tuple[str, McpServer]:
         """The name (empty where nobody gave one) and the server that a source means."""
-        match = _SPELLED.fullmatch(text)
-        rest = match[1].strip() if match else text
+        rest = text.partition(":")[2].strip()
         if rest in self._settings.servers:
             return rest, self._settings.servers[rest]
         try:
             if is_url(rest):
                 split_url(rest)
                 return "", McpServer(url=rest)
-            words = shlex.split(rest)
+            if command := tuple(shlex.split(rest)):
+                return "", McpServer(command=command)
+            problem = "write 'mcp:COMMAND ARGS' or 'mcp:https://HOST/mcp'"
         except ValueError as error:
-            raise SourceUnavailable(f"{text!r} names no MCP server: {error}.") from None
-        if not words:
-            raise SourceUnavailable(
-                f"{text!r} names no MCP server; write 'mcp:COMMAND ARGS' or 'mcp:https://HOST/mcp'."
-            )
-        return "", McpServer(command=tuple(words))
+            problem = str(error)
+        raise SourceUnavailable(f"{text!r} names no MCP server; {problem}.")
 
     def _connected(self, known: _Known) -> Connection:
         with known.lock:

@@ -6,6 +6,7 @@ import json
 import math
 import re
 import time
+from contextlib import closing
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
@@ -84,22 +85,17 @@ def _download(url: str, homes: set[str]) -> bytes:
         transport = Transport(max_body_bytes=MAX_BYTES, homes={origin.host})
         headers = {**DEFAULT_HEADERS, "Accept": _ACCEPTED}
         request = HttpRequest(method="GET", url=url.partition("#")[0], headers=headers)
-        try:
-            answer, note = follow(
+        with closing(transport):
+            answer, problem = follow(
                 request, lambda one: transport.send(one, split_url(one.url)[0], deadline=deadline), upgrade=True
             )
-        finally:
-            transport.close()
     except ValueError as error:
         raise SourceUnavailable(f"{url} cannot be fetched: {one_line(str(error))}.") from None
-    if note:
-        raise SourceUnavailable(f"{url} cannot be fetched: {one_line(note)}.")
     if isinstance(answer, Lost):
-        if time.monotonic() >= deadline:
-            raise SourceUnavailable(
-                f"{url} did not send a whole document within {TIMEOUT_SECONDS} s; try again, or give a file."
-            )
-        raise SourceUnavailable(f"{url} cannot be fetched: {answer.problem}")
+        late = f"it did not send a whole document within {TIMEOUT_SECONDS} s; try again, or give a file"
+        problem = problem or (late if time.monotonic() >= deadline else answer.problem)
+    if problem or isinstance(answer, Lost):
+        raise SourceUnavailable(f"{url} cannot be fetched: {one_line(problem).rstrip('.')}.")
     if answer.status not in (200, 203):
         advice = "check the address"
         if answer.status in (401, 403):

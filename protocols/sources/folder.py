@@ -19,9 +19,9 @@ from urllib.parse import unquote_plus
 from protocols.errors import InvalidProtocol, SourceUnavailable, docs_page
 from protocols.jsontypes import Json
 from protocols.origin import is_url
-from protocols.protocol import BODYLESS, Location, PythonBinding, ToolProtocol, load
+from protocols.protocol import BODYLESS, Evidence, Location, PythonBinding, ToolProtocol, dump, load
 from protocols.sources.fetch import fetch_document
-from protocols.sources.operation import annotations_of, readable_name
+from protocols.sources.operation import Arguments, annotations_of, readable_name
 
 _SHOWN = docs_page("reference/protocols#bare-descriptions")
 _SUFFIXES = (".json", ".yaml", ".yml")
@@ -135,35 +135,34 @@ def _completed(document: Json, where: str, base_url: str | None) -> dict[str, An
         if found is None:
             raise _invalid(where, f"{request!r} is no request; write 'GET https://HOST/path/{{id}}'.")
         given |= {"method": found[1], "url": found[2]}
-    arguments = _arguments(given.pop("arguments", None), where)
     method = str(given.pop("method", "GET")).upper()
     if method not in _METHODS:
         raise _invalid(where, f"{method!r} is no HTTP method; write one of {', '.join(_METHODS)}.", "method")
-    given_url = given.pop("path", None) or given.pop("url", None)
-    path, _, query = _url(given_url, where, base_url).partition("#")[0].partition("?")
+    url = _url(given.pop("path", None) or given.pop("url", None), where, base_url)
+    path, _, query = url.partition("#")[0].partition("?")
     pairs = [pair.partition("=") for pair in query.split("&") if pair]
     asked = [unquote_plus(name) for name, _, value in pairs if not value]
     kept = "&".join(f"{name}={value}" for name, _, value in pairs if value)
     in_path = re.findall(r"\{([^{}/]+)\}", path)
+    described = _arguments(given.pop("arguments", None), where)
     for name in (*in_path, *asked):
-        arguments.setdefault(name, {})
-    usual = "query" if method in BODYLESS else "body"
-    locations: dict[str, str] = {}
-    for name, schema in arguments.items():
-        place = schema.pop("in", None)
-        if place is not None and place not in get_args(Location):
+        described.setdefault(name, {})
+    arguments = Arguments()
+    for name, schema in described.items():
+        usual = "query" if method in BODYLESS or name in asked else "body"
+        place: Any = "path" if name in in_path else schema.pop("in", usual)
+        if place not in get_args(Location):
             raise _invalid(where, f"{place!r} is no place; write one of {', '.join(get_args(Location))}.", name)
-        locations[name] = "path" if name in in_path else place or ("query" if name in asked else usual)
-    required = [name for name, schema in arguments.items() if schema.pop("required", False) is True or name in in_path]
-    schema = {"type": "object", "properties": arguments} | ({"required": required} if required else {})
-    url = f"{path}?{kept}" if kept else path
-    return {
-        "name": readable_name(method.lower(), "/" + "/".join(path.split("/")[3:])),
-        "inputSchema": schema,
-        "annotations": annotations_of(method).hints,
-        "binding": {"http": {"method": method, "url": url, "locations": locations}},
-        "evidence": {"level": "guessed"},
-    } | given
+        required = schema.pop("required", False) is True or place == "path"
+        arguments.add(name, place, schema, required=required)
+    protocol = ToolProtocol(
+        name=readable_name(method, "/" + "/".join(path.split("/")[3:])),
+        input_schema=arguments.input_schema,
+        annotations=annotations_of(method),
+        binding=arguments.binding(method, f"{path}?{kept}" if kept else path),
+        evidence=Evidence(level="guessed"),
+    )
+    return dump(protocol) | given
 
 
 def _url(given: Json, where: str, base_url: str | None) -> str:
@@ -188,16 +187,12 @@ def _arguments(given: Json, where: str) -> dict[str, dict[str, Any]]:
         raise _invalid(where, f"they must be a list of names or an object, got {given!r}.", "arguments")
     found: dict[str, dict[str, Any]] = {}
     for name, described in (given or {}).items():
-        match described:
-            case None:
-                found[name] = {}
-            case str():
-                found[name] = {"type": described} if described in _TYPES else {"description": described.strip()}
-            case Mapping():
-                found[name] = dict(described)
-            case _:
-                problem = f"{described!r} is neither a sentence nor a schema."
-                raise _invalid(where, problem, f"arguments.{name}")
+        if isinstance(described, str):
+            found[name] = {"type": described} if described in _TYPES else {"description": described.strip()}
+        elif isinstance(described, Mapping | None):
+            found[name] = dict(described or {})
+        else:
+            raise _invalid(where, f"{described!r} is neither a sentence nor a schema.", f"arguments.{name}")
     return found
 
 

@@ -42,30 +42,23 @@ def believed(hints: Json, *, trusted: bool) -> Annotations:
 def _protocol(tool: JsonObject, server: str, *, trusted: bool) -> ToolProtocol:
     if not (name := str(tool.get("name", ""))):
         raise InvalidProtocol(f"the MCP server {server!r}", "one of its tools has no name.")
-    output = tool.get("outputSchema")
+    given = tool.get("inputSchema") or {}
+    names: JsonObject = {str(key): {} for key in given.get("properties") or ()}  # what is left of a schema that is none
     return ToolProtocol(
         name=name,
         title=str(tool.get("title") or (tool.get("annotations") or {}).get("title") or ""),
         description=str(tool.get("description") or "").strip(),
-        input_schema=_input(tool.get("inputSchema")),
-        output_schema=output if compiles(_own(output)) else None,
+        input_schema={"type": "object", "properties": {}, **(_usable(given) or {"properties": names})},
+        output_schema=_usable(tool.get("outputSchema")),
         annotations=believed(tool.get("annotations"), trusted=trusted),
         binding=McpBinding(server=server, tool=name),
         collection=server,
     )
 
 
-def _input(schema: Json) -> JsonObject:
-    """The schema of the arguments; where it is none, the names of the arguments alone."""
-    properties = schema.get("properties") if isinstance(schema, Mapping) else None
-    named = {str(key): part for key, part in properties.items()} if isinstance(properties, Mapping) else {}
-    if compiles(kept := _own(schema)):
-        return {"type": "object", **kept, "properties": named}
-    return {"type": "object", "properties": {key: part if compiles(_own(part)) else {} for key, part in named.items()}}
-
-
-def _own(schema: Json) -> Any:
-    """A schema that stands for itself, whatever dialect and address it claims."""
+def _usable(schema: Json) -> dict[str, Any] | None:
+    """A schema that stands for itself, whatever dialect and address it claims; `None` where it is none."""
     if not isinstance(schema, Mapping):
-        return schema
-    return {key: part for key, part in schema.items() if key not in ("$schema", "$id")}
+        return None
+    own = {key: part for key, part in schema.items() if key not in ("$schema", "$id")}
+    return own if compiles(own) else None

@@ -331,12 +331,12 @@ def _path(pointer: str) -> str:
 
 
 def _filled(server: JsonObject) -> str:
-    """A server's URL with the defaults of its variables."""
+    """A server's URL with the defaults of its variables, or what else they may be."""
+    variables = _mapping(server.get("variables"))
 
     def value(match: re.Match[str]) -> str:
-        variable = _mapping(_mapping(server.get("variables")).get(match[1]))
-        offered = [variable.get("default"), *_list(variable.get("enum"))]
-        return next((str(one) for one in offered if one is not None), match[0])
+        variable = _mapping(variables.get(match[1]))
+        return str(variable.get("default", next(iter(_list(variable.get("enum"))), match[0])))
 
     return re.sub(r"\{([^{}]+)\}", value, server["url"])
 
