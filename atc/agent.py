@@ -422,43 +422,42 @@ class Agent:
         self, task: str, observer: Observer | None, pins: Pins, *, given: Toolbox | None = None
     ) -> Iterator[RunRecord]:
         """A new run, stored where there is a store; `given` are the tools of a program that the caller wrote."""
-        if self._store is None:
-            record = RunRecord(watcher=observer or ignore, task=task, pins=pins)
-            with traced(record, self.toolbox):
-                yield record
-            return
-        tools = self.toolbox if given is None else given
-        run = self._store.create(
-            task,
-            model=self._model if isinstance(self._model, str) else self._model.name if self._model else "",
-            strategy=self.config.strategy if given is None else GIVEN,
-            sandbox=self.config.sandbox,
-            config=public(self.config),
-            tools=list(tools)[:1000],
-            pins=pins,
-            identities={alias: tool.identity for alias, tool in tools.items()},
-        )
+        run, tools = None, self.toolbox if given is None else given
+        if self._store is not None:
+            run = self._store.create(
+                task,
+                model=self._model if isinstance(self._model, str) else self._model.name if self._model else "",
+                strategy=self.config.strategy if given is None else GIVEN,
+                sandbox=self.config.sandbox,
+                config=public(self.config),
+                tools=list(tools)[:1000],
+                pins=pins,
+                identities={alias: tool.identity for alias, tool in tools.items()},
+            )
         with self._watched(run, observer, pins, task) as record:
             yield record
 
     @contextmanager
-    def _watched(self, run: str, observer: Observer | None, pins: Pins, task: str) -> Iterator[RunRecord]:
-        """Stores what happens while it is open, and how it ended, whatever ended it."""
-        assert self._store is not None
+    def _watched(self, run: str | None, observer: Observer | None, pins: Pins, task: str) -> Iterator[RunRecord]:
+        """Stores what happens while it is open, and how it ended, whatever ended it; None is a run without a store."""
         record = RunRecord(watcher=observer or ignore, task=task, pins=pins, run=run)
-        record.keep, record.stored = self._store.observer(run), self._store.journal_sink(run)
-        record.confirm = partial(self._store.confirm_owned, run)
+        if run is None:
+            with traced(record, self.toolbox):
+                yield record
+            return
+        record.keep, record.stored = self.store.observer(run), self.store.journal_sink(run)
+        record.confirm = partial(self.store.confirm_owned, run)
         try:
             with traced(record, self.toolbox):
                 yield record
         except AtcError as error:
-            self._store.finish(run, status="error", error=str(error))
+            self.store.finish(run, status="error", error=str(error))
             raise
         except BaseException as error:
-            self._store.finish(run, status="interrupted", error=repr(error))
+            self.store.finish(run, status="interrupted", error=repr(error))
             raise
         assert record.solution is not None
-        self._store.finish(run, record.solution)
+        self.store.finish(run, record.solution)
         self._learn(record)
 
     def _learn(self, record: RunRecord) -> None:

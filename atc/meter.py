@@ -130,7 +130,7 @@ class Meter:
     def each(self, requests: Sequence[Request], most: int, *, purpose: str) -> list[Reply]:
         """Ask several requests, `most` at once, see `ask_each`; they are counted and stored in their order.
 
-        Where the budget bounds tokens or cost, each waits for what the one before it took.
+        Where the budget bounds requests, tokens or cost, each waits for what the one before it took.
 
         Raises:
             BudgetSpent: before the first for which there is nothing left; what was heard until then is stored.
@@ -141,21 +141,22 @@ class Meter:
         """The replies to requests; `each` is `map`, or maps on threads."""
         requests = [replace(request, messages=self._redacted(request.messages)) for request in requests]
         known = self._past.replies([request.messages for request in requests], self._redact)
-        replies: list[Reply | None] = [found and replace(found, text=self._restore(found.text)) for found in known]
-        while open_ := [place for place, one in enumerate(replies) if one is None]:
+        bounded = any(most is not None for most in (self._max_tokens, self._max_cost, self._max_calls))
+        asked = (map if bounded else each)(self._reply, [one for one, reply in zip(requests, known) if reply is None])
+        waiting, replies, mark = iter(asked), list[Reply](), time.monotonic()
+        for request, found in zip(requests, known, strict=True):
+            if found is not None:
+                replies.append(replace(found, text=self._restore(found.text)))
+                continue
             self._require_budget()
-            now = open_[: self._room(len(open_))]
-            mark = time.monotonic()
-            asked = iter(each(self._reply, [requests[place] for place in now]))
-            for place in now:
-                self._observer(ModelAsked(purpose, tuple(requests[place].messages)))
-                one = next(asked)
-                took, mark = time.monotonic() - mark, time.monotonic()  # their times sum up to that of all
-                if isinstance(one, OutOfTime):  # of the reply that was not waited for, nothing but the time is counted
-                    self.usage = replace(self.usage, model_seconds=self.usage.model_seconds + took)
-                    raise BudgetSpent(f"max_seconds = {self._max_seconds:g}")
-                replies[place] = one if isinstance(one, ModelUnavailable) else self._heard(one, took, purpose)
-        return [one for one in replies if one is not None]
+            self._observer(ModelAsked(purpose, tuple(request.messages)))
+            one = next(waiting)
+            took, mark = time.monotonic() - mark, time.monotonic()  # their times sum up to that of all
+            if isinstance(one, OutOfTime):  # of the reply that was not waited for, nothing but the time is counted
+                self.usage = replace(self.usage, model_seconds=self.usage.model_seconds + took)
+                raise BudgetSpent(f"max_seconds = {self._max_seconds:g}")
+            replies.append(one if isinstance(one, ModelUnavailable) else self._heard(one, took, purpose))
+        return replies
 
     def _reply(self, request: Request) -> Reply:
         """Perhaps in a thread of its own, which knows nothing yet of when the run ends."""
@@ -177,12 +178,6 @@ class Meter:
         completion = replace(completion, seconds=took)
         self._observer(ModelReplied(purpose, completion))
         return replace(completion, text=self._restore(completion.text))
-
-    def _room(self, wanted: int) -> int:
-        """How many of the `wanted` requests may be sent at once: where what they take is bounded, one."""
-        if self._max_tokens is not None or self._max_cost is not None:
-            return 1
-        return wanted if self._max_calls is None else self._max_calls - self.usage.model_calls
 
     def asker(self, purpose: str) -> Ask:
         """The model as an `Ask` whose questions are the run's: counted, shown, stored and not asked again."""

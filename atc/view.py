@@ -25,9 +25,8 @@ from atc.events import (
     ToolsChosen,
 )
 from atc.findings import invocation
-from atc.terminal import count, escape_controls
-from atc.types import Attempt, Finding, Program
-from protocols.ask import Completion
+from atc.terminal import clipped, count, escape_controls
+from atc.types import Finding, Program
 from protocols.schema import shape
 from sandbox.trace import ToolCall
 
@@ -91,29 +90,24 @@ class RunView:
             self._fold()
         match event:
             case ToolsChosen():
-                self._chosen(event)
+                all_of_many = len(event.tools) == event.total > _MANY_TOOLS
+                names = f"all {event.total}" if all_of_many else f"{', '.join(event.tools)} (of {event.total})"
+                self.line("tools", names, "cyan")
             case ModelAsked():
                 self._doing = f"{_DOING.get(event.purpose, event.purpose)} …"
                 self._now(self._doing)
-            case ModelReplied():
-                self._replied(event.completion)
+            case ModelReplied(completion=reply):
+                read = reply.input_tokens - reply.cached_tokens
+                self.line("model", f"{read} tokens read, {reply.output_tokens} written in {reply.seconds:.1f} s", "dim")
             case ProgramWritten():
                 self._program(event)
             case CallStarted():
                 self._now(f"calling {event.call.tool} …")
             case CallEnded():
                 self._call(event.call)
-            case AttemptEnded():
-                self._ended(event.result)
-            case RouteChanged() | Noted() | Doubted():
-                self._remarked(event)
-
-    def _ended(self, result: Attempt) -> None:
-        if result.fault is not None and not result.findings and not result.paused:
-            self.line("fault", result.fault.message, "red")
-
-    def _remarked(self, event: RouteChanged | Noted | Doubted) -> None:
-        match event:
+            case AttemptEnded(result=result):
+                if result.fault is not None and not result.findings and not result.paused:
+                    self.line("fault", result.fault.message, "red")
             case RouteChanged():
                 name = {"stepwise": "step by step"}.get(event.to, event.to)
                 self.line("route", f"changing to {name}: {event.why}", "yellow")
@@ -121,11 +115,6 @@ class RunView:
                 self.line("note", event.sentence, "yellow")
             case Doubted():
                 self.line("doubt", " ".join(event.doubts), "yellow")
-
-    def _chosen(self, event: ToolsChosen) -> None:
-        all_of_many = len(event.tools) == event.total > _MANY_TOOLS
-        names = f"all {event.total}" if all_of_many else f"{', '.join(event.tools)} (of {event.total})"
-        self.line("tools", names, "cyan")
 
     def progress(self, done: int, total: int) -> None:
         """A download of the model, in bytes."""
@@ -158,10 +147,6 @@ class RunView:
             if self._status is not None:
                 self._status.start()
 
-    def _replied(self, reply: Completion) -> None:
-        read = reply.input_tokens - reply.cached_tokens
-        self.line("model", f"{read} tokens read, {reply.output_tokens} written in {reply.seconds:.1f} s", "dim")
-
     def _program(self, event: ProgramWritten) -> None:
         source = event.program.source.rstrip("\n")
         if event.findings:
@@ -193,7 +178,7 @@ class RunView:
         room = _LONGEST_LINE
         if self._console.is_terminal:  # a line each
             room = max(40, self._console.width - _LABEL_WIDTH - len(f"{made} →  · {took} "))
-        self.line("call", f"{made} → {_clipped(str(came), room)} · {took}", style)
+        self.line("call", f"{made} → {clipped(' '.join(str(came).split()), room)} · {took}", style)
         if call.note is not None and not call.reused:
             self.line("settled", call.note, "yellow")
 
@@ -225,8 +210,3 @@ def told_call(call: ToolCall) -> str:
 
 def _finding(finding: Finding) -> str:
     return f"line {finding.line}: {finding.message}" if "line" not in finding.message[:6] else finding.message
-
-
-def _clipped(text: str, most: int = _LONGEST_LINE) -> str:
-    flat = " ".join(text.split())
-    return flat if len(flat) <= most else flat[: most - 1] + "…"

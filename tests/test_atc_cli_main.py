@@ -49,7 +49,7 @@ def test_help_shows_the_verbs_and_imports_nothing_heavy() -> None:
 
 
 def test_a_group_tells_of_its_verbs_what_they_tell_themselves() -> None:
-    for name, (_, summary, _) in VERBS.items():
+    for name, (summary, _) in VERBS.items():
         command = cli.get_command(click.Context(cli), name)
         assert command is not None
         assert command.get_short_help_str(200).rstrip(".") == summary.rstrip("."), name

@@ -59,7 +59,7 @@ def test_messages_lead_to_pages_that_there_are():
     named += re.findall(r"docs/([\w/]+\.md(?:#[\w-]+)?)", code)
     named += [
         docs_page(name).removeprefix("docs/")
-        for name in (*(page for _, _, page in VERBS.values()), InvalidConfig.page, ModelUnavailable.page)
+        for name in (*(page for _, page in VERBS.values()), InvalidConfig.page, ModelUnavailable.page)
     ]
     assert [name for name in named if dead(name, DOCS)] == []
 

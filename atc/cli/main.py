@@ -29,26 +29,18 @@ from atc.terminal import escape_controls
 from protocols.errors import AtcError, docs_page
 
 VERBS = {
-    "run": (
-        "atc.cli.run:run",
-        "Solve TASK ('-' reads stdin) by one program over the given tools.",
-        "start/first-answer",
-    ),
-    "check": ("atc.cli.check:check", "Check PROGRAM ('-' reads stdin) against the tools that it calls.", "how/check"),
-    "probe": (
-        "atc.cli.probe:probe_command",
-        "Write protocols of SRC's tools into DIR, by calling them.",
-        "guides/probe",
-    ),
-    "tools": ("atc.cli.tools:tools", "List, search, call and convert tools.", "reference/protocols"),
-    "serve": ("atc.cli.serve:serve", "Let another agent act on the tools by programs, over MCP.", "guides/agent"),
-    "runs": ("atc.cli.runs:runs", "See, resume, export and replay earlier runs.", "reference/errors"),
-    "models": ("atc.cli.models:models", "See, fetch and test language models.", "start/your-model"),
-    "bench": ("atc.cli.bench:bench", "Measure how many tasks are solved and at what cost.", "reference/toolflow"),
-    "doctor": ("atc.cli.doctor:doctor", "Check that everything needed is here and works.", "start/install"),
-    "config": ("atc.cli.config:config", "Show the settings and where they come from.", "reference/configuration"),
+    "run": ("Solve TASK ('-' reads stdin) by one program over the given tools.", "start/first-answer"),
+    "check": ("Check PROGRAM ('-' reads stdin) against the tools that it calls.", "how/check"),
+    "probe": ("Write protocols of SRC's tools into DIR, by calling them.", "guides/probe"),
+    "tools": ("List, search, call and convert tools.", "reference/protocols"),
+    "serve": ("Let another agent act on the tools by programs, over MCP.", "guides/agent"),
+    "runs": ("See, resume, export and replay earlier runs.", "reference/errors"),
+    "models": ("See, fetch and test language models.", "start/your-model"),
+    "bench": ("Measure how many tasks are solved and at what cost.", "reference/toolflow"),
+    "doctor": ("Check that everything needed is here and works.", "start/install"),
+    "config": ("Show the settings and where they come from.", "reference/configuration"),
 }
-"""Where each verb stands, its line in the help, and the page of the documentation that helps."""
+"""Of each verb, which is a module of this package, its line in the help and the page of the documentation."""
 EXTRAS = {
     "retrieval": ("bm25s", "faiss", "numpy", "onnxruntime", "Stemmer", "tokenizers"),
     "decode": ("llguidance", "numpy"),
@@ -77,12 +69,12 @@ class LazyGroup(click.Group):
         """The command of a verb, imported now; its help ends in the page of the documentation."""
         if cmd_name not in VERBS:
             return None
-        place, _, page = VERBS[cmd_name]
-        module, _, attribute = place.partition(":")
+        page = VERBS[cmd_name][1]
         gc.disable()  # what is imported stays: to look through it for garbage takes a tenth of the time
-        command: click.Command = getattr(import_module(module), attribute)
+        there = vars(import_module(f"atc.cli.{cmd_name}")).values()
         gc.freeze()
         gc.enable()
+        command = next(one for one in there if isinstance(one, click.Command) and one.name == cmd_name)
         for one in _with_those_below(command):
             if "More: " not in (one.epilog or ""):
                 one.epilog = f"{one.epilog or ''}\n\nMore: {docs_page(page)}".lstrip()
@@ -91,7 +83,7 @@ class LazyGroup(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's signature
         """The verbs with their lines, without importing any."""
         with formatter.section("Commands"):
-            formatter.write_dl([(name, summary) for name, (_, summary, _) in VERBS.items()])
+            formatter.write_dl([(name, summary) for name, (summary, _) in VERBS.items()])
 
 
 def _with_those_below(command: click.Command) -> Iterator[click.Command]:

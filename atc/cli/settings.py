@@ -18,7 +18,7 @@ from typing import Any
 
 import platformdirs
 
-from atc.config import SETTINGS, TABLES, Config, CredentialEntry, InvalidConfig, McpEntry
+from atc.config import SETTINGS, TABLES, Config, InvalidConfig
 from atc.layers import Layer, merge, nearest_key
 from protocols.files import write_whole
 from protocols.sources.reading import runs_nothing
@@ -140,20 +140,25 @@ def read_value(what: str, value: str) -> str:
     return secret
 
 
-def with_secrets(name: str, entry: CredentialEntry) -> CredentialEntry:
-    """The credential with its secrets in the place of where they are read.
+def with_secrets(config: Config) -> tuple[Config, dict[str, str]]:
+    """The configuration with its secrets read, and why some of them cannot be, by credential or `mcp.SERVER`."""
+    problems: dict[str, str] = {}
 
-    Raises:
-        InvalidConfig: one cannot be read.
-    """
-    what = f"credential {name!r}"
-    value, secret = (text and read_value(what, text) for text in (entry.value, entry.client_secret))
-    return replace(entry, value=value, client_secret=secret)
+    def read(owner: str, what: str, value: str) -> str:
+        try:
+            return value and read_value(what, value)
+        except InvalidConfig as error:
+            problems[owner] = str(error)
+            return value
 
-
-def server_environment(name: str, entry: McpEntry) -> dict[str, str]:
-    """The variables of an MCP server's command, secrets read. Raises InvalidConfig where one cannot be."""
-    return {key: read_value(f"mcp.{name}.env.{key}", text) for key, text in entry.env.items()}
+    credentials, servers = {}, {}
+    for name, entry in config.credentials.items():
+        value, secret = (read(name, f"credential {name!r}", text) for text in (entry.value, entry.client_secret))
+        credentials[name] = replace(entry, value=value, client_secret=secret)
+    for name, server in config.mcp.items():
+        env = {key: read(f"mcp.{name}", f"mcp.{name}.env.{key}", text) for key, text in server.env.items()}
+        servers[name] = replace(server, env=env)
+    return replace(config, credentials=credentials, mcp=servers), problems
 
 
 def keep_trust(path: Path, digest: str | None) -> None:

@@ -6,7 +6,6 @@ import os
 import webbrowser
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
-from dataclasses import replace
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
@@ -18,7 +17,7 @@ import click
 from atc.agent import Agent
 from atc.cli.output import has_person, say
 from atc.cli.progress import told_in_tenths
-from atc.cli.settings import server_environment, with_secrets
+from atc.cli.settings import with_secrets
 from atc.config import Config, InvalidConfig
 from atc.consent import AskPerson, Question, question_text
 from atc.learned import LearnedSchemas
@@ -181,33 +180,30 @@ def invoke_settings(config: Config, talk: Talk = say) -> InvokeSettings:
                 " that an untrusted atc.toml names ('atc config trust')."
             )
         return InvokeSettings(confirm_start=_confirmer(config), trust_annotations=config.trust_annotations)
-    credentials, servers = {}, {}
-    for name, entry in config.credentials.items():
-        problem = ""
-        try:
-            entry = with_secrets(name, entry)
-        except InvalidConfig as error:
-            talk(problem := str(error))
-        credentials[name] = Credential(
-            value="" if problem else entry.value,
+    config, problems = with_secrets(config)
+    for problem in problems.values():
+        talk(problem)
+    credentials = {
+        name: Credential(
+            value="" if name in problems else entry.value,
             hosts=entry.hosts,
             client_id=entry.client_id,
-            client_secret="" if problem else entry.client_secret,
+            client_secret="" if name in problems else entry.client_secret,
             scopes=entry.scopes,
             token_url=entry.token_url,
             authorization_url=entry.authorization_url,
-            problem=problem,
+            problem=problems.get(name, ""),
             **entry.how(),
         )
-    for name, one in config.mcp.items():
-        try:
-            env = server_environment(name, one)
-        except InvalidConfig as error:
-            talk(str(error))
-            continue
-        servers[name] = McpServer(
-            command=one.command, url=one.url, environment=env, credential=one.credential, trusted=one.trusted
+        for name, entry in config.credentials.items()
+    }
+    servers = {
+        name: McpServer(
+            command=one.command, url=one.url, environment=one.env, credential=one.credential, trusted=one.trusted
         )
+        for name, one in config.mcp.items()
+        if f"mcp.{name}" not in problems
+    }
     return InvokeSettings(
         credentials=credentials,
         headers=config.headers,
@@ -262,9 +258,10 @@ def portable(config: Config) -> Config:
     Raises:
         InvalidConfig: a secret cannot be read.
     """
-    credentials = {name: with_secrets(name, one) for name, one in config.credentials.items()}
-    servers = {name: replace(one, env=server_environment(name, one)) for name, one in config.mcp.items()}
-    return replace(config, credentials=credentials, mcp=servers)
+    read, problems = with_secrets(config)
+    for problem in problems.values():
+        raise InvalidConfig(problem)
+    return read
 
 
 class Shared(AbstractContextManager["Shared"]):
