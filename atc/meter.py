@@ -142,8 +142,9 @@ class Meter:
         requests = [replace(request, messages=self._redacted(request.messages)) for request in requests]
         known = self._past.replies([request.messages for request in requests], self._redact)
         bounded = any(most is not None for most in (self._max_tokens, self._max_cost, self._max_calls))
-        asked = (map if bounded else each)(self._reply, [one for one, reply in zip(requests, known) if reply is None])
-        waiting, replies, mark = iter(asked), list[Reply](), time.monotonic()
+        new = [request for request, found in zip(requests, known, strict=True) if found is None]
+        waiting = iter((map if bounded else each)(self._reply, new))
+        replies, mark = list[Reply](), time.monotonic()
         for request, found in zip(requests, known, strict=True):
             if found is not None:
                 replies.append(replace(found, text=self._restore(found.text)))

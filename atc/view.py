@@ -105,9 +105,8 @@ class RunView:
                 self._now(f"calling {event.call.tool} …")
             case CallEnded():
                 self._call(event.call)
-            case AttemptEnded(result=result):
-                if result.fault is not None and not result.findings and not result.paused:
-                    self.line("fault", result.fault.message, "red")
+            case AttemptEnded(result=end) if end.fault is not None and not end.findings and not end.paused:
+                self.line("fault", end.fault.message, "red")
             case RouteChanged():
                 name = {"stepwise": "step by step"}.get(event.to, event.to)
                 self.line("route", f"changing to {name}: {event.why}", "yellow")
@@ -172,13 +171,13 @@ class RunView:
         if self._alike >= _ALIKE:
             self._now(f"calling {call.tool}, {self._alike + 1} times so far …")
             return
-        came = call.error if call.error is not None else shape(call.result, depth=1)
+        came = " ".join(str(call.error if call.error is not None else shape(call.result, depth=1)).split())
         took = "again, from the journal" if call.reused else f"{call.seconds * 1000:.0f} ms"
         style, made = ("red" if call.error is not None else "green"), told_call(call)
         room = _LONGEST_LINE
         if self._console.is_terminal:  # a line each
             room = max(40, self._console.width - _LABEL_WIDTH - len(f"{made} →  · {took} "))
-        self.line("call", f"{made} → {clipped(' '.join(str(came).split()), room)} · {took}", style)
+        self.line("call", f"{made} → {clipped(came, room)} · {took}", style)
         if call.note is not None and not call.reused:
             self.line("settled", call.note, "yellow")
 
