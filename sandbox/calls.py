@@ -85,23 +85,24 @@ class Calls:
         """
         tool = self._admit(call)
         terms = contract(tool.protocol)
-        started, message = self._clock.elapsed(), None
+        started, line = self._clock.elapsed(), call.line
+        within = shorten(call.within, 100) or None
         try:
             arguments = terms.accept(call.arguments, call.unsendable)
         except BadArguments as problem:
-            message = f"tool {call.tool!r}: {problem} (line {call.line})"
-            arguments = {**call.arguments, **call.unsendable}
-        asked = ToolCall(
-            index=call.number, tool=call.tool, arguments=arguments, line=call.line,
-            within=shorten(call.within, 100) or None, started=started, error=message,
-            outcome="unknown" if message is None else "not_run",
-        )  # fmt: skip
-        if message is not None:
+            asked = ToolCall(
+                index=call.number, tool=call.tool, arguments={**call.arguments, **call.unsendable}, line=line,
+                within=within, started=started, error=f"tool {call.tool!r}: {problem} (line {line})", outcome="not_run",
+            )  # fmt: skip
             with self._lock:
                 self._check()
                 self.made.append(asked)
                 self._journal.refused(asked)
-            return Reply(call.number, error=message)
+            return Reply(call.number, error=asked.error)
+        asked = ToolCall(
+            index=call.number, tool=call.tool, arguments=arguments, line=line, within=within, started=started,
+            outcome="unknown",
+        )  # fmt: skip
         with self._lock:
             self._check()
             found = self._journal.before(asked, writes=tool.protocol.writes, defaults=terms.defaults)

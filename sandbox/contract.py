@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import lru_cache
 from itertools import islice
 from typing import Any
 
@@ -18,6 +17,9 @@ from protocols.words import alike
 
 DRIFT_CLAUSES = 5
 """At most so many departures of one response are kept."""
+
+KEPT = 1024
+"""So many contracts are kept for their next call."""
 
 TYPE_WORDS = {
     "string": "a string",
@@ -42,7 +44,7 @@ class Contract:
     """One protocol with its validators built. A schema that no validator can read refuses nothing."""
 
     def __init__(self, protocol: ToolProtocol) -> None:
-        root = protocol.input_schema
+        self.protocol, root = protocol, protocol.input_schema
         self.arguments = argument_aliases(list(protocol.parameters))
         self.required = [alias for alias, name in self.arguments.items() if name in protocol.required]
         schemas = {alias: resolve(protocol.parameters[name], root) for alias, name in self.arguments.items()}
@@ -151,27 +153,17 @@ class Contract:
         return f"no argument {shorten(repr(alias), 100)}; " + (f"did you mean {near[0]!r}?" if near else takes)
 
 
+_contracts: dict[int, Contract] = {}
+
+
 def contract(protocol: ToolProtocol) -> Contract:
     """The contract of `protocol`, built once for as long as it is in use."""
-    return _contract(_Same(protocol))
-
-
-class _Same:
-    """Compares by identity, so that what holds dicts can be a cache's key."""
-
-    def __init__(self, protocol: ToolProtocol) -> None:
-        self.protocol = protocol
-
-    def __hash__(self) -> int:
-        return id(self.protocol)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Same) and other.protocol is self.protocol
-
-
-@lru_cache(maxsize=1024)
-def _contract(key: _Same) -> Contract:
-    return Contract(key.protocol)
+    found = _contracts.get(id(protocol))
+    if found is None or found.protocol is not protocol:
+        if len(_contracts) >= KEPT:
+            _contracts.clear()
+        found = _contracts[id(protocol)] = Contract(protocol)
+    return found
 
 
 def all_types(schema: JsonObject, root: JsonObject, depth: int = 4) -> tuple[str, ...]:

@@ -57,9 +57,6 @@ class Journal:
     _issued: dict[str, int] = field(default_factory=dict)
     _history: tuple[str, ...] = ()
     _places: dict[int, _Place] = field(default_factory=dict)
-    _defaults: dict[int, JsonObject] = field(default_factory=dict)
-    _unfiled: list[ToolCall] = field(default_factory=list)
-    """Reads of an execution that nothing could answer, not in order of issue, with the defaults of each."""
     _lost: dict[str, ToolCall] = field(default_factory=dict)
     _failed: dict[tuple[int, int], ToolCall] = field(default_factory=dict)
     """Calls that failed in an execution that is made again, and did not end it; by the new number and index."""
@@ -78,7 +75,6 @@ class Journal:
 
     def open(self) -> Pins:
         """Begin an execution. Gives what it must pin, the same for every execution of the run."""
-        self._file()
         self._execution += 1
         self._issued, self._history, self._places, self._lost = {}, (), {}, {}
         return self.pins
@@ -90,12 +86,7 @@ class Journal:
         are the same call. An answer with an `error` is that of an equal write of which nothing is known yet: while
         that is so, it is not sent a second time.
         """
-        if self._done or writes or self.settled or self._failed:
-            place = self._places[call.index] = self._issue(call, defaults, writes=writes)
-        else:  # there is nothing yet that could answer it: it is filed when somebody asks
-            self._places[call.index] = _Place("", 0, None, self._history, writes=False)
-            self._defaults[call.index] = defaults
-            return None
+        place = self._places[call.index] = self._issue(call, defaults, writes=writes)
         entry = place.entry
         if entry is not None and entry.call.outcome == "done" and (writes or entry.history == place.history):
             return _again(entry.call, call)
@@ -149,10 +140,7 @@ class Journal:
         lost = place.writes and call.outcome == "unknown"
         if lost:
             self._lost[place.key] = call
-        if not place.key:
-            if call.outcome == "done":
-                self._unfiled.append(call)
-        elif call.reused or (call.outcome != "done" and not lost):
+        if call.reused or (call.outcome != "done" and not lost):
             self._forget(place, call)
         else:
             self._enter(place, call, self._execution, time.time())
@@ -181,7 +169,6 @@ class Journal:
 
     def completed(self) -> list[ToolCall]:
         """Every call that was made and answered, over all executions, in order of issue."""
-        self._file()
         # Copies: another thread's call may come out meanwhile.
         entries = [entry for found in list(self._done.values()) for entry in list(found)]
         return [entry.call for entry in sorted(entries, key=_order) if entry.call.outcome == "done"]
@@ -198,20 +185,10 @@ class Journal:
         """Writes of which nobody knows whether they took effect."""
         return tuple(call for call in self.writes() if call.outcome == "unknown")
 
-    def _file(self) -> None:
-        """Enter the reads that were made while there was nothing to answer them."""
-        calls = []
-        while self._unfiled:  # another thread may add to it
-            calls.append(self._unfiled.pop())
-        for call in sorted(calls, key=lambda one: one.index):
-            place = self._places[call.index]
-            key = canonical(call.tool, {**self._defaults[call.index], **call.arguments})
-            self._issued[key] = self._issued.get(key, -1) + 1
-            self._enter(place._replace(key=key), call, self._execution, 0.0)
-
     def _written(self) -> Iterable[tuple[str, int, _Entry]]:
-        found = [(key, k, e) for key, entries in self._done.items() for k, e in enumerate(entries) if e.happened]
-        return sorted(found, key=lambda one: one[2].order)
+        found = [(key, k, entry) for key, entries in self._done.items() for k, entry in enumerate(entries)]
+        happened = [one for one in found if one[2].writes and one[2].call.outcome in ("done", "unknown")]
+        return sorted(happened, key=lambda one: one[2].order)
 
     def _replay(self, execution: int, recorded: Recorded) -> None:
         """One stored call as if it were issued again."""
@@ -263,11 +240,6 @@ class _Entry(NamedTuple):
     history: tuple[str, ...]
     writes: bool
     intended: float
-
-    @property
-    def happened(self) -> bool:
-        """Whether it changed something, or may have."""
-        return self.writes and self.call.outcome in ("done", "unknown")
 
 
 def _again(found: ToolCall, asked: ToolCall) -> ToolCall:

@@ -46,30 +46,6 @@ serve(options)
 """
 
 
-def _start_warm(theirs: socket.socket, **options: Any) -> subprocess.Popen[bytes]:
-    """The warm process, which has nothing of this one but the socket `theirs`.
-
-    Raises:
-        SandboxUnavailable: it cannot be started.
-    """
-    options |= {"package": str(Path(__file__).resolve().parent.parent), "channel": theirs.fileno()}
-    command = [sys.executable, *_FLAGS, "-c", _BOOTSTRAP, json.dumps(options)]
-    with theirs:
-        try:
-            return subprocess.Popen(  # noqa: S603 - our own interpreter and code
-                command,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                env=_ENVIRONMENT,
-                cwd="/",
-                pass_fds=[theirs.fileno()],
-                start_new_session=True,  # Ctrl-C at the terminal is for the host alone
-            )
-        except OSError as error:
-            raise SandboxUnavailable(f"the sandbox cannot start {sys.executable!r}: {error}") from error
-
-
 class ZygoteLost(SandboxUnavailable):
     """The zygote died, or does not answer."""
 
@@ -158,12 +134,27 @@ class Zygote:
         self._pool, self._ready = threading.Lock(), threading.Lock()
         self._missing: dict[str, str] | None = None
         tzdata = importlib.util.find_spec("tzdata")  # for a system that has no time zones of its own
-        zones = [str(Path(tzdata.origin).parent / "zoneinfo")] if tzdata is not None and tzdata.origin else []
+        options = {
+            "without": sorted(without),
+            "zones": [str(Path(tzdata.origin).parent / "zoneinfo")] if tzdata is not None and tzdata.origin else [],
+            "package": str(Path(__file__).resolve().parent.parent),
+            "channel": theirs.fileno(),
+        }
         try:
-            self._process = _start_warm(theirs, without=sorted(without), zones=zones)
-        except SandboxUnavailable:
+            with theirs:
+                self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and code
+                    [sys.executable, *_FLAGS, "-c", _BOOTSTRAP, json.dumps(options)],
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.DEVNULL,
+                    env=_ENVIRONMENT,
+                    cwd="/",
+                    pass_fds=[theirs.fileno()],
+                    start_new_session=True,  # Ctrl-C at the terminal is for the host alone
+                )
+        except OSError as error:
             self._control.close()
-            raise
+            raise SandboxUnavailable(f"the sandbox cannot start {sys.executable!r}: {error}") from error
         self.top_up(Limits())  # it finds the requests when it has loaded
 
     def await_ready(self) -> Mapping[str, str]:
@@ -252,9 +243,9 @@ class Zygote:
             except OSError as error:
                 said = "the zygote sandbox's process died; see the kernel log for an out-of-memory kill"
                 raise ZygoteLost(said) from error
-            their_channel.close()
-            their_status.close()
             stack.pop_all()
+        their_channel.close()
+        their_status.close()
         return ZygoteChild(channel, status, _kept(limits))
 
 

@@ -135,27 +135,20 @@ class _Server:
     def __init__(self, control: socket.socket, layering: Layering, run: Run) -> None:
         self._control, self._layering, self._run = control, layering, run
         self._self = os.pidfd_open(os.getpid())
-        self._hosts: dict[int, socket.socket] = {}  # by pid of a child that was not reaped yet
-        self._wake, wake = socket.socketpair()
-        self._wake.setblocking(False)
-        wake.setblocking(False)
+        self._children: dict[int, tuple[int, socket.socket]] = {}  # by pidfd, until they are reaped
         self._poll = select.poll()
-        for source in (control, self._wake):
-            self._poll.register(source, select.POLLIN)
-        signal.signal(signal.SIGCHLD, lambda *_: None)
-        signal.set_wakeup_fd(wake.detach(), warn_on_full_buffer=False)
+        self._poll.register(control, select.POLLIN)
 
     def listen(self) -> None:
         """Serve the host until it hangs up; then kill every child, and wait until none is left."""
         while True:
             for descriptor, _ in self._poll.poll():
-                if descriptor == self._wake.fileno():
-                    self._wake.recv(4096)
-                    self._reap()
+                if descriptor in self._children:
+                    self._reap(descriptor)
                 elif descriptor != self._control.fileno():
                     self._hung_up(descriptor)
                 elif not self._accept():
-                    for pid in self._hosts:
+                    for pid, _ in self._children.values():
                         _kill_group(pid)
                     with suppress(ChildProcessError):
                         while True:
@@ -182,12 +175,12 @@ class _Server:
         if pid == 0:
             self._be_child(channel, host, json.loads(data))
         os.close(channel)
-        self._hosts[pid] = host
-        self._poll.register(host, select.POLLIN)
         pidfd = os.pidfd_open(pid)
+        self._children[pidfd] = pid, host
+        for source in (pidfd, host.fileno()):
+            self._poll.register(source, select.POLLIN)
         with suppress(OSError):  # when it has hung up already the poll will say so
             socket.send_fds(host, [json.dumps({"pid": pid}).encode()], [pidfd])
-        os.close(pidfd)
         return True
 
     def _be_child(self, channel: int, host: socket.socket, limits: Mapping[str, float]) -> NoReturn:
@@ -196,8 +189,6 @@ class _Server:
         Every layer is on before the first byte from the host is read.
         """
         try:
-            signal.set_wakeup_fd(-1)
-            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             os.setsid()
             privileges.die_with_parent(self._self)
             self._layering.on_child()
@@ -214,8 +205,8 @@ class _Server:
             os._exit(1)
 
     def _hung_up(self, descriptor: int) -> None:
-        """The host lets go of a child: kill it. It stays in `_hosts` until it is reaped."""
-        for pid, host in self._hosts.items():
+        """The host lets go of a child: kill it. It stays in `_children` until it is reaped."""
+        for pid, host in self._children.values():
             if host.fileno() == descriptor:
                 try:
                     host.recv(1, socket.MSG_DONTWAIT)
@@ -223,23 +214,27 @@ class _Server:
                     return
                 except OSError:  # it hung up without having heard all
                     pass
-                self._poll.unregister(host)
+                self._poll.unregister(descriptor)
                 _kill_group(pid)
                 return
 
-    def _reap(self) -> None:
-        """Tell the hosts of children that ended. A group is killed before its number may be somebody else's."""
-        with suppress(ChildProcessError):
-            while (ended := os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)) is not None:
-                _kill_group(ended.si_pid)
-                pid, status, usage = os.wait4(ended.si_pid, 0)
-                host = self._hosts.pop(pid)
-                with suppress(KeyError):  # it was taken from the poll when the host hung up
-                    self._poll.unregister(host)
-                cpu = usage.ru_utime + usage.ru_stime
-                with suppress(OSError):
-                    host.send(json.dumps({"status": os.waitstatus_to_exitcode(status), "cpu": cpu}).encode())
-                host.close()
+    def _reap(self, pidfd: int) -> None:
+        """Tell the host of a child that ended. Its group is killed before its number may be somebody else's."""
+        if (
+            os.waitid(os.P_PIDFD, pidfd, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
+        ):  # a newer child's number, as above
+            return
+        pid, host = self._children.pop(pidfd)
+        _kill_group(pid)
+        _, status, usage = os.wait4(pid, 0)
+        for descriptor in (pidfd, host.fileno()):
+            with suppress(KeyError):  # it was taken from the poll when the host hung up
+                self._poll.unregister(descriptor)
+        os.close(pidfd)
+        cpu = usage.ru_utime + usage.ru_stime
+        with suppress(OSError):
+            host.send(json.dumps({"status": os.waitstatus_to_exitcode(status), "cpu": cpu}).encode())
+        host.close()
 
 
 def _kill_group(pid: int) -> None:
