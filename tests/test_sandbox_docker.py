@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
+import runpy
 import socket
 import subprocess
 import sys
-import tarfile
 import textwrap
 import threading
 import time
@@ -41,7 +41,7 @@ def base_image(client):
     if os.environ.get(image.BASE_VARIABLE) or client.images.list(image.LOCAL_BASE):
         yield None
         return
-    yield image.import_base(client, TEST_BASE)
+    yield runpy.run_path(f"{ROOT}/.ci/docker_base.py")["import_base"](client, TEST_BASE)
     client.images.remove(TEST_BASE, force=True)
 
 
@@ -282,18 +282,8 @@ def test_what_a_killed_host_left_ends_and_is_removed_and_what_a_living_one_has_i
 
 
 def test_a_base_that_cannot_be_had_is_told_with_the_way_out(client):
-    with pytest.raises(SandboxUnavailable, match=r"ATC_DOCKER_BASE.*sandbox\.docker\.image import"):
+    with pytest.raises(SandboxUnavailable, match=r"pull the image.*ATC_DOCKER_BASE"):
         image.ensure_image(client, "127.0.0.1:1/no/such:image")
-
-
-def test_a_base_of_the_running_python_is_small():
-    with tarfile.open(os.devnull, "w") as tar:
-        image.write_base(tar)
-        names = tar.getnames()
-    version = f"python{sys.version_info.major}.{sys.version_info.minor}"
-    assert {"usr/local/bin/python3", f"usr/local/lib/{version}/os.py"} <= set(names)
-    assert [name for name in names if "site-packages" in name or "/test/" in name or "home" in name] == []
-    assert any(name.split("/")[-1].startswith(("libc.so", "libc.musl")) for name in names)
 
 
 # The engine.
