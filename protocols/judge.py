@@ -6,7 +6,6 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
-from math import prod
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
@@ -147,10 +146,12 @@ class _Place:
 
 
 def _states(pattern: str) -> int:
-    """At least how many states a pattern has with its counted repetitions written out, but for a few."""
-    counts = [int(count) for count in re.findall(r"(\d{1,9})\}", pattern)]
-    repeated = prod(count or 1 for count in counts) * len(pattern) if "){" in pattern else len(pattern) + sum(counts)
-    return repeated + (2_000 if _RETRIES.search(pattern) else 0)
+    """At most how many states a pattern has with its counted repetitions written out."""
+    total, repeated = len(pattern), 1
+    for group, least, most in re.findall(r"(\)?)\{(\d{1,9})(?:,(\d{0,9}))?\}", pattern):
+        count = max(int(least), int(most or 0), 1)
+        total, repeated = (total, repeated * count) if group else (total + count, repeated)
+    return total * repeated + (2_000 if _RETRIES.search(pattern) else 0)
 
 
 def _without_branches(schema: Any) -> Any:
@@ -162,14 +163,11 @@ def _without_branches(schema: Any) -> Any:
         return [_without_branches(part) for part in schema]
     if not isinstance(schema, Mapping):
         return schema
-    changed: dict[str, Any] = {}
-    for keyword, part in schema.items():
-        if keyword not in _UNEVALUATED:
-            changed[keyword] = part if keyword in ("const", "enum") else _without_branches(part)
-    for keyword in _BRANCHES:
-        if isinstance(schema.get(keyword), list):
-            changed["allOf"] = [*changed.get("allOf", []), {"not": {"not": {keyword: changed.pop(keyword)}}}]
-    return changed
+    changed = {k: v if k in ("const", "enum") else _without_branches(v) for k, v in schema.items()}
+    for keyword in _UNEVALUATED:
+        changed.pop(keyword, None)
+    branches = [{"not": {"not": {k: changed.pop(k)}}} for k in _BRANCHES if isinstance(schema.get(k), list)]
+    return changed | {"allOf": [*changed.get("allOf", []), *branches]} if branches else changed
 
 
 def _without(schema: Any, path: Sequence[str | int]) -> Any:
@@ -212,9 +210,7 @@ def violations(schema: JsonObject, value: Json) -> list[Violation]:
         return [Violation("", f"it cannot be compared with its schema: {problem}", "")]
     found = []
     for error in errors:
-        path = list(map(str, error.schema_path))
-        if keyword := branches(error):
-            path = [*path[:-3], keyword]
-        clause = re.sub(r"allOf/\d+/not/not/(?=anyOf/|oneOf/)", "", "/".join(path))
-        found.append(Violation(dotted(error.instance_path), said(error), clause))
+        clause, keyword = [*map(str, error.schema_path)], branches(error)
+        clause[-3:] = [keyword] if keyword else clause[-3:]
+        found.append(Violation(dotted(error.instance_path), said(error), "/".join(clause)))
     return found or [Violation("", "it does not conform to its schema", "")]

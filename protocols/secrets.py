@@ -325,11 +325,6 @@ def placeholder(value: str | float, mark: str) -> str:
     return f"[redacted-{type(value).__name__}-{len(str(value))}-{mark}]"
 
 
-def length(name: str) -> int:
-    """How many characters the secret has that a placeholder stands for."""
-    return int(name.split("-")[2])
-
-
 def in_literal(text: str) -> str:
     """`text` as it can stand within the quotes of a Python literal or a JSON string, whatever is in it."""
     return _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}" if ord(found[0]) < 0x10000 else found[0], text)
