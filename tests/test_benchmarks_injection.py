@@ -6,8 +6,7 @@ from dataclasses import replace
 import pytest
 from click.testing import CliRunner
 
-from benchmarks.injection.__main__ import main, needless
-from benchmarks.injection.attack import attack, load_scenarios
+from benchmarks.injection.__main__ import attack, load_scenarios, main, needless
 from toolflow_bench.task import load_tasks
 from toolflow_bench.world import World
 

@@ -16,13 +16,12 @@ from atc.cli.wiring import choose_model
 from atc.models.fetch import LOCAL_MODELS, own_file
 from atc.models.fetch import fetch as fetch_model
 from benchmarks import runner
-from benchmarks.decoding import chance, costs, funcqa, kamel, tmdb
+from benchmarks.decoding import chance, costs, funcqa, kamel
 from benchmarks.decoding.arms import MODES, Arm, Row, arm_file, report, run_arms, sampled
 from benchmarks.decoding.vocabulary import gguf_tokenizer
-from benchmarks.restbench.data import FOLDER as RESTBENCH
 from protocols.ask import Ask
 
-SUITES = ("funcqa", "kamel", "restbench", "random", "gold", "speed", "overhead")
+SUITES = ("funcqa", "kamel", "random", "gold", "speed", "overhead")
 
 
 @runner.suite
@@ -38,9 +37,9 @@ SUITES = ("funcqa", "kamel", "restbench", "random", "gold", "speed", "overhead")
 def main(suite: str, models: tuple[str, ...], sample: int | None, seed: int, **options: Any) -> dict[str, Any]:
     """Measure calls of a model that is held to its tools.
 
-    funcqa: arithmetic in words, one call each. kamel: relations by their names. restbench: TMDB's paths, call by call.
-    random: calls by random logits, and gold: gold calls against the grammars; no model. speed: what masks and grammars
-    cost; overhead: what they cost while a model writes. Exit status 3 if anything is left that failed on our side.
+    funcqa: arithmetic in words, one call each. kamel: relations by their names. random: calls by random logits, and
+    gold: gold calls against the grammars; no model. speed: what masks cost; overhead: what grammars cost while a model
+    writes. Exit status 3 if anything is left that failed on our side.
     """
     about = {"suite": f"decoding-{suite}", "seed": seed}
     name = models[0] if models else "smollm2"
@@ -76,14 +75,11 @@ def _parts(
     if suite == "funcqa":
         cases = sampled(funcqa.read_questions(data or funcqa.FOLDER), sample, seed)
         yield funcqa.Asked(ask, seed=seed), cases, funcqa.ARMS, ""
-    elif suite == "kamel":
+    else:
         whole = kamel.read_kamel(data or kamel.FOLDER)
         for count in options["relations"] or kamel.RELATIONS:
             some = sampled(whole.test(count), sample or kamel.QUESTIONS, seed)
             yield kamel.Asked(ask, whole.relations[:count], seed=seed), some, kamel.ARMS, f"relations={count}"
-    else:
-        asked = tmdb.Asked(ask, data or RESTBENCH, seed=seed)
-        yield asked, sampled(asked.cases, sample or tmdb.TASKS, seed), tmdb.ARMS, ""
 
 
 def _pairs(known: list[tuple[str, str]], modes: str | None, docs: str | None) -> list[tuple[str, str]]:

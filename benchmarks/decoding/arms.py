@@ -17,7 +17,7 @@ from pathlib import Path
 from statistics import fmean, median
 from typing import Any, Protocol, TypeVar
 
-from atc.decode.call import Sampling, Written, write_call
+from atc.decode.call import Sampling, write_call
 from atc.decode.formats import CallFormat
 from atc.decode.prompt import call_prompt
 from atc.decode.read import ReadCall
@@ -31,11 +31,10 @@ from protocols.toolbox import Toolbox
 from toolflow_bench.runner import digest
 from toolflow_bench.suites import drawn
 
-MODES = ("free", "calls", "fuzzy", "backtrack", "grounded")
+MODES = ("free", "calls", "fuzzy", "backtrack")
 """`free`: nothing is asked of the endpoint, the reply is read. `calls`: held to a call while it is written. `fuzzy`: a
 free reply whose unknown name is taken for the tool that ends with it (ToolDec's table 3). `backtrack`: a failed call is
-taken up again at the next-likeliest token (table 4). `grounded`: as `calls`, and ids are held to those that the task
-gives or a result held."""
+taken up again at the next-likeliest token (table 4)."""
 BLOCK = 10
 """Questions that an arm is asked before the next arm's turn: what else the machine does meets all arms alike."""
 
@@ -75,29 +74,14 @@ class Row:
     kind: str = ""
     failure: str = ""
     answer: str | None = None
-    texts: Sequence[str] = ()
-    calls: Sequence[str] = ()
-    """Tools that were called."""
+    text: str = ""
     seconds: float = 0.0
     prompt_tokens: int = 0
     """Of the first request."""
     tries: int = 0
-    unheld: int = 0
-    """Replies that an endpoint did not hold to what it was told; they were sampled anew."""
+    unheld: bool = False
+    """Whether an endpoint did not hold the reply to what it was told; it was sampled anew."""
     outage: str = ""
-
-    def heard(self, written: Written, seconds: float) -> Row:
-        """The row with a reply and what it took added."""
-        error = written.call.error
-        return replace(
-            self,
-            kind=self.kind or (error.kind if error else ""),
-            texts=(*self.texts, written.text),
-            seconds=self.seconds + seconds,
-            prompt_tokens=self.prompt_tokens or written.input_tokens // max(written.requests, 1),
-            tries=self.tries + written.tries,
-            unheld=self.unheld + (written.enforced is False),
-        )
 
 
 class Asked(Protocol):
@@ -147,7 +131,7 @@ def run_arms(
     groups = {arm.docs: [other for other in arms if other.docs == arm.docs] for arm in arms}
     blocks = [cases[start : start + BLOCK] for start in range(0, len(cases), BLOCK)]
     todo = [(arm, case) for group in groups.values() for block in blocks for arm in group for case in block]
-    header = {"format": "atc-decoding-2", "seed": seed, "asked": digest(cases)}
+    header = {"format": "atc-decoding-3", "seed": seed, "asked": digest(cases)}
     with Rows(path, header, key=("arm", "id")) as file:
         file.fill(todo, measure, key=lambda one: (one[0].name, one[1].id), label=path.stem)
         return {arm: [Row(**file.rows[arm.name, case.id]) for case in cases] for arm in arms}
@@ -178,7 +162,17 @@ class Writer:
             found = write_call(self.ask, messages, self.tools, form=self.form, decoding=held, sampling=sampling)
         if arm.mode == "fuzzy":
             found = replace(found, call=fuzzy_call(found.text, self.tools, self.form))
-        return Row(id=case.id, arm=arm.name).heard(found, time.perf_counter() - begun), found.call
+        row = Row(
+            id=case.id,
+            arm=arm.name,
+            kind=found.call.error.kind if found.call.error else "",
+            text=found.text,
+            seconds=time.perf_counter() - begun,
+            prompt_tokens=found.input_tokens // max(found.requests, 1),
+            tries=found.tries,
+            unheld=found.enforced is False,
+        )
+        return row, found.call
 
 
 def report(rows: Mapping[Arm, Sequence[Row]]) -> dict[str, Any]:
@@ -225,7 +219,7 @@ def _comparable(arm: Arm, base: Arm) -> bool:
     if arm == base or (arm.model, arm.part) != (base.model, base.part):
         return False
     if arm.docs == base.docs:
-        return base.mode == "free" or (arm.mode, base.mode) == ("grounded", "calls")
+        return base.mode == "free"
     return (arm.mode, arm.docs, base.docs) == ("calls", "names", "full") and base.mode in ("free", "calls")
 
 
