@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import json
-import os
-import secrets
 import sys
 import threading
-from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
 import click
 
 from atc.cli.bench_run import flights, toolflow
-from atc.cli.options import FILE, json_option
-from atc.cli.output import print_columns, print_json, print_result, print_text, say
+from atc.cli.options import FILE, force_option, json_option
+from atc.cli.output import print_columns, print_json, print_result, print_text, require_new, say
 from atc.cli.progress import bar
+from atc.cli.serve import serve as serve_tools
 from atc.cli.settings import load_config
-from atc.cli.wiring import open_agent
 from atc.terminal import count
 from toolflow_bench.checks.suite import check_tasks
 from toolflow_bench.services.serve import serve as start
@@ -88,13 +85,11 @@ def report(*, runs: tuple[Path, ...], out: Path | None, as_json: bool) -> None:
         check_target(target)
     loaded = load_runs(runs)
     against_first = compared(loaded)
-    said = {"report": None if target is None else str(target)} | document(loaded, against_first)
     if target is not None:
         write_report(target, render(loaded, against_first))
-        if not as_json:
-            print_text(f"{target}: {count(len(loaded), 'run')}, {count(sum(len(run.rows) for run in loaded), 'row')}")
-    if as_json:
-        print_json(said)
+    said = {"report": None if target is None else str(target)} | document(loaded, against_first)
+    told = f"{target}: {count(len(loaded), 'run')}, {count(sum(len(run.rows) for run in loaded), 'row')}"
+    print_result(said, told, as_json=as_json)
 
 
 @bench.command(epilog="Example: atc bench check --tasks my-tasks --json")
@@ -128,8 +123,9 @@ def check(*, folder: Path | None, jobs: int, as_json: bool) -> None:
 @click.option("--seed", type=int, required=True, metavar="N", help="What constants and wordings are drawn by.")
 @click.option("--tasks", "wanted", type=click.IntRange(1, 1000), default=100, show_default=True, metavar="N")
 @click.option("-o", "--out", type=FILE, required=True, metavar="DIR", help="Folder of the tasks.")
+@force_option
 @json_option
-def fresh(*, seed: int, wanted: int, out: Path, as_json: bool) -> None:
+def fresh(*, seed: int, wanted: int, out: Path, force: bool, as_json: bool) -> None:
     """Draw new tasks of ToolFlow.
 
     They are known data flows and wordings with new constants. Each answer is derived twice, by the program over HTTP
@@ -144,8 +140,7 @@ def fresh(*, seed: int, wanted: int, out: Path, as_json: bool) -> None:
             "are not in it; clone the repository and run it there."
         ) from error
     path = out / f"fresh-{seed}.jsonl"
-    if path.exists():
-        raise click.UsageError(f"{str(path)!r} is there already; give another -o, or remove it.")
+    require_new(path, force=force)
     lines = []
     with bar("drawing", total=wanted) as advance:
         for task in fresh_tasks(wanted, seed=seed, folder=load_config({})[0].cache_dir):
@@ -188,19 +183,11 @@ def serve(services: tuple[str, ...], *, port: int, mcp: int | None, as_json: boo
         say("Ctrl-C ends it.")
         if mcp is None:
             threading.Event().wait()
-        else:
-            _serve_mcp([f"{name}={document}" for name, _, _, document in rows], mcp)
-
-
-def _serve_mcp(sources: Sequence[str], port: int) -> None:
-    """Offer the operations as MCP tools, each call a request to its service; a write needs no consent here."""
-    from atc.serve.gateway import Gateway
-    from atc.serve.http import http_app, serve_http
-    from atc.serve.plain import tools_server
-
-    token = os.environ.get("ATC_SERVE_TOKEN") or secrets.token_urlsafe(24)
-    config = load_config({"tools": tuple(sources), "allow_writes": ("all",)})[0]
-    with open_agent(config, given=True, warm=False) as agent:
-        say(f"MCP at http://127.0.0.1:{port}/mcp, bearer token {token}")
-        app = http_app(tools_server(Gateway(agent)), host="127.0.0.1", port=port, token=token)
-        serve_http(app, host="127.0.0.1", port=port)
+        else:  # each call is a request to its service; a write needs no consent here
+            click.get_current_context().invoke(
+                serve_tools,
+                tools=tuple(f"{name}={document}" for name, _, _, document in rows),
+                address=("127.0.0.1", mcp),
+                as_="tools",
+                allow_writes=("all",),
+            )

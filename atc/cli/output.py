@@ -6,6 +6,7 @@ import json
 import shutil
 import sys
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 import click
 
@@ -78,6 +79,12 @@ def print_columns(rows: Iterable[Sequence[str]]) -> None:
     for row in shown:
         cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=False)]
         click.echo("  ".join([*cells, clipped(row[-1], room)]).rstrip())
+
+
+def require_new(path: Path | None, *, force: bool) -> None:
+    """Raise click.UsageError where a file that is to be written is there and may not be replaced."""
+    if path is not None and path.exists() and not force:
+        raise click.UsageError(f"{str(path)!r} exists; give --force to replace it, or another name")
 
 
 def read_stdin() -> str:

@@ -12,7 +12,16 @@ from xml.etree import ElementTree
 import click
 
 from atc.cli.options import FILE, force_option, json_option, output_option
-from atc.cli.output import has_person, json_text, print_json, print_or_say, print_text, read_stdin, say
+from atc.cli.output import (
+    has_person,
+    json_text,
+    print_json,
+    print_or_say,
+    print_text,
+    read_stdin,
+    require_new,
+    say,
+)
 from atc.cli.settings import load_config
 from atc.cli.wiring import open_store, saved_folder
 from atc.recording.document import parse, to_document
@@ -20,7 +29,6 @@ from atc.recording.recording import InvalidRecording, Recording, record, without
 from atc.recording.rerun import Replayer, Verdict
 from atc.recording.script import to_script
 from atc.saved import Savable
-from atc.store.stored import StoredRun
 from atc.terminal import count, escape_controls
 from protocols.errors import AtcError
 from protocols.files import write_whole
@@ -54,8 +62,7 @@ def export(run: str, *, path: Path | None, as_script: bool, as_page: bool, force
     All else that the tools answered does stand in it, so the file is readable for you alone. With --html (extra 'view')
     it is a page for people, which replays nothing.
     """
-    if path is not None and path.exists() and not force:
-        raise click.UsageError(f"{str(path)!r} exists; give --force to replace it, or another file")
+    require_new(path, force=force)
     if as_page and as_script:
         raise click.UsageError("give one of --python and --html")
     with open_store(load_config()[0]) as store:
@@ -69,10 +76,11 @@ def export(run: str, *, path: Path | None, as_script: bool, as_page: bool, force
         recording = record(stored, stored.protocols)
         hidden = recording.secrets
         if as_script:
-            text, use = _script(recording, stored), f"run it with: python {path}"
+            given = [source.rpartition("=")[2] for source in stored.config.get("tools", ())]
+            modules = {Path(source).stem: source for source in given if source.endswith(".py")}
+            text, use = to_script(recording, modules=modules), f"run it with: python {path}"
         else:
-            text = json_text(to_document(recording), indent=1) + "\n"
-            use = f"replay it with: atc runs replay {path}"
+            text, use = json_text(to_document(recording), indent=1) + "\n", f"replay it with: atc runs replay {path}"
     if path is not None:
         write_whole(path, text, mode=0o700 if as_script else 0o600)
         document = {"run": stored.summary.id, "file": str(path), "redacted": list(hidden)}
@@ -83,12 +91,6 @@ def export(run: str, *, path: Path | None, as_script: bool, as_page: bool, force
         click.echo(text, nl=False)
     if hidden:
         say(f"{count(len(hidden), 'sensitive value')} in it: replaced by placeholders such as {hidden[0]}.")
-
-
-def _script(recording: Recording, stored: StoredRun) -> str:
-    given = [source.rpartition("=")[2] for source in stored.config.get("tools", ())]
-    modules = {Path(source).stem: source for source in given if source.endswith(".py")}
-    return to_script(recording, modules=modules)
 
 
 @click.command("save", epilog=_SAVE_EPILOG)
@@ -107,8 +109,7 @@ def save(run: str, *, name: str, given: tuple[str, ...], force: bool, as_json: b
     """
     config = load_config()[0]
     file = saved_folder(config) / f"{name}.json"
-    if file.exists() and not force:
-        raise click.UsageError(f"{str(file)!r} exists; give --force to replace it, or another name")
+    require_new(file, force=force)
     with open_store(config) as store:
         savable = Savable(store.load(run))
     parameters = _asked(savable) if not given and has_person() else _named(savable, given)
@@ -178,19 +179,15 @@ def test(files: tuple[str, ...], *, sandbox: str | None, report: Path | None, as
     documents: list[dict[str, Any]] = []
     with Replayer(load_config({"sandbox": sandbox})[0].sandbox) as replayer:
         for file in found:
-            verdict = None
             try:
                 verdict = replayer.rerun(_open(file))
-                told = _line(verdict)
+                document, told = {"state": "passed" if verdict.same else "failed"} | _document(verdict), _line(verdict)
             except AtcError as error:  # it is no recording, or cannot run
-                told = str(error)
-            state = "error" if verdict is None else "passed" if verdict.same else "failed"
-            problem = None if state == "passed" else told
-            documents.append(
-                {"file": file, "state": state, "problem": problem} | (_document(verdict) if verdict else {})
-            )
+                document, told = {"state": "error"}, str(error)
+            problem = None if document["state"] == "passed" else told
+            documents.append({"file": file, "problem": problem} | document)
             if not as_json:
-                print_text(f"{_WORDS[state]}  {file}  {told}")
+                print_text(f"{_WORDS[document['state']]}  {file}  {told}")
     if report is not None:
         write_whole(report, _junit(documents))
     if as_json:

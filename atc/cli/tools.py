@@ -20,6 +20,7 @@ from atc.cli.output import (
     print_result,
     print_text,
     read_stdin,
+    require_new,
     say,
 )
 from atc.cli.settings import load_config
@@ -153,9 +154,8 @@ def import_(source: str, *, folder: Path, force: bool, as_json: bool, **flags: A
         toolbox = learned.over(declared) if learned is not None else declared
         seen = [alias for alias in toolbox if toolbox[alias] is not declared[alias]]
         texts = {folder / f"{tool.alias}.json": _text(dump(tool.protocol)) for tool in toolbox.values()}
-    there = [str(path) for path in texts if path.exists()]
-    if there and not force:
-        raise click.UsageError(f"{there[0]!r} exists; give --force to replace it, or another folder")
+    for path in texts:
+        require_new(path, force=force)
     for path, text in texts.items():
         write_whole(path, text)
     told = f"{count(len(texts), 'tool')} written to {folder}; use them with: --tools {folder}"
