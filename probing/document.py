@@ -33,8 +33,8 @@ MOST_SENTENCES = 3
 _LONGEST_WORDS = 160
 _SHORTEST, _SHORT = 4, 2
 """Characters from which a secret is looked for in other texts, and an argument's value unquoted: less is a word."""
-_LISTED, _LONGEST = 2, 200
-"""Elements of a list, and characters of a text, that an example shows."""
+_LONGEST = 2_000
+"""Characters of a result, as JSON, that an example shows."""
 _HIDDEN = "<secret>"
 _QUOTED = re.compile(r"(?<!\w)(['\"`])([^'\"`]{1,80})\1")
 _EXAMPLES = 3
@@ -244,10 +244,10 @@ class Disclosure:
         return (self._keep or value.origin.kind in NOBODYS) and not secret
 
     def result(self, response: Json) -> Json:
-        """The result of an example: long lists and texts cut; None where values are not kept."""
-        if not self._keep:
+        """The result of an example; None where it is long, or values are not kept."""
+        if not self._keep or len(json.dumps(response)) > _LONGEST:
             return None
-        return covered(_shortened(response), self._output, lambda _: _HIDDEN, rest=self._leaf)
+        return covered(response, self._output, lambda _: _HIDDEN, rest=self._leaf)
 
     def schema(self, schema: Json) -> Any:
         """A schema without listed values that are secrets."""
@@ -279,11 +279,3 @@ def _named(text: str, name: str, value: Json) -> str:
     spelled = re.escape(str(value))
     pattern = rf"(?<!\w)(){spelled}(?!\w)" if len(str(value)) > _SHORT else rf"(['\"`]){spelled}\1"
     return re.sub(pattern, lambda found: f"{found[1]}{{{name}}}{found[1]}", text)
-
-
-def _shortened(node: Json) -> Json:
-    if isinstance(node, Mapping):
-        return {name: _shortened(part) for name, part in node.items()}
-    if isinstance(node, list):
-        return [_shortened(part) for part in node[:_LISTED]]
-    return f"{node[: _LONGEST - 1]}…" if isinstance(node, str) and len(node) > _LONGEST else node

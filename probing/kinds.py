@@ -120,11 +120,9 @@ def _kind_of_name(protocol: ToolProtocol) -> tuple[Kind, str] | None:
         order = list(VERBS)
         word, kind = min([told[0], *(one for one in told if one[0] in added)], key=lambda one: order.index(one[1]))
         return kind, f"its name says {word!r}"
-    first = re.match(r"[A-Za-z]+", protocol.description)
-    for bare in [first[0].lower().removesuffix(ending) for ending in ("", "s", "es")] if first else ():
-        if first and (kind := kind_of_word(bare)):
-            return kind, f"its description begins with {first[0]!r}"
-    return None
+    verb = _of_text(protocol.description)
+    kind = kind_of_word(verb)
+    return (kind, f"its description begins with {verb!r}") if kind else None
 
 
 def _verb_of_get(protocol: ToolProtocol, http: HttpBinding) -> tuple[str, str]:

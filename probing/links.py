@@ -51,6 +51,35 @@ class ObservedLink:
 
 
 @dataclass
+class Source:
+    """The places of one name that hold values of one look: a thing's ids, from whichever tools."""
+
+    name: Name
+    places: list[Place] = field(default_factory=list)
+
+    @cached_property
+    def secret(self) -> bool:
+        """Whether its values are secrets, which only arguments that are such may take."""
+        return self.name.secret or any(place.secret for place in self.places)
+
+    @cached_property
+    def texts(self) -> set[str]:
+        """All values."""
+        return {text for place in self.places for text in place.values}
+
+    @cached_property
+    def ids(self) -> set[str]:
+        """Those of its values that are ids or codes by their look, whatever their names."""
+        listed = all(place.path.endswith("[]") for place in self.places)  # of a list of words each names something
+        return {text for text in self.texts if is_id(text) or (listed and distinctive(text))}
+
+    def gave(self, value: Value) -> bool:
+        """Whether a value came from one of its places."""
+        place = (value.origin.tool, value.origin.path)
+        return value.origin.kind == "response" and any((p.tool, p.path) == place for p in self.places)
+
+
+@dataclass
 class Taker:
     """An argument and the fate of each different value (by its text) that it was given.
 
@@ -82,63 +111,55 @@ class Taker:
         key = self.name.key
         return self.name.secret or (key not in NOT_LINKED | VAGUE and (self.name.identifies or len(key) >= 4))
 
+    def hidden(self, source: Source) -> bool:
+        """Whether a source holds secrets and the argument is none."""
+        return source.secret and not self.name.secret
 
-@dataclass
-class Source:
-    """The places of one name that hold values of one look: a thing's ids, from whichever tools."""
-
-    name: Name
-    places: list[Place] = field(default_factory=list)
-
-    @cached_property
-    def secret(self) -> bool:
-        """Whether its values are secrets, which only arguments that are such may take."""
-        return self.name.secret or any(place.secret for place in self.places)
-
-    @cached_property
-    def texts(self) -> set[str]:
-        """All values."""
-        return {text for place in self.places for text in place.values}
-
-    @cached_property
-    def ids(self) -> set[str]:
-        """Those of its values that are ids or codes by their look, whatever their names."""
-        listed = all(place.path.endswith("[]") for place in self.places)  # of a list of words each names something
-        return {text for text in self.texts if is_id(text) or (listed and distinctive(text))}
-
-    def gave(self, value: Value) -> bool:
-        """Whether a value came from one of its places."""
-        place = (value.origin.tool, value.origin.path)
-        return value.origin.kind == "response" and any((p.tool, p.path) == place for p in self.places)
+    def apart(self, source: Source) -> float | None:
+        """How far its name and that of a source are apart; None where they do not agree, or tell nothing."""
+        usable = self.named and not self.hidden(source)
+        return distance(self.name, source.name, said_of(self.argument)) if usable else None
 
 
 class Flows:
     """The facts about arguments and sources, and what follows from them."""
 
     def __init__(self, facts: Mapping[str, ToolFacts], pools: Pools) -> None:
-        self.pools = pools
-        self.takers = [taker for taker in _takers(facts) if taker.linkable]
-        self.sources = list(_sources(pools))
+        self._pools = pools
+        self._takers = [taker for taker in _takers(facts) if taker.linkable]
+        self._sources = list(_sources(pools))
 
-    def of(self, taker: Taker) -> list[tuple[Source, bool]]:
+    def links(self) -> Iterator[ObservedLink]:
+        """The links that follow from all samples, by consumer and argument; of one argument the best known first."""
+        for taker in self._takers:
+            ranked: dict[tuple[str, str], tuple[bool, int, bool]] = {}
+            for source, named in self._feeding(taker):
+                for place in source.places:
+                    held = sum(text in place.values for text in taker.took)
+                    if place.tool != taker.tool.name:
+                        ranked.setdefault((place.tool, place.path), (not named, -held, "[]" not in place.path))
+            for tool, path in sorted(ranked, key=lambda place: (ranked[place], place)):
+                link = Link(argument=taker.argument.name, tool=tool, path=path, support="observed")
+                yield ObservedLink(consumer=taker.tool.name, link=link)
+
+    def tests(self) -> list[tuple[str, Arguments]]:
+        """Calls worth making to confirm links that names suggest, the likeliest first."""
+        planned: list[tuple[int, str, Arguments]] = []
+        for taker in self._takers:
+            if (base := _base(taker)) is not None:
+                tried = enumerate(self._trials(taker, base))
+                planned += [(n, taker.tool.name, {**base, taker.argument.name: value}) for n, value in tried]
+        return [(tool, arguments) for _, tool, arguments in sorted(planned, key=lambda entry: entry[0])]
+
+    def _feeding(self, taker: Taker) -> list[tuple[Source, bool]]:
         """The sources that feed an argument, each with whether its name tells so; those of its name first."""
-        fits = [source for source in self.sources if not self.hidden(taker, source)]
-        named = [source for source in fits if self._confirmed(taker, source)]
-        others = [source for source in fits if source not in named and self._by_values(taker, source)]
+        named = [source for source in self._sources if self._confirmed(taker, source)]
+        others = [source for source in self._sources if source not in named and self._by_values(taker, source)]
         return [*((source, True) for source in named), *((source, False) for source in others)]
-
-    def hidden(self, taker: Taker, source: Source) -> bool:
-        """Whether a source holds secrets and the argument is none."""
-        return source.secret and not taker.name.secret
-
-    def apart(self, taker: Taker, source: Source) -> float | None:
-        """How far the names of an argument and a source are apart; None where they do not agree, or tell nothing."""
-        return distance(taker.name, source.name, said_of(taker.argument)) if taker.named else None
 
     def _confirmed(self, taker: Taker, source: Source) -> bool:
         """Whether names agree, and values do not speak against it."""
-        apart = self.apart(taker, source)
-        accepted = taker.took.keys() & source.texts
+        apart, accepted = taker.apart(source), taker.took.keys() & source.texts
         if apart is None or not accepted:
             return False
         of_ids = taker.name.identifies or source.name.identifies
@@ -151,69 +172,35 @@ class Flows:
         needed = telling or taker.argument.required or taker.refused or taker.missed
         return bool(needed) and not self._takes_anything(taker)
 
-    def _takes_anything(self, taker: Taker) -> bool:
-        """Whether an argument accepted a made-up value that no other tool's response holds."""
-        made = (v.value for v in taker.took.values() if v.origin.kind in ("generated", "model"))
-        return any(all(place.tool == taker.tool.name for place in self.pools.where(value)) for value in made)
-
     def _by_values(self, taker: Taker, source: Source) -> bool:
         accepted = taker.took.keys() & source.ids
-        if len(accepted) < 2 or source.texts & taker.refused or self._takes_anything(taker):
+        if len(accepted) < 2 or taker.hidden(source) or source.texts & taker.refused or self._takes_anything(taker):
             return False
         return len(taker.missed & source.texts) <= len(accepted)
 
+    def _takes_anything(self, taker: Taker) -> bool:
+        """Whether an argument accepted a made-up value that no other tool's response holds."""
+        made = (v.value for v in taker.took.values() if v.origin.kind in ("generated", "model"))
+        return any(all(place.tool == taker.tool.name for place in self._pools.where(value)) for value in made)
 
-def observed_links(facts: Mapping[str, ToolFacts], pools: Pools) -> list[ObservedLink]:
-    """The links that follow from all samples, by consumer and argument; of one argument the best known first."""
-    flows = Flows(facts, pools)
-    return [link for taker in flows.takers if taker.took for link in _links(flows, taker)]
-
-
-def _links(flows: Flows, taker: Taker) -> list[ObservedLink]:
-    found = flows.of(taker)
-    links: dict[tuple[str, str], tuple[tuple[bool, int, bool, str, str], ObservedLink]] = {}
-    for place, named in ((place, named) for source, named in found for place in source.places):
-        if place.tool != taker.tool.name:
-            link = Link(argument=taker.argument.name, tool=place.tool, path=place.path, support="observed")
-            held = sum(text in place.values for text in taker.took)
-            rank = (not named, -held, "[]" not in place.path, place.tool, place.path)
-            one = ObservedLink(consumer=taker.tool.name, link=link)
-            links.setdefault((place.tool, place.path), (rank, one))
-    return [one for _, one in sorted(links.values(), key=lambda pair: pair[0])]
-
-
-def link_tests(flows: Flows) -> Iterator[tuple[str, Arguments]]:
-    """Calls worth making to confirm links that names suggest, the likeliest first."""
-    planned: list[tuple[int, int, str, Arguments]] = []
-    for place, taker in enumerate(flows.takers):
-        base = _base(taker)
-        for turn, value in enumerate(_trials(flows, taker, base) if base is not None else ()):
-            planned.append((turn, place, taker.tool.name, {**(base or {}), taker.argument.name: value}))
-    for *_, tool, chosen in sorted(planned, key=lambda entry: entry[:2]):
-        yield tool, chosen
-
-
-def _trials(flows: Flows, taker: Taker, base: Arguments) -> Iterator[Value]:
-    """Values to try on one argument: of sources that may feed it by their names, the nearest first, then of lists."""
-    sure = any(distinctive(held.value) for held in taker.took.values())
-    fits = Fits(taker.tool, taker.argument)
-    known = [source for source, _ in flows.of(taker)]
-    beside = {text_of(held.value) for name, held in base.items() if name != taker.argument.name}
-    open_: list[tuple[float, str, Source]] = []
-    for source in flows.sources:
-        apart = flows.apart(taker, source)
-        listed = taker.argument.place == "path" and all(place.path.endswith("[]") for place in source.places)
-        suggested = listed or (apart is not None and not sure)
-        if suggested and source not in known and not flows.hidden(taker, source):
-            open_.append((10.0 if apart is None else apart, source.name.key, source))
-    for *_, source in sorted(open_, key=lambda entry: entry[:2]):
-        tried = sum(any(map(source.gave, sent)) for sent in taker.sent.values())
-        places = [place for place in source.places if place.tool != taker.tool.name]
-        held = [value for place in places for value in islice(place.values.values(), 60)]
-        new = (v for v in held if (text := text_of(v.value)) not in taker.sent and text not in beside)
-        value = next((value for value in map(fits.adapted, new) if value is not None), None)
-        if value is not None and tried < _ENOUGH:
-            yield value
+    def _trials(self, taker: Taker, base: Arguments) -> Iterator[Value]:
+        """Values to try on one argument: of sources that may feed it by their names, nearest first, then of lists."""
+        sure = any(distinctive(held.value) for held in taker.took.values())
+        fits, known = Fits(taker.tool, taker.argument), [source for source, _ in self._feeding(taker)]
+        beside = {text_of(held.value) for name, held in base.items() if name != taker.argument.name}
+        open_: list[tuple[float, str, Source]] = []
+        for source in self._sources:
+            apart = taker.apart(source)
+            listed = taker.argument.place == "path" and all(place.path.endswith("[]") for place in source.places)
+            if (listed or (apart is not None and not sure)) and source not in known and not taker.hidden(source):
+                open_.append((10.0 if apart is None else apart, source.name.key, source))
+        for *_, source in sorted(open_, key=lambda entry: entry[:2]):
+            places = [place for place in source.places if place.tool != taker.tool.name]
+            held = [value for place in places for value in islice(place.values.values(), 60)]
+            new = (v for v in held if (text := text_of(v.value)) not in taker.sent and text not in beside)
+            value = next((value for value in map(fits.adapted, new) if value is not None), None)
+            if value is not None and sum(any(map(source.gave, sent)) for sent in taker.sent.values()) < _ENOUGH:
+                yield value
 
 
 def _takers(facts: Mapping[str, ToolFacts]) -> Iterator[Taker]:

@@ -269,8 +269,6 @@ class Record:
 
     sample: int
     values: Mapping[tuple[str, str], Value]
-    names: frozenset[str]
-    """The last names of their paths."""
 
 
 def records_of(sample: Sample) -> list[Record]:
@@ -295,8 +293,7 @@ def _collect(
     inside = {**around, **own} if isinstance(node, Mapping) else around
     for record in records:
         if len(found) <= 300:
-            held = {**around, **record}
-            found.append(Record(sample.number, held, frozenset(last_name(path) for _, path in held)))
+            found.append(Record(sample.number, {**around, **record}))
     for here, value in inner:
         if isinstance(value, Mapping | list) and len(found) <= 300:
             _collect(value, here, inside, sample, found)

@@ -17,7 +17,7 @@ from typing import Any
 from probing.facts import ToolFacts
 from probing.gate import Caller, NotCalled, why_not
 from probing.ledger import Made
-from probing.links import Flows, ObservedLink, link_tests, observed_links
+from probing.links import Flows, ObservedLink
 from probing.questions import discover, sharpen
 from probing.samples import Log, ProbeSettings, Watch, unwatched
 from probing.session import Session
@@ -127,7 +127,7 @@ class _Probing:
         cut = {t: cut_off for intent in session.log.intents.values() if (t := str(intent["tool"])) not in answered}
         return Probed(
             facts=facts,
-            links=tuple(observed_links(facts, session.pools)),
+            links=tuple(Flows(facts, session.pools).links()),
             words=dict(self._words),
             stopped={**cut, **session.caller.stopped, **self._stopped},
             made=tuple(_told(session)),
@@ -166,7 +166,7 @@ class _Probing:
             made = {name: made[name] for name in self._answering(self._reads)}
         for _ in range(LINK_CALLS):
             sent: set[str] = set()
-            for tool, arguments in link_tests(Flows(session.world, session.pools)):
+            for tool, arguments in Flows(session.world, session.pools).tests():
                 free = tool in made and tool not in sent and made[tool] < LINK_CALLS and session.caller.left(tool)
                 if not free or session.called(tool, arguments):
                     continue
@@ -219,11 +219,8 @@ def _why_left(session: Session, one: Made) -> str:
     removers = [name for name in session.protocols if ledger.removes(name) and ledger.takes(name, one)]
     if not removers:
         return "no tool is known that takes it away"
-    if one.gone:
-        return f"{one.gone_by} was called, and a read shows it still"
     texts = one.marks | {text for _, text in one.ids | one.given}
     later = (s for s in reversed(session.log.samples) if s.tool in removers and s.number > one.calls[-1].number)
     if tried := next((s for s in later if texts & set(map(str, s.plain.values()))), None):
         return f"{tried.tool} refused: {one_line(tried.error, limit=120)}"
-    unseen = "" if one.shown else "no read showed that it carries the mark, so "
-    return f"{unseen}{removers[0]} was not called"
+    return f"{one.gone_by or removers[0]} {'was called, and a read shows it still' if one.gone else 'was not called'}"

@@ -114,8 +114,7 @@ def _nowhere(_: Session, facts: ToolFacts, start: Sample) -> Asked:
     for name, given in start.arguments.items():
         if name in facts.arguments and facts.arguments[name].place == "path" and not isinstance(given.value, bool):
             text = text_of(given.value)
-            end = "9" if text[-1:].isdigit() else "Z" if text[-1:].isupper() else "z"
-            astray = end * len(text) if text.isdigit() else text[:-3] + end * min(3, len(text))
+            astray = "9" * len(text) if text.isdigit() else text[:-3] + ("ZZZ" if text.isupper() else "zzz")
             value = given.value + 999_983 if isinstance(given.value, int) else astray
             yield "refuse", {**start.arguments, name: Value(value, MADE_UP)}
             return

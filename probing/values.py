@@ -151,40 +151,27 @@ def _together(offered: Mapping[str, Sequence[Value]], records: Sequence[Record])
     for name, values in offered.items():
         places = dict.fromkeys((v.origin.tool, v.origin.path) for v in values if v.origin.kind == "response")
         ranks[name] = {place: rank for rank, place in enumerate(places)}
-    known = set().union(*ranks.values())
+    allowed = {name: {repr(value.value) for value in values} for name, values in offered.items()}
     scored: dict[float, dict[int, list[dict[str, Value]]]] = {}
     for record in records:
-        if len(record.names & offered.keys()) + len(known & record.values.keys()) < 2:
-            continue
-        chosen, cost = _of_record(record, offered, ranks)
+        cost, chosen = 0.0, dict[tuple[str, str], str]()  # a field stands for one argument
+        for name in offered:
+            fits = [
+                (rank, place)
+                for place, value in record.values.items()
+                if (rank := 0.5 if last_name(place[1]) == name else ranks[name].get(place)) is not None
+                and place not in chosen
+                and (repr(value.value) in allowed[name] or len(offered[name]) >= MOST_CANDIDATES)
+            ]
+            cost += min(fits)[0] if fits else 3.0
+            chosen |= {min(fits)[1]: name} if fits else {}
         if len(chosen) > 1:
-            scored.setdefault(cost, {}).setdefault(record.sample, []).append(chosen)
-    for cost, by_response in sorted(scored.items()):
-        if cost > 3.0 * (len(offered) - 1):
-            return  # each argument's best value, wherever it is from, is as good
+            best = {name: values[0] for name, values in offered.items()}
+            held = {name: record.values[place] for place, name in chosen.items()}
+            scored.setdefault(cost, {}).setdefault(record.sample, []).append(best | held)
+    for _, by_response in sorted(scored.items()):
         for row in zip_longest(*by_response.values()):  # neighbours in one list teach the same
-            yield from ({n: one.get(n, values[0]) for n, values in offered.items()} for one in row if one is not None)
-
-
-def _of_record(
-    record: Record, offered: Mapping[str, Sequence[Value]], ranks: Mapping[str, Mapping[tuple[str, str], int]]
-) -> tuple[dict[str, Value], float]:
-    """The arguments' values that a record holds, and how far they are from the best that there are."""
-    chosen: dict[str, Value] = {}
-    used: set[tuple[str, str]] = set()  # a field stands for one argument: the player's id is not the team's as well
-    cost = 0.0
-    for name, values in offered.items():
-        allowed = None if len(values) >= MOST_CANDIDATES else {repr(value.value) for value in values}
-        fits = []
-        for place, value in record.values.items():
-            rank = 0.5 if last_name(place[1]) == name else ranks[name].get(place)
-            if rank is not None and place not in used and (allowed is None or repr(value.value) in allowed):
-                fits.append((rank, place))
-        cost += min(fits)[0] if fits else 3.0
-        if fits:
-            chosen[name] = record.values[min(fits)[1]]
-            used.add(min(fits)[1])
-    return chosen, cost
+            yield from (one for one in row if one is not None)
 
 
 def _in_turn(offered: Mapping[str, Sequence[Value]], first: Mapping[str, Value]) -> Iterator[dict[str, Value]]:
