@@ -139,16 +139,15 @@ class Pools:
 
     def ranked(self, protocol: ToolProtocol, argument: ArgumentFacts) -> list[tuple[float, Value]]:
         """Values that may suit an argument with how far each is from a sure one: 0 is a place of the same name."""
-        wanted = _Wanted(protocol, argument)
-        found: list[tuple[float, Value]] = []
-        for apart, group in self._groups(wanted):
+        name, found = argument_name(protocol, argument.name), list[tuple[float, Value]]()
+        for apart, group in self._groups(protocol, argument, name):
             ordered = [heapq.nlargest(MOST_CANDIDATES, place.values.values(), key=self.popularity)
                        for place in sorted(group, key=lambda place: not place.argument)]  # fmt: skip
             row = [held for row in zip_longest(*ordered) for held in row if held is not None]
             once = {text_of(held.value): held for held in reversed(row)}  # of several places, where the last has it
             found += [(apart + 0.75 * n, value) for n, value in enumerate(reversed(once.values()))]
-        if wanted.name.searches:
-            found += self._searches(wanted)
+        if name.searches:
+            found += self._searches({noun_made(protocol), *nouns_of(protocol)})
         return sorted(found, key=lambda pair: pair[0])
 
     def above(self, protocol: ToolProtocol, argument: ArgumentFacts) -> list[Value]:
@@ -167,26 +166,42 @@ class Pools:
         """How many places yield a value by themselves: what many tools know of, a tool is more likely to answer for."""
         return sum(not place.echoes for place in self.where(held.value))
 
-    def _groups(self, wanted: _Wanted) -> list[tuple[float, list[Place]]]:
-        """Places of one name together, with their distance from the argument, the nearest first."""
+    def _groups(self, protocol: ToolProtocol, argument: ArgumentFacts, wanted: Name) -> list[tuple[float, list[Place]]]:
+        """Places of one name together, with their distance from the argument, the nearest first.
+
+        A place whose name says nothing counts where it holds a value known to be good; while none is known, also lists
+        of names to look up, for a path, and ids.
+        """
+        said, paging, in_path = said_of(argument), wanted.own in PAGING, argument.place == "path"
+        good = [part for value in good_values(argument) for part in scalars(value)]
+        telling = {text_of(part) for part in good if distinctive(part)}
+        tried = sum(v.origin.kind == "response" for v in (*argument.refused, *argument.not_found))
+        lost = not good and tried < _STRANGERS_TRIED and (wanted.identifies or not named(argument.name))
         groups: dict[tuple[str, bool, float], tuple[float, list[Place]]] = {}
         for name, places in self._by_name.items():
-            apart = distance(wanted.name, name, wanted.text)
-            if (name.secret and not wanted.name.secret) or (apart is None and wanted.closed):
-                continue
-            for place in places[:2] if apart is None else places:
-                own = place.argument and place.tool == wanted.protocol.name
-                hidden = place.secret and not wanted.name.secret
-                if not own and not hidden and (far := wanted.distance(place, apart)) is not None:
+            apart = distance(wanted, name, said)
+            closed = wanted.searches or wanted.secret or paging or name.own in PAGING or not (lost or telling)
+            for place in places if apart is not None else () if closed else places[:2]:
+                far = apart
+                if far is None and not place.argument:
+                    if not telling.isdisjoint(place.values):
+                        far = _KNOWN
+                    elif lost and in_path and place.path.endswith("[]") and len(place.values) > 1:
+                        far = _LISTED
+                    elif lost and name.identifies:
+                        far = _ANY if wanted.identifies or in_path else _LAST
+                own = place.argument and place.tool == protocol.name
+                hidden = (name.secret or place.secret) and not wanted.secret
+                if far is not None and not own and not hidden and (not paging or (far == EQUAL and place.argument)):
                     groups.setdefault((name.key, place.argument, round(far, 1)), (far, []))[1].append(place)
         return sorted(groups.values(), key=lambda pair: pair[0])
 
-    def _searches(self, wanted: _Wanted) -> Iterator[tuple[float, Value]]:
+    def _searches(self, about: set[str]) -> Iterator[tuple[float, Value]]:
         """Words to search with, of the names and titles that responses held: of what the tool is about come first."""
         for place in self.places:
             if place.name.own.rpartition("_")[2] not in TITLES or place.name.identifies or place.secret:
                 continue
-            near = 0.5 if set(place.name.key.split("_")) & wanted.about else 1.5
+            near = 0.5 if set(place.name.key.split("_")) & about else 1.5
             for number, held in enumerate(islice(place.values.values(), 4)):
                 words = re.findall(r"[^\W\d_]{4,}", text_of(held.value))
                 if words and words[0] != held.value:
@@ -203,45 +218,6 @@ class Pools:
             place = self._places[key] = Place(*key, name, argument=bool(argument))
             self._by_name.setdefault(name, []).append(place)
         return place
-
-
-class _Wanted:
-    """An argument that wants values, ready to be held against many places."""
-
-    def __init__(self, protocol: ToolProtocol, argument: ArgumentFacts) -> None:
-        self.protocol, self.name, self.text = protocol, argument_name(protocol, argument.name), said_of(argument)
-        self.about = {noun_made(protocol), *nouns_of(protocol)}
-        good = [part for value in good_values(argument) for part in scalars(value)]
-        telling = [part for part in good if distinctive(part)][:6]
-        self.telling = {text_of(part) for part in telling}
-        self._in_path = argument.place == "path"
-        tried = sum(v.origin.kind == "response" for v in (*argument.refused, *argument.not_found))
-        guessed = named(argument.name) and not self.name.identifies
-        self._lookup: float | None = _ANY if self.name.identifies or self._in_path else _LAST
-        if good or guessed or tried >= _STRANGERS_TRIED:
-            self._lookup = None
-        own = self.name.searches or self.name.secret or self.name.own in PAGING
-        self.closed = own or (self._lookup is None and not telling)  # to names that have nothing in common
-
-    def distance(self, place: Place, apart: float | None) -> float | None:
-        """How far a place is from the argument, None for too far; `apart` is how far their names are."""
-        if apart is None:
-            apart = self._of_stranger(place)
-        if apart is None or (self.name.own in PAGING and not (apart == EQUAL and place.argument)):
-            return None
-        return apart
-
-    def _of_stranger(self, place: Place) -> float | None:
-        """How far a place is whose name says nothing: it holds a known value, a list of names to look up, or ids."""
-        if place.argument or place.name.own in PAGING:
-            return None
-        if not self.telling.isdisjoint(place.values):
-            return _KNOWN
-        if self._lookup is None:
-            return None
-        if self._in_path and place.path.endswith("[]") and len(place.values) > 1:
-            return _LISTED
-        return self._lookup if place.name.identifies else None
 
 
 def _origin(sample: Sample, path: str) -> Origin:

@@ -169,7 +169,7 @@ def _hints(text: str, status: int | None, sent: str, names: tuple[tuple[str, str
             found.append(Hint(kind="not_found", argument=given[0], text=text))
     kept: dict[Hint, Hint] = {}
     for hint in found:
-        kept.setdefault(replace(hint, text=""), replace(hint, text=one_line(reader.neutral(hint.text), limit=200)))
+        kept.setdefault(replace(hint, text=""), replace(hint, text=one_line(hint.text, limit=200)))
     told = {hint.argument for hint in kept.values() if hint.kind != "refused"}
     return tuple(hint for hint in kept.values() if hint.kind != "refused" or hint.argument not in told)
 
@@ -184,13 +184,6 @@ class _Reader:
     def known(self, spelled: Json) -> str | None:
         """The argument that a service spells so."""
         return self._folded.get(snake(spelled)) if isinstance(spelled, str) and spelled else None
-
-    def neutral(self, text: str) -> str:
-        """A text without the values that were sent, so that one fact is told in the same words whatever was sent."""
-        for value in self.sent.values():
-            if isinstance(value, str | int | float) and not isinstance(value, bool) and (said := text_of(value)):
-                text = re.sub(rf"(['\"`]){re.escape(said[:100])}\1", "'…'", text)
-        return text
 
     def read(self, text: str) -> Iterator[Hint]:
         """The hints of a whole reply: those of its complaints, else of its sentences."""
