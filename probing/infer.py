@@ -165,20 +165,14 @@ def _fields(properties: Mapping[str, Any], required: set[str], objects: Sequence
 def _data_keys(objects: Sequence[JsonObject]) -> frozenset[str]:
     """The keys that are data and no names of fields.
 
-    All of them where all look like data, or where what stands under them is alike and they change from object to
-    object or are too many for a record; else those that look like data, if they are some.
+    All of them where all look like data, or where they are too many for a record and what stands under them is alike;
+    else those that look like data, if they are some.
     """
-    times = Counter(key for one in objects for key in one)
-    keys = frozenset(times)
+    keys = frozenset(key for one in objects for key in one)
     formed = frozenset(key for key in keys if _DATA.fullmatch(key))
-    if formed == keys:
+    structured = all(isinstance(part, dict | list | None) for one in objects for part in one.values())
+    if formed == keys or (len(keys) >= (40 if structured else 100) and _same(objects, keys)):
         return keys
-    if len(keys) >= 2 and _same(objects, keys):
-        structured = all(isinstance(part, dict | list | None) for one in objects for part in one.values())
-        often, count = max(times.values()), len(objects)
-        changing = count >= 2 and often <= count / 2 and len(keys) >= (3 if structured else 8)
-        if changing or len(keys) >= (40 if structured else 100):
-            return keys
     return formed if len(formed) > 2 and _same(objects, formed) else frozenset()
 
 

@@ -213,7 +213,7 @@ class _Reader:
                 inner = [part for part in node.values() if isinstance(part, Mapping)]
                 yield path, ". ".join(words), {**node, **{k: v for part in inner for k, v in part.items()}}
             elif isinstance(node, Mapping):
-                yield from self._field_map(node, ())
+                yield from self._field_map(node)
                 queue += [part for key, part in list(node.items())[:_MOST] if isinstance(part, dict | list)
                           and key not in ("input", "value", "body", "query") and not self.known(key)]  # fmt: skip
 
@@ -232,17 +232,15 @@ class _Reader:
                 return path
         return ()
 
-    def _field_map(self, node: Mapping[str, Json], path: tuple[str, ...]) -> Iterator[_Complaint]:
+    def _field_map(self, node: Mapping[str, Json]) -> Iterator[_Complaint]:
         """Complaints of a map from fields to messages: `{"limit": ["A valid integer is required."]}`."""
         for key, value in list(node.items())[:_MOST]:
-            known, here = self.known(key), (*path, key) if self.known(key) else (*path, *_steps(key))
-            if key.lower() in _NOT_FIELDS and not known:
-                continue
+            known = self.known(key)
             listed = isinstance(value, list) and bool(value) and all(isinstance(item, str) for item in value)
             if listed or (known and isinstance(value, str) and " " in value.strip() and value != self.sent.get(key)):
-                yield from ((here, words, {}) for words in (value[:20] if listed else [value]))
-            elif isinstance(value, Mapping) and (known or key.lower() in _PLACES) and len(path) < 4:
-                yield from self._field_map(value, here)
+                if known or key.lower() not in _NOT_FIELDS:
+                    path = (key,) if known else _steps(key)
+                    yield from ((path, words, {}) for words in (value[:20] if listed else [value]))
 
     def _complaint(self, path: tuple[str, ...], words: str, inside: Mapping[str, Json]) -> Iterator[Hint]:
         spelled = _argument_in(path)
