@@ -236,11 +236,12 @@ class _Reader:
         """Complaints of a map from fields to messages: `{"limit": ["A valid integer is required."]}`."""
         for key, value in list(node.items())[:_MOST]:
             known = self.known(key)
+            if not known and key.lower() in _NOT_FIELDS:
+                continue
             listed = isinstance(value, list) and bool(value) and all(isinstance(item, str) for item in value)
             if listed or (known and isinstance(value, str) and " " in value.strip() and value != self.sent.get(key)):
-                if known or key.lower() not in _NOT_FIELDS:
-                    path = (key,) if known else _steps(key)
-                    yield from ((path, words, {}) for words in (value[:20] if listed else [value]))
+                path = (key,) if known else _steps(key)
+                yield from ((path, words, {}) for words in (value[:20] if listed else [value]))
 
     def _complaint(self, path: tuple[str, ...], words: str, inside: Mapping[str, Json]) -> Iterator[Hint]:
         spelled = _argument_in(path)
