@@ -146,7 +146,7 @@ def test_a_departure_is_shown_with_what_was_expected(solve, atc_):
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        (None, "run.json: it cannot be read: No such file or directory; give a file that 'atc runs export' wrote."),
+        (None, "cannot read 'run.json' (No such file or directory); "),
         ("", "run.json: it is not JSON"),
         ('{"format": "atc recording 7"}', "and this atc reads 1"),
     ],

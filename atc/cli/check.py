@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 import click
@@ -12,7 +11,7 @@ import click
 from atc.check import characters, render_place
 from atc.check import check as findings_of
 from atc.cli.options import json_option, tools_options
-from atc.cli.output import print_json, print_text, read_stdin, say
+from atc.cli.output import print_json, print_text, read_text, say
 from atc.cli.settings import load_config
 from atc.cli.wiring import open_toolbox
 from atc.terminal import count
@@ -26,10 +25,10 @@ Examples:
 
 
 @click.command(epilog=_EPILOG)
-@click.argument("program", type=click.Path(path_type=Path, allow_dash=True, dir_okay=False), metavar="PROGRAM")
+@click.argument("program")
 @tools_options
 @json_option
-def check(*, program: Path, as_json: bool, **flags: Any) -> None:
+def check(*, program: str, as_json: bool, **flags: Any) -> None:
     """Check PROGRAM ('-' reads stdin) against the tools that it calls.
 
     Nothing is run and no tool is called. Found are unknown tools and arguments, literals that a schema does not allow,
@@ -37,18 +36,14 @@ def check(*, program: Path, as_json: bool, **flags: Any) -> None:
     certainly wrong; what only may go wrong, such as a field that can be null, is a note. Lines and columns, in
     characters, count from 1.
     """
-    try:
-        source = Program(read_stdin() if str(program) == "-" else program.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise click.UsageError(f"cannot read {str(program)!r} ({why}); give a file with a Python program") from error
+    source = Program(read_text(program))
     with open_toolbox(load_config(flags)[0]) as toolbox:
         found = findings_of(source, toolbox)
     documents = []
     for finding in found:
         start, end = characters(finding, source)
         # Columns as an editor counts them: characters from 1, the end excluded.
-        documents.append({"file": str(program), **asdict(finding), "column": start + 1, "end_column": end + 1})
+        documents.append({"file": program, **asdict(finding), "column": start + 1, "end_column": end + 1})
         if not as_json:
             kind = "error" if finding.certain else "note"
             head = f"{program}:{finding.line}:{start + 1}: {kind}: {finding.message} [{finding.code}]"

@@ -87,15 +87,18 @@ def require_new(path: Path | None, *, force: bool) -> None:
         raise click.UsageError(f"{str(path)!r} exists; give --force to replace it, or another name")
 
 
-def read_stdin() -> str:
-    """All of stdin.
+def read_text(name: str) -> str:
+    """The text of a file, or of stdin where the name is '-'.
 
     Raises:
-        click.UsageError: it is closed, or not UTF-8 text.
+        click.UsageError: it cannot be read, or is not UTF-8 text.
     """
-    if sys.stdin is None:
+    if name == "-" and sys.stdin is None:
         raise click.UsageError("stdin is closed, so '-' reads nothing")
     try:
-        return sys.stdin.buffer.read().decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise click.UsageError("what came on stdin is not UTF-8 text") from error
+        with click.open_file(name, encoding="utf-8-sig") as file:
+            text: str = file.read()
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise click.UsageError(f"cannot read {'stdin' if name == '-' else repr(name)} ({why})") from error
+    return text

@@ -12,7 +12,7 @@ import click
 
 from atc.agent import Agent, readable
 from atc.cli import options
-from atc.cli.output import error_document, print_json, print_text, read_stdin, say
+from atc.cli.output import error_document, print_json, print_text, read_text, say
 from atc.cli.settings import load_config
 from atc.cli.wiring import asker, open_agent, open_store
 from atc.config import Config
@@ -66,7 +66,7 @@ def run(task: str, *, yes: bool, dry_run: bool, as_json: bool, **flags: Any) -> 
     config, _ = load_config(flags)
     if dry_run and not read(config.strategy)[0].writes_programs:
         raise click.UsageError(f"--dry-run shows a program; {config.strategy} writes none before it calls: use chain.")
-    task = readable(read_stdin() if task == "-" else task)
+    task = readable(read_text("-") if task == "-" else task)
     if not dry_run:
         _solve(config, lambda agent, view: agent.run(task, observer=view), yes=yes, as_json=as_json)
     with _watched(config, yes=yes, warm=False) as (agent, view):
@@ -95,10 +95,9 @@ def resume(run: str, *, resend: bool, accept_orphans: bool, yes: bool, as_json: 
     """Go on with a run that was paused or broke off.
 
     RUN is its id, the beginning or the end of its id, or 'last': a run that was paused or killed, or that an outage or
-    its budget ended (give it more of that). Its task, tools and
-    settings are those it was begun with. What the model wrote and what tools answered is not asked
-    again, and no write is sent twice: one whose answer was lost is looked up by the read that shows it, sent again only
-    under its idempotency key, or left to you. Exit status as of 'atc run'.
+    its budget ended (give it more of that). Its task, tools and settings are those it was begun with. What the model
+    wrote and what tools answered is not asked again, and no write is sent twice: one whose answer was lost is looked up
+    by the read that shows it, sent again only under its idempotency key, or left to you. Exit status as of 'atc run'.
     """
     with open_store(load_config()[0]) as store:
         stored = store.load(run)

@@ -18,14 +18,14 @@ from atc.cli.output import (
     print_json,
     print_or_say,
     print_text,
-    read_stdin,
+    read_text,
     require_new,
     say,
 )
 from atc.cli.settings import load_config
 from atc.cli.wiring import open_store, saved_folder
 from atc.recording.document import parse, to_document
-from atc.recording.recording import InvalidRecording, Recording, record, without_secrets
+from atc.recording.recording import record, without_secrets
 from atc.recording.rerun import Replayer, Verdict
 from atc.recording.script import to_script
 from atc.saved import Savable
@@ -103,9 +103,9 @@ def save(run: str, *, name: str, given: tuple[str, ...], force: bool, as_json: b
     """Make a solved program a tool that others can call.
 
     The program of RUN becomes a function of those of its literals that you choose. RUN is a solved run: its id, the
-    beginning or the end of it, or 'last'. On a terminal each literal is asked about.
-    The tool is checked, and run once on the run's own calls, so that nothing is called. 'atc run', 'atc check' and
-    'atc serve' offer it wherever the tools that it calls are among their own.
+    beginning or the end of it, or 'last'. On a terminal each literal is asked about. The tool is checked, and run once
+    on the run's own calls, so that nothing is called. 'atc run', 'atc check' and 'atc serve' offer it wherever the
+    tools that it calls are among their own.
     """
     config = load_config()[0]
     file = saved_folder(config) / f"{name}.json"
@@ -153,7 +153,7 @@ def replay(file: str, *, sandbox: str | None, as_json: bool) -> None:
     made the same calls and gave the same answer, 1 it did not, 2 FILE is no recording, 3 the sandbox is missing.
     """
     with Replayer(load_config({"sandbox": sandbox})[0].sandbox) as replayer:
-        verdict = replayer.rerun(_open(file))
+        verdict = replayer.rerun(parse(read_text(file), where=file))
     if as_json:
         print_json(_document(verdict))
     elif verdict.same and verdict.recording.answer is not None:
@@ -180,9 +180,9 @@ def test(files: tuple[str, ...], *, sandbox: str | None, report: Path | None, as
     with Replayer(load_config({"sandbox": sandbox})[0].sandbox) as replayer:
         for file in found:
             try:
-                verdict = replayer.rerun(_open(file))
+                verdict = replayer.rerun(parse(read_text(file), where=file))
                 document, told = {"state": "passed" if verdict.same else "failed"} | _document(verdict), _line(verdict)
-            except AtcError as error:  # it is no recording, or cannot run
+            except (AtcError, click.UsageError) as error:  # it is no recording, or cannot run
                 document, told = {"state": "error"}, str(error)
             problem = None if document["state"] == "passed" else told
             documents.append({"file": file, "problem": problem} | document)
@@ -211,21 +211,6 @@ def _junit(documents: Sequence[dict[str, Any]]) -> str:
             kind = "failure" if one["state"] == "failed" else "error"
             ElementTree.SubElement(case, kind, {"message": escape_controls(one["problem"])})
     return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
-
-
-def _open(name: str) -> Recording:
-    """The recording in a file, or on stdin (`-`).
-
-    Raises:
-        InvalidRecording: it cannot be read, or is none.
-    """
-    if name == "-":
-        return parse(read_stdin(), where="stdin")
-    try:
-        return parse(Path(name).read_text(encoding="utf-8-sig"), where=name)
-    except (OSError, UnicodeDecodeError) as error:
-        why = getattr(error, "strerror", None) or "it is no text"
-        raise InvalidRecording(name, f"it cannot be read: {why}; give a file that 'atc runs export' wrote.") from None
 
 
 def _recordings(files: Sequence[str]) -> Iterator[str]:

@@ -19,7 +19,7 @@ from atc.cli.output import (
     print_or_say,
     print_result,
     print_text,
-    read_stdin,
+    read_text,
     require_new,
     say,
 )
@@ -237,7 +237,7 @@ def read_arguments(words: Sequence[str], tool: Tool) -> dict[str, Json]:
 def _given(words: Sequence[str]) -> Iterator[tuple[str, Json, bool]]:
     """Each argument's name and value, and whether that is JSON; else it is text that the schema says how to read."""
     if list(words) == ["-"]:
-        document = _json(read_stdin(), "stdin")
+        document = _json(read_text("-"), "stdin")
         if not isinstance(document, dict):
             raise click.UsageError("the arguments on stdin must be one JSON object")
         yield from ((name, value, True) for name, value in document.items())
