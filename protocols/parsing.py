@@ -18,6 +18,24 @@ TRIES = 10
 _quiet = threading.RLock()
 
 
+@contextmanager
+def without_warnings() -> Iterator[None]:
+    """Within the block, what Python thinks of a program's style does not reach the host's error stream."""
+    with _quiet, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+def _tree(source: str, mode: str, flags: int = 0, *, tries: int = TRIES) -> Any:
+    try:
+        with without_warnings():
+            return compile(source, FILENAME, mode, flags | ast.PyCF_ONLY_AST, dont_inherit=True)
+    except SystemError:
+        if tries == 1:
+            raise
+        return _tree(source, mode, flags, tries=tries - 1)
+
+
 def parse(source: str, *, flags: int = 0) -> ast.Module:
     """The tree of a program; `flags` are the compiler's, as `ast.PyCF_ALLOW_TOP_LEVEL_AWAIT`.
 
@@ -25,8 +43,7 @@ def parse(source: str, *, flags: int = 0) -> ast.Module:
         SyntaxError, ValueError: it is no Python.
         RecursionError, MemoryError: it is nested too deeply for Python.
     """
-    tree = _tree(source, "exec", flags)
-    assert isinstance(tree, ast.Module)
+    tree: ast.Module = _tree(source, "exec", flags)
     return tree
 
 
@@ -39,13 +56,8 @@ def parsed(source: str) -> ast.Module | None:
 
 
 def parse_expression(source: str) -> ast.Expression:
-    """The tree of one expression.
-
-    Raises:
-        SyntaxError, ValueError, RecursionError, MemoryError: as `parse`.
-    """
-    tree = _tree(source.lstrip(" \t"), "eval", 0)
-    assert isinstance(tree, ast.Expression)
+    """The tree of one expression. Raises as `parse` does."""
+    tree: ast.Expression = _tree(source.lstrip(" \t"), "eval")
     return tree
 
 
@@ -57,24 +69,3 @@ def literal(source: str) -> Any:
         SyntaxError, RecursionError, MemoryError: as `parse`.
     """
     return ast.literal_eval(parse_expression(source))
-
-
-@contextmanager
-def without_warnings() -> Iterator[None]:
-    """Within the block, what Python thinks of a program's style does not reach the host's error stream."""
-    with _quiet, warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield
-
-
-def _tree(source: str, mode: str, flags: int) -> ast.AST:
-    for left in reversed(range(TRIES)):
-        try:
-            with without_warnings():
-                tree = compile(source, FILENAME, mode, flags | ast.PyCF_ONLY_AST, dont_inherit=True)
-            break
-        except SystemError:
-            if not left:
-                raise
-    assert isinstance(tree, ast.AST)
-    return tree

@@ -7,31 +7,19 @@ from protocols.parsing import TRIES, literal, parse
 MISMATCH = "AST constructor recursion depth mismatch (before=36, after=53)"
 
 
-@pytest.fixture
-def failing(monkeypatch):
-    """How many times the interpreter is going to fail."""
+@pytest.mark.parametrize("times", [TRIES - 1, TRIES])
+def test_it_is_tried_again_where_the_interpreter_fails(monkeypatch, times):
+    failures = [SystemError(MISMATCH)] * times
 
-    def fail(times):
-        failures = [SystemError(MISMATCH)] * times
+    def fails_at_first(*args, **options):
+        if failures:
+            raise failures.pop()
+        return compile(*args, **options)
 
-        def fails_at_first(*args, **options):
-            if failures:
-                raise failures.pop()
-            return compile(*args, **options)
-
-        monkeypatch.setattr("protocols.parsing.compile", fails_at_first, raising=False)
-        return failures
-
-    return fail
-
-
-def test_it_is_tried_again_where_the_interpreter_fails(failing):
-    failures = failing(TRIES - 1)
-    assert literal("[1]") == [1]
+    monkeypatch.setattr("protocols.parsing.compile", fails_at_first, raising=False)
+    if times < TRIES:
+        assert literal("[1]") == [1]
+    else:
+        with pytest.raises(SystemError, match="depth mismatch"):
+            parse("x = 1")
     assert failures == []
-
-
-def test_an_interpreter_that_goes_on_failing_is_believed(failing):
-    failing(TRIES)
-    with pytest.raises(SystemError, match="depth mismatch"):
-        parse("x = 1")

@@ -29,7 +29,6 @@ from mcp_types import (
     CONNECTION_CLOSED,
     INVALID_PARAMS,
     METHOD_NOT_FOUND,
-    REQUEST_TIMEOUT,
     CallToolRequest,
     CallToolRequestParams,
     CallToolResult,
@@ -152,8 +151,6 @@ class Connection:
         except TimeoutError:
             raise NoResult(f"no answer within {self._seconds:g} s", "unknown") from None
         except MCPError as error:
-            if error.code == REQUEST_TIMEOUT:
-                raise NoResult(f"no answer within {self._seconds:g} s", "unknown") from None
             if error.code == CONNECTION_CLOSED:
                 # With other words it is one answer over HTTP that broke off.
                 self.closed = self.closed or error.message == "Connection closed"

@@ -82,12 +82,10 @@ class Servers:
         try:
             connection = self._connected(fresh)
             tools = connection.tools()
-        except NoResult as error:
+        except (NoResult, ToolError) as error:
             fresh.drop()
             problem = str(error).rstrip(".")
             raise SourceUnavailable(f"the MCP server {server.shown!r} gives no tools: {problem}.") from error
-        except ToolError as error:
-            raise SourceUnavailable(error.body) from None
         with self._lock:
             known_as = name or found or identifier(connection.name or "mcp")
             if not (name or found) and known_as in self._known:

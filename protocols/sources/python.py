@@ -41,7 +41,7 @@ def read_module(name_or_path: str) -> tuple[list[ToolProtocol], dict[str, Callab
     name, _, member = name_or_path.partition(":")
     module = _import(name)
     home = Path(name).stem if name.endswith(".py") else module.__name__
-    found = dict(_methods(_instance(module, member, name_or_path)) if member else _public(module))
+    found = list(_methods(_instance(module, member, name_or_path)) if member else _public(module))
     if not found:
         raise SourceUnavailable(
             f"{name_or_path!r} has no public {'methods' if member else 'functions'}; a tool is one of these."
@@ -54,26 +54,39 @@ def read_functions(given: Sequence[Callable[..., Any]]) -> tuple[list[ToolProtoc
     """The same of functions and methods of the caller's own.
 
     Raises:
-        SourceUnavailable: one is no plain function, has no name of its own, or has another's.
+        SourceUnavailable: one is no plain function with a name.
     """
-    found: dict[str, Any] = {}
+    found = []
     for function in given:
         name = getattr(function, "__name__", "")
         if not isinstance(function, FunctionType | MethodType) or not name.isidentifier():
             raise SourceUnavailable(f"{function!r} is no plain function with a name; define one that calls it.")
-        if name in found:
-            raise SourceUnavailable(f"two functions are named {name!r}; give one of them another name.")
-        found[name] = function
+        found.append((name, function))
     return _read(found, "")
 
 
 def _read(
-    found: dict[str, FunctionType | MethodType], home: str
+    found: Sequence[tuple[str, FunctionType | MethodType]], home: str
 ) -> tuple[list[ToolProtocol], dict[str, Callable[..., Any]]]:
     protocols, functions = [], {}
-    for name, function in found.items():
+    for name, function in found:
         signature, module = read_signature(function), home or function.__module__
-        protocols.append(_protocol(module, name, function, signature))
+        said = signature.documented
+        hints = Annotations(
+            read_only=bool(getattr(function, "read_only", said.read_only)),
+            destructive=getattr(function, "destructive", None),
+            idempotent=getattr(function, "idempotent", None),
+        )
+        protocol = ToolProtocol(
+            name=name,
+            description=said.description,
+            input_schema=signature.input_schema,
+            output_schema=signature.output_schema,
+            annotations=hints,
+            binding=PythonBinding(module=module, function=name),
+            collection=module,
+        )
+        protocols.append(protocol)
         functions[f"{module}:{name}"] = _callable(function, signature)
     return protocols, functions
 
@@ -153,23 +166,6 @@ def _methods(instance: object) -> Iterator[tuple[str, FunctionType | MethodType]
             value = getattr(instance, name)
             if isinstance(value, FunctionType | MethodType):
                 yield name, value
-
-
-def _protocol(module: str, name: str, function: FunctionType | MethodType, signature: Signature) -> ToolProtocol:
-    said = signature.documented
-    return ToolProtocol(
-        name=name,
-        description=said.description,
-        input_schema=signature.input_schema,
-        output_schema=signature.output_schema,
-        annotations=Annotations(
-            read_only=bool(getattr(function, "read_only", said.read_only)),
-            destructive=getattr(function, "destructive", None),
-            idempotent=getattr(function, "idempotent", None),
-        ),
-        binding=PythonBinding(module=module, function=name),
-        collection=module,
-    )
 
 
 def _callable(function: FunctionType | MethodType, signature: Signature) -> Callable[..., Any]:
