@@ -67,8 +67,3 @@ def dollars(value: float | None, *, digits: int = 3) -> str:
 def size(characters: int) -> str:
     """`1,234 characters`."""
     return f"{characters:,} character" + ("" if characters == 1 else "s")
-
-
-def counted(number: int, noun: str) -> str:
-    """`1 task`, `2 tasks`."""
-    return f"{number:,} {noun}" + ("" if number == 1 else "s")

@@ -4,24 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from atc.terminal import UNSAFE, visible
+
 VOID = frozenset({"br", "hr", "input", "line", "meta", "rect", "circle", "path", "polygon"})
 """Elements without content."""
 
-# Controls, marks that turn the direction of writing, line ends that only some programs know, lone surrogates (which no
-# file can hold as UTF-8), invisible letters and tag characters. Tabs and line feeds are as harmless as spaces.
-_UNSEEN = [
-    *(code for code in range(0x20) if code not in (0x09, 0x0A)),
-    *range(0x7F, 0xA0),
-    0x061C,
-    *range(0x200B, 0x2010),
-    *range(0x2028, 0x202F),
-    *range(0x2060, 0x2070),
-    *range(0xD800, 0xE000),
-    0xFEFF,
-    *range(0xFFF9, 0xFFFC),
-    *range(0xE0000, 0xE0080),
-]
-_SPELLED = {code: f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" for code in _UNSEEN} | {0x0D: "\\r"}
+# Besides, invisible letters, which do nothing on a terminal. Tabs and line feeds are as harmless as spaces.
+_UNSEEN = [*UNSAFE, *range(0x200B, 0x200E), *range(0x2060, 0x2070), *range(0xFFF9, 0xFFFC)]
+_SPELLED = {code: visible(code) for code in _UNSEEN if code not in (0x09, 0x0A)}
 _ESCAPED = {ord("&"): "&amp;", ord("<"): "&lt;", ord(">"): "&gt;", ord('"'): "&quot;", ord("'"): "&#39;"}
 _HARMLESS = _SPELLED | _ESCAPED
 

@@ -7,8 +7,9 @@ from typing import Any
 
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
-from atc.pages.formats import counted, dollars, seconds, size
+from atc.pages.formats import dollars, seconds, size
 from atc.pages.markup import text
+from atc.terminal import count
 from protocols.jsontypes import Json
 
 
@@ -22,7 +23,7 @@ def templates(package: str) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters |= {one.__name__: one for one in (clipped, counted, dollars, seconds, size, spelt)}
+    made.filters |= {one.__name__: one for one in (clipped, dollars, seconds, size, spelt)} | {"counted": count}
     return made
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 
-from atc.pages.formats import counted, dollars, seconds, size
+from atc.pages.formats import dollars, seconds, size
 from atc.pages.markup import Html, text
 from atc.pages.templates import spelt
+from atc.terminal import count
 from protocols.jsontypes import Json, JsonObject
 from toolflow_bench.metrics import Row
 
@@ -89,9 +90,9 @@ def chip(rows: Sequence[Row]) -> tuple[str, str]:
 def took(row: Row) -> list[str]:
     """What an answer took, and how near it came to the gold path."""
     parts = [
-        counted(row.calls, "call"),
-        counted(row.model_calls, "model call"),
-        counted(row.repairs, "repair"),
+        count(row.calls, "call"),
+        count(row.model_calls, "model call"),
+        count(row.repairs, "repair"),
         f"{row.input_tokens:,} tokens in, {row.output_tokens:,} out",
         seconds(row.seconds) + (f" ({seconds(row.model_seconds)} model)" if row.model_calls else ""),
         *([dollars(row.cost)] if row.cost is not None else []),
@@ -101,7 +102,7 @@ def took(row: Row) -> list[str]:
     if row.cp is not None:
         parts.append("correct path" if row.cp else "not the correct path")
     writes = {"repeated": row.repeated_writes, "orphaned": row.orphaned_writes}
-    return parts + [counted(count, f"{name} write") for name, count in writes.items() if count]
+    return parts + [count(number, f"{name} write") for name, number in writes.items() if number]
 
 
 def findings(row: Row, attempt: int) -> list[JsonObject]:

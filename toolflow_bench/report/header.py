@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from atc.pages.formats import counted, interval, percent
+from atc.pages.formats import interval, percent
 from atc.pages.markup import Html
 from atc.pages.templates import spelt
+from atc.terminal import count
 from toolflow_bench.report.parts import FIGURES
 from toolflow_bench.report.runs import Run, is_leaderboard
 
@@ -16,7 +17,7 @@ _SUITES = {"toolflow": "ToolFlow", "restbench": "RestBench"}
 def title(runs: Sequence[Run]) -> str:
     """`ToolFlow: 3 runs`."""
     suites = " and ".join(dict.fromkeys(_SUITES.get(run.header.suite, run.header.suite) for run in runs))
-    return f"{suites}{' leaderboard' if is_leaderboard(runs) else ''}: {counted(len(runs), 'run')}"
+    return f"{suites}{' leaderboard' if is_leaderboard(runs) else ''}: {count(len(runs), 'run')}"
 
 
 def header(runs: Sequence[Run], tasks: int) -> Html:
@@ -65,10 +66,10 @@ def _sentence(runs: Sequence[Run], tasks: int) -> str:
         return "No answer was graded." if tasks else "There are no rows yet."
     best, found = max(graded, key=lambda pair: pair[1].mean)
     share = f"{percent(found.mean)} (95% interval {interval((found.low, found.high))})"
-    solved = f"{best.summary.solved:,} of {counted(best.summary.graded, 'answer')}"
+    solved = f"{best.summary.solved:,} of {count(best.summary.graded, 'answer')}"
     if len(runs) == 1:
         return f"{best.name} got {solved} right: {share}."
-    over = counted(tasks, "task")
+    over = count(tasks, "task")
     level = [run.letter for run, success in graded if success.mean == found.mean]
     if len(level) > 1:
         return f"Over {over}, {' and '.join(level)} have the highest success, {percent(found.mean)} each."
@@ -85,7 +86,7 @@ def _beware(runs: Sequence[Run]) -> list[str]:
     elif len({tuple(sorted({row.id for row in run.rows})) for run in runs}) > 1:
         notes.append("Not every run has every task; differences are over the tasks that two runs share.")
     left = [
-        f"{run.letter}{':' if is_leaderboard(runs) else ''} {number}" if len(runs) > 1 else counted(number, "answer")
+        f"{run.letter}{':' if is_leaderboard(runs) else ''} {number}" if len(runs) > 1 else count(number, "answer")
         for run in runs
         if (number := run.summary.ungraded)
     ]

@@ -11,13 +11,14 @@ from typing import Any
 
 from atc.models.prices import Price, price_of
 from atc.pages.document import document
-from atc.pages.formats import counted, dollars, seconds
+from atc.pages.formats import dollars, seconds
 from atc.pages.markup import NOTHING, Html
 from atc.pages.templates import clipped, templates
 from atc.serve.view.calls import Lanes, Shown
 from atc.serve.view.provenance import provenance
 from atc.serve.view.source import Change, change, coloured
 from atc.store.stored import StoredRun
+from atc.terminal import count
 from atc.types import Attempt, Fault, Finding
 from sandbox.trace import ToolCall
 
@@ -103,7 +104,7 @@ def digest(shown: Parts) -> str:
 
 def status_line(stored: StoredRun) -> str:
     """What is said aloud of a run as it goes on."""
-    return f"{stored.summary.status}, {counted(len(stored.attempts), 'attempt')}, {counted(len(stored.calls), 'call')}"
+    return f"{stored.summary.status}, {count(len(stored.attempts), 'attempt')}, {count(len(stored.calls), 'call')}"
 
 
 def _executions(stored: StoredRun) -> list[Execution]:
