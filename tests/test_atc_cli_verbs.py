@@ -79,10 +79,7 @@ def test_models_that_can_be_used(atc_, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_bench_list(atc_) -> None:
     assert atc_("bench", "list")[1].startswith("toolflow  587 tasks")
-    assert [suite["name"] for suite in json.loads(atc_("bench", "list", "--json")[1])] == [
-        "toolflow",
-        "flights",
-    ]
+    assert [suite["name"] for suite in json.loads(atc_("bench", "list", "--json")[1])] == ["toolflow", "flights"]
 
 
 MATHS = '''

@@ -24,7 +24,7 @@ def shown(*events) -> list[str]:
 def test_a_reply_is_a_line() -> None:
     reply = Completion(text="x", model="m", input_tokens=100, cached_tokens=90, output_tokens=7, seconds=1.5)
     assert shown(ModelAsked("write", ()), ModelReplied("write", reply)) == [
-        "model     10 tokens read, 7 written in 1.5 s",
+        "model     10 tokens read, 7 written in 1.5 s"
     ]
     said = shown(Noted("decoding: no."), Doubted(0, ("A judge holds: which one?",)))
     assert said == ["note      decoding: no.", "doubt     A judge holds: which one?"]

@@ -134,9 +134,7 @@ name = "key"
 
 def test_credentials_merge_by_name_and_are_never_shown(tmp_path: Path) -> None:
     config, origins = load(
-        tmp_path,
-        user=CREDENTIALS,
-        credentials={"plain": {"value": "other", "hosts": ["a.org"], "name": "X"}},
+        tmp_path, user=CREDENTIALS, credentials={"plain": {"value": "other", "hosts": ["a.org"], "name": "X"}}
     )
     assert config.credentials["mine"] == CredentialEntry(
         value="env:MY_TOKEN", hosts=("api.example.org", "localhost:8080"), prefix="Bearer "

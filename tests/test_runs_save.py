@@ -201,11 +201,7 @@ def test_a_saved_tool_may_call_another_and_stays_what_it_was(saved, execute, con
     ("program", "answer", "again"),
     [
         ('print("Bonn:", len(list_orders(city="Bonn")))', "Bonn: 2", "'Bonn: 1'"),
-        (
-            'n = 0\ndef count():\n    global n\n    n += len(list_orders(city="Bonn"))\ncount()\nprint(f"{n}")',
-            "2",
-            "1",
-        ),
+        ('n = 0\ndef count():\n    global n\n    n += len(list_orders(city="Bonn"))\ncount()\nprint(f"{n}")', "2", "1"),
         ('from __future__ import annotations\nfor o in list_orders(city="Bonn"):\n    print(o["id"])', "1\n2", "3"),
     ],
 )
@@ -240,10 +236,7 @@ def test_what_cannot_be_saved_is_refused_with_the_next_step(saved, execute, atc_
         (["--as-tool", "list_orders"], "is the name of a tool"),
         (["--as-tool", "no-name"], "'no_name' would be one"),
         (["--as-tool", "spent"], "--force"),
-        (
-            ["--as-tool", "more", "--parameter", "city=Rome"],
-            "has no literal 'Rome'; those that it has: 'Bonn', 10",
-        ),
+        (["--as-tool", "more", "--parameter", "city=Rome"], "has no literal 'Rome'; those that it has: 'Bonn', 10"),
         (["--as-tool", "more", "--parameter", "city"], "NAME=LITERAL"),
         (["--as-tool", "more", "--parameter", "list_orders=Bonn"], "would hide"),
         (["--as-tool", "more", "--parameter", "a=Bonn", "--parameter", "b=Bonn"], "same literal"),

@@ -42,14 +42,7 @@ from toolflow_bench.resampling import Estimate
 from toolflow_bench.rows import Header
 from toolflow_bench.runner import Item, OpenWorker, digest, run_suite
 from toolflow_bench.services.service import NAMES, find_service
-from toolflow_bench.settings import (
-    CATALOGUE,
-    described_by,
-    digest_of,
-    draw_distractors,
-    hardened,
-    load_given,
-)
+from toolflow_bench.settings import CATALOGUE, described_by, digest_of, draw_distractors, hardened, load_given
 from toolflow_bench.settings import SETTINGS as HARDSHIPS
 from toolflow_bench.suites import choose_tasks, load_flights, services_of
 from toolflow_bench.task import Task, require_gold
