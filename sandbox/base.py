@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 import weakref
 from contextlib import AbstractContextManager
-from types import TracebackType
 from typing import Any, Generic, Protocol, Self, TypeVar
 
 from protocols.toolbox import Toolbox
@@ -57,9 +56,7 @@ class Closing:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:

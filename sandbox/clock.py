@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 
 LONGEST_WAIT_SECONDS = 3600.0
@@ -56,11 +56,8 @@ running: ContextVar[Clock | None] = ContextVar("running", default=None)
 def waiting_on_person() -> Iterator[None]:
     """What a tool's gate wraps around a question to a person: the run's wall time does not count in the block."""
     clock = running.get()
-    if clock is None:
+    with clock.stopped() if clock is not None else nullcontext():
         yield
-    else:
-        with clock.stopped():
-            yield
 
 
 class Cancelled(Exception):

@@ -14,7 +14,7 @@ from sandbox.errors import Diverged
 from sandbox.frames import RunEnded
 from sandbox.journal import Journal, canonical
 from sandbox.limits import Limits
-from sandbox.trace import Failure, ToolCall, Trace
+from sandbox.trace import ToolCall, Trace
 
 _text = partial(json.dumps, ensure_ascii=False)
 
@@ -123,8 +123,8 @@ def _compare(recorded: Trace, trace: Trace) -> None:
         # What the host refuses for its arguments never reaches the journal.
         if (expected.error is None) != (got.error is None) or expected.tool != got.tool:
             raise Diverged(got.index, _with_error(expected), _with_error(got))
-    if _failed(recorded.failure) != _failed(trace.failure) or _said(recorded) != _said(trace):
-        raise Diverged(len(trace.calls), _ending(recorded), _ending(trace))
+    if _end(recorded) != _end(trace):
+        raise Diverged(len(trace.calls), _end(recorded), _end(trace))
     if len(trace.calls) < len(recorded.calls) and _stop(recorded) is None:
         raise Diverged(len(trace.calls), shown(recorded.calls[len(trace.calls)]), "the end of the program")
 
@@ -133,21 +133,12 @@ def _with_error(call: ToolCall) -> str:
     return shown(call) if call.error is None else f"{shown(call)}, which fails with {call.error!r}"
 
 
-def _failed(failure: Failure | None) -> tuple[object, ...]:
-    """What makes two failures the same. The figures in a limit's message are those of the clock."""
+def _end(trace: Trace) -> str:
+    """How a program ended: by its failure, or with what it printed, or else its value."""
+    failure = trace.failure
     if failure is None:
-        return ()
-    message = "" if failure.kind == "limit" else failure.message
-    return failure.kind, failure.type, message, None if failure.kind in ("limit", "paused") else failure.line
-
-
-def _said(trace: Trace) -> str:
-    """What the program printed, or else its value. Empty where it failed: what it printed until then is no answer."""
-    return "" if trace.failure else trace.stdout.strip() or _text(trace.value)
-
-
-def _ending(trace: Trace) -> str:
-    if trace.failure is not None:
-        at = f" (line {trace.failure.line})" if trace.failure.line is not None else ""
-        return f"{trace.failure.type}: {trace.failure.message}{at}"
-    return f"the answer {_said(trace)}"
+        return f"the answer {trace.stdout.strip() or _text(trace.value)}"
+    if failure.kind == "limit":  # the figures in its message are those of the clock
+        return failure.type
+    at = f" (line {failure.line})" if failure.line is not None and failure.kind != "paused" else ""
+    return f"{failure.type}: {failure.message}{at}"

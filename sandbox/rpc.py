@@ -46,7 +46,7 @@ from sandbox.frames import (
 )
 from sandbox.journal import Journal
 from sandbox.limits import Limits
-from sandbox.trace import Failure, Frame, Trace
+from sandbox.trace import Failure, Trace
 
 SURE_TO_FIT = 32768
 """So many bytes can be sent without waiting for a child that may not read."""
@@ -281,7 +281,7 @@ class _Run:
 
     def _failure(self, failed: Failed) -> Failure:
         """What its process tells of a failure, as far as it can be believed."""
-        frames = self._frames(failed)
+        frames = tuple(frame for frame in failed.frames if frame.line <= self._lines)
         if failed.kind == "limit":
             if failed.type not in ("memory_bytes", "cpu_seconds"):
                 raise violation("claims a limit that it cannot know")
@@ -297,9 +297,6 @@ class _Run:
             call=failed.call if known else None,
             hints=hints if frames == failed.frames else (),  # else their levels are counted otherwise
         )
-
-    def _frames(self, failed: Failed) -> tuple[Frame, ...]:
-        return tuple(frame for frame in failed.frames if frame.line <= self._lines)
 
 
 class _Told(RunEnded):

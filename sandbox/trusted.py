@@ -9,12 +9,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 
-from protocols.toolbox import Toolbox
-from sandbox.journal import Journal
 from sandbox.layers.names import LAYERS
-from sandbox.limits import Limits
-from sandbox.policy import LAYER, refused, review
-from sandbox.trace import Trace
+from sandbox.policy import LAYER, Policed
 from sandbox.zygote import host
 
 WARNING = (
@@ -27,28 +23,18 @@ def _say(text: str) -> None:
     print(f"warning: {text}", file=sys.stderr, flush=True)
 
 
-class TrustedSandbox(host.ZygoteSandbox):
+class TrustedSandbox(Policed):
     """Runs each program in a process of its own. Runs may overlap, from any threads.
 
     `say` is told in one line, once, that this is no boundary.
     """
 
-    name = "trusted"
-
     def __init__(self, say: Callable[[str], None] = _say) -> None:
-        super().__init__(without=LAYERS.keys() - {"limits"})
+        inner = host.ZygoteSandbox(without=LAYERS.keys() - {"limits"})
+        inner.name = "trusted"
+        super().__init__(inner)
+        self.layers = (LAYER, "a process of its own, with your rights")
         say(WARNING)
-
-    @property
-    def layers(self) -> tuple[str, ...]:
-        """What stands between a program and this machine."""
-        return (LAYER, "a process of its own, with your rights")
-
-    def run(self, source: str, tools: Toolbox, *, limits: Limits, journal: Journal) -> Trace:
-        """See `sandbox.base.Sandbox.run`. Of a program that the policy refuses nothing runs."""
-        if violations := review(source):
-            return refused(violations, backend=self.name, pins=journal.open())
-        return super().run(source, tools, limits=limits, journal=journal)
 
 
 def unavailable() -> str | None:
