@@ -6,7 +6,7 @@ import json
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
@@ -18,7 +18,7 @@ from protocols.jsontypes import Json, JsonObject
 from protocols.judge import Judge
 from protocols.links import record_fields
 from protocols.protocol import HttpBinding
-from protocols.schema import resolve, types, wrapper_key
+from protocols.schema import parts, resolve, types, wrapper_key
 from protocols.toolbox import Tool, Toolbox
 from sandbox.trace import ToolCall
 
@@ -217,7 +217,7 @@ def judge(tool: Tool, read: Tool, arguments: JsonObject, baseline: Json, after: 
     are responses of the run's other calls: a record that one of them made is not this one's.
     """
     # The arguments that a record shows: those that the write's own answer has, or where it is not known, any.
-    fields = record_fields(tool.protocol) or {key for record in _objects(after) for key in record}
+    fields = record_fields(tool.protocol) or {key for record in _records(after, ()) for key in record}
     named = {name: value for name, value in arguments.items() if name in fields and value is not None}
     if not named:
         return Shown("unclear", f"{read.alias} shows none of its arguments")
@@ -253,14 +253,8 @@ def judge(tool: Tool, read: Tool, arguments: JsonObject, baseline: Json, after: 
 
 def added(before: Sequence[JsonObject], now: Sequence[JsonObject]) -> list[JsonObject]:
     """The records that are there now and were not before, as often as they are."""
-    left, found = Counter(map(sorted_json, before)), []
-    for record in now:
-        text = sorted_json(record)
-        if left[text]:
-            left[text] -= 1
-        else:
-            found.append(record)
-    return found
+    new = Counter(map(sorted_json, now)) - Counter(map(sorted_json, before))
+    return [json.loads(text) for text in new.elements()]
 
 
 def _done(tool: Tool, read: Tool, record: JsonObject, how: str) -> Shown:
@@ -277,17 +271,9 @@ def _done(tool: Tool, read: Tool, record: JsonObject, how: str) -> Shown:
     return Shown("unclear", f"{read.alias} shows that it took effect, but not what it answered")
 
 
-def _records(value: Json, named: JsonObject) -> list[JsonObject]:
+def _records(value: Json, named: Collection[str]) -> list[JsonObject]:
     """The objects anywhere in `value` that have a field for each of the arguments."""
-    return [record for record in _objects(value) if named.keys() <= record.keys()]
-
-
-def _objects(value: Json) -> Iterator[JsonObject]:
-    if isinstance(value, Mapping):
-        yield value
-    parts = value.values() if isinstance(value, Mapping) else value if isinstance(value, list) else ()
-    for part in parts:
-        yield from _objects(part)
+    return [part for part in parts(value) if isinstance(part, Mapping) and all(name in part for name in named)]
 
 
 def _matching(named: JsonObject, records: Sequence[JsonObject]) -> list[JsonObject]:

@@ -160,9 +160,7 @@ async def _at_place(
 class InlineExecutor(concurrent.futures.Executor):
     """A pool whose work is done when it is submitted."""
 
-    def __init__(self, *_: Any, initializer: Callable[..., object] | None = None, **options: Any) -> None:
-        if initializer is not None:
-            initializer(*options.get("initargs", ()))
+    def __init__(self, max_workers: int | None = None, thread_name_prefix: str = "") -> None: ...
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> concurrent.futures.Future[Any]:
         """A future that is already done."""
