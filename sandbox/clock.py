@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
+
+GLANCE_SECONDS = 0.1
+"""How long a cancelled run may go on."""
 
 LONGEST_WAIT_SECONDS = 3600.0
 """One wait lasts no longer before the clock is looked at again, also when a run has no limit at all."""
@@ -63,52 +66,19 @@ def waiting_on_person() -> Iterator[None]:
 class Cancelled(Exception):
     """Somebody outside ended the run. It is no verdict on the program."""
 
-
-class Cancellation:
-    """Ends the runs of the context that it is put over (`cancellation`), those that begin later included."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._cancelled = False
-        self._end: Callable[[BaseException], None] | None = None
-
-    def cancel(self) -> None:
-        """End the run that is under way: it raises `Cancelled` in the thread that waits for it."""
-        with self._lock:
-            self._cancelled, end = True, self._end
-        if end is not None:
-            end(Cancelled("the run was cancelled."))
-
-    def watch(self, end: Callable[[BaseException], None] | None) -> None:
-        """From now on `end` is what ends the run. Raises `Cancelled` where it was cancelled before it began."""
-        with self._lock:
-            if self._cancelled and end is not None:
-                raise Cancelled("the run was cancelled.")
-            self._end = end
+    def __str__(self) -> str:
+        return "the run was cancelled."
 
 
-_current: ContextVar[Cancellation | None] = ContextVar("cancellation", default=None)
+cancelled: ContextVar[threading.Event | None] = ContextVar("cancelled", default=None)
+"""Set by whoever ends the runs of this context."""
 
 
 @contextmanager
-def cancellation(stop: Cancellation) -> Iterator[None]:
-    """Within the block, runs of this thread end when `stop` is cancelled."""
-    token = _current.set(stop)
+def cancelled_by(stop: threading.Event) -> Iterator[None]:
+    """Within the block, runs of this thread end with `Cancelled` once `stop` is set, those that begin later too."""
+    token = cancelled.set(stop)
     try:
         yield
     finally:
-        _current.reset(token)
-
-
-@contextmanager
-def cancellable(end: Callable[[BaseException], None]) -> Iterator[None]:
-    """Within the block, `end` is called with `Cancelled` when the current run is cancelled."""
-    stop = _current.get()
-    if stop is None:
-        yield
-        return
-    stop.watch(end)
-    try:
-        yield
-    finally:
-        stop.watch(None)
+        cancelled.reset(token)

@@ -29,7 +29,7 @@ from protocols.protocol import ProgramBinding
 from protocols.toolbox import Toolbox
 from sandbox import workers
 from sandbox.calls import Calls, Closed, Open, Reply, encode
-from sandbox.clock import LONGEST_WAIT_SECONDS, Clock, cancellable, running
+from sandbox.clock import GLANCE_SECONDS, LONGEST_WAIT_SECONDS, Cancelled, Clock, cancelled, running
 from sandbox.errors import SandboxUnavailable
 from sandbox.frames import (
     FRAME_BYTES,
@@ -92,7 +92,10 @@ def serve(child: Child, source: str, tools: Toolbox, *, limits: Limits, journal:
     saved = {alias: own for alias, tool in tools.items() if isinstance(own := tool.protocol.binding, ProgramBinding)}
     tools = tools.only([alias for alias in tools if alias not in saved]) if saved else tools
     calls = Calls(tools, limits=limits, journal=journal, clock=clock)
+    stop = cancelled.get()
     try:
+        if stop is not None and stop.is_set():
+            raise Cancelled  # noqa: TRY301 - the child ends below
         pins = journal.open()
         start = {
             "source": source,
@@ -163,11 +166,14 @@ class _Run:
                     _send(self._channel, start)
                 start = b""
             workers.start(lambda: self._context.run(self._talk, start))
-            with cancellable(self._end):
-                while not self._ended.wait(min(max(self._clock.remaining(), 0.0), LONGEST_WAIT_SECONDS)):
-                    if self._clock.remaining() <= 0:
-                        seconds = f"{self._clock.wall_seconds:g} s"
-                        self._end(limit_exceeded("wall_seconds", f"the program ran longer than {seconds}"))
+            stop = cancelled.get()
+            longest = LONGEST_WAIT_SECONDS if stop is None else GLANCE_SECONDS
+            while not self._ended.wait(min(max(self._clock.remaining(), 0.0), longest)):
+                if stop is not None and stop.is_set():
+                    self._end(Cancelled())
+                elif self._clock.remaining() <= 0:
+                    seconds = f"{self._clock.wall_seconds:g} s"
+                    self._end(limit_exceeded("wall_seconds", f"the program ran longer than {seconds}"))
             how = self._how
         except BaseException as error:  # Ctrl-C
             self._end(error)

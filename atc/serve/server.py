@@ -29,7 +29,7 @@ from atc.serve.turns import Turns
 from protocols.errors import AtcError
 from protocols.jsontypes import Json
 from protocols.protocol import dump
-from sandbox.clock import Cancellation, cancellation
+from sandbox.clock import cancelled_by
 
 Context = ServerRequestContext[Any, Any]
 
@@ -177,16 +177,16 @@ class Requests:
         consent = _Consent(ctx, params)
         progress = _Progress(ctx) if _wants_progress(ctx) else None
         asked = Asked(client=_client(ctx), progress=progress, ask_person=consent.ask)
-        stop = Cancellation()
+        stop = threading.Event()
 
         def work() -> dict[str, Json]:
-            with cancellation(stop):
+            with cancelled_by(stop):
                 return run(asked=asked)
 
         try:
             reply = await self._in_turn(self._programs, asked.client, work)
         except asyncio.CancelledError:
-            stop.cancel()
+            stop.set()
             consent.leave()
             raise
         waits = consent.later and consent.open is not None and reply["status"] == "paused"
