@@ -40,18 +40,14 @@ def read_folder(path: Path | str, *, base_url: str | None = None, modules: Colle
         SourceUnavailable: no such folder, no tool in it, or a file that cannot be read.
         InvalidProtocol: a file breaks the format, or binds a Python function of a module that was not named.
     """
-    files = files_of(Path(path).expanduser())
-    if not files:
-        raise SourceUnavailable(
-            f"the folder {str(path)!r} has no protocol files (*.json or *.yaml); {_SHOWN} shows one."
-        )
     found = [
         protocol
-        for file in files
+        for file in files_of(Path(path).expanduser())
         for protocol in read_protocols(fetch_document(str(file)), where=str(file), base_url=base_url, modules=modules)
     ]
     if not found:
-        raise SourceUnavailable(f"the files in the folder {str(path)!r} describe no tool; {_SHOWN} shows one.")
+        problem = f"the folder {str(path)!r} has no protocol files (*.json or *.yaml) that describe a tool"
+        raise SourceUnavailable(f"{problem}; {_SHOWN} shows one.")
     return found
 
 
