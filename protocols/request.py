@@ -41,13 +41,27 @@ Place = Literal["path", "query", "header", "cookie", "body", "form", "whole_body
 
 
 class _Name(NamedTuple):
-    """A name in a request, whose it is, what is sent under it, and whether the protocol declares it."""
+    """A name in a request, whose it is, what is sent under it, and whether the protocol declares it.
+
+    `field`: it is one that the protocol declares of an object which is the argument.
+    """
 
     place: str
     name: str
     owner: str
     value: Json = None
     declared: bool = True
+    field: bool = False
+
+    @property
+    def whose(self) -> str:
+        """The owner, or the field of it."""
+        return f"the field {self.name!r} of {self.owner}" if self.field else self.owner
+
+    @property
+    def exact(self) -> tuple[str, str]:
+        """Declared names that have this in common are one name: some servers take the header `X-A` for `x_a`."""
+        return self.place, spelled(self.name) if self.place == "header" else self.name
 
     @property
     def readings(self) -> set[tuple[str, str]]:
@@ -138,8 +152,7 @@ class Plan:
             return
         known = self._fields.get(argument, {})
         for key, inner in value.items():
-            owner = _field(key, argument) if key in known else f"argument {argument!r}"
-            yield _Name(_OBJECTS[place], key, owner, inner, key in known)
+            yield _Name(_OBJECTS[place], key, f"argument {argument!r}", inner, key in known, key in known)
         if place == "whole_body":
             yield _Name(place, wire, f"argument {argument!r}", value)
 
@@ -153,9 +166,9 @@ class Plan:
         if "cookie" in self._used:
             found.append(_Name("header", "Cookie", "the cookies"))
         for name, place in self._places.items():
-            found.append(_Name(place, self._binding.wire_name(name), f"argument {name!r}"))
-            fields = self._fields.get(name, ()) if place in _OBJECTS else ()
-            found += [_Name(_OBJECTS[place], key, _field(key, name)) for key in fields]
+            owner, fields = f"argument {name!r}", self._fields.get(name, ()) if place in _OBJECTS else ()
+            found += [_Name(_OBJECTS[place], key, owner, field=True) for key in fields]
+            found.append(_Name(place, self._binding.wire_name(name), owner))
         return found
 
     def _refuse_collisions(self, sent: list[_Name], reserved: Iterable[tuple[str, str]]) -> None:
@@ -165,27 +178,32 @@ class Plan:
         read as another: what it says was never held against that other's schema, nor shown to anybody as its value.
         """
         known, brought = [name for name in sent if name.declared], [name for name in sent if not name.declared]
-        owners: dict[Any, str] = {}
-        for name in (*self._declared, *known):  # some servers take the header `X-A` for `x_a`
-            exact = name.place, spelled(name.name) if name.place == "header" else name.name
-            self._refuse_another(owners.setdefault(exact, name.owner), name)
+        owners = {name.exact: name.owner for name in reversed(self._declared)}
+        for name in known:
+            self._refuse_others({owners.get(name.exact, name.owner)}, name)
         if not brought:
             return
         others = [_Name("form", "_method", "the method of the request")]
         others += [_Name(place, name, "a credential") for place, name in reserved]
-        taken = {reading: name.owner for name in (*self._declared, *known, *others) for reading in name.readings}
-        asked = {reading: name for name in sent if name.place == "query" for reading in name.readings}
+        taken: dict[tuple[str, str], set[str]] = defaultdict(set)  # owners by reading
+        asked: dict[tuple[str, str], set[tuple[str, str]]] = defaultdict(set)  # of the query: owners and values
+        for name in (*self._declared, *sent, *others):
+            for reading in name.readings:
+                taken[reading].add(name.whose)
+                if name.place == "query" and name.value is not None:
+                    asked[reading].add((name.owner, json.dumps(name.value)))
         for name in brought:
             self._line(name.name, name.name)
             for reading in name.readings:
                 if name.place != "field":
-                    self._refuse_another(taken.setdefault(reading, name.owner), name)
-                elif reading in asked and asked[reading].value != name.value:  # elsewhere a body may well repeat it
-                    self._refuse_another(asked[reading].owner, name)
+                    self._refuse_others(taken[reading], name)
+                elif reading in asked:  # a whole body may well repeat what stands elsewhere
+                    value = json.dumps(name.value)
+                    self._refuse_others({owner for owner, other in asked[reading] if other != value}, name)
 
-    def _refuse_another(self, owner: str, name: _Name) -> None:
-        if owner != name.owner:
-            problem = f"{name.owner} would be sent as {name.name!r}, in the place of {owner}"
+    def _refuse_others(self, owners: set[str], name: _Name) -> None:
+        if other := min(owners - {name.owner}, default=None):
+            problem = f"{name.owner} would be sent as {name.name!r}, in the place of {other}"
             raise self._refusal(f"{problem}; leave it out, or give the value to the argument that it is for.")
 
     # --- the parts of a request
@@ -243,10 +261,6 @@ def spelled(name: str) -> str:
     """`name` as the most lenient servers read it: its letters and digits, in one case, percent-decoded twice."""
     plain = unicodedata.normalize("NFKC", unquote(unquote_plus(name))).casefold()
     return re.sub(r"[\W_]+", "", plain) or plain
-
-
-def _field(key: str, argument: str) -> str:
-    return f"the field {key!r} of argument {argument!r}"
 
 
 def _encoded(values: Mapping[str, Json]) -> str:

@@ -70,6 +70,13 @@ def test_query_arguments(call):
     assert seen.query[3:] == [("many", "1"), ("many", "two"), ("flag", "false"), ("f", "1.5")]
 
 
+def test_what_the_address_asks_may_be_declared_too(call):
+    properties = {"kind": {}, "n": {}}
+    assert call({"n": 1}, "/x?kind=a", properties=properties).query == [("kind", "a"), ("n", "1")]
+    with pytest.raises(ToolError, match="in the place of the tool's address"):
+        call({"kind": "b"}, "/x?kind=a", properties=properties)
+
+
 def test_an_array_may_be_one_value_and_an_object_its_fields(call):
     properties = {"ids": {"type": "array", "x-atc-join": "|"}, "filter": {"type": "object"}}
     seen = call({"ids": [1, 2], "filter": {"a": 1, "b": "x"}}, properties=properties)
