@@ -4,9 +4,9 @@ import base64
 import hashlib
 import re
 import secrets
-import selectors
 import shutil
 import socket
+import socketserver
 import stat
 import tempfile
 import threading
@@ -53,31 +53,45 @@ class Canaries:
         self.ports: dict[str, int] = {}
         self.reached: dict[str, None] = {}
         """The listeners that somebody came to, in order."""
-        self._selector = selectors.DefaultSelector()
-        self._stop, stopped = socket.socketpair()
-        self._selector.register(stopped, selectors.EVENT_READ, "stop")
-        for kind, family, address in (
-            ("tcp", socket.AF_INET, ("127.0.0.1", 0)),
-            ("udp", socket.AF_INET, ("127.0.0.1", 0)),
-            ("unix", socket.AF_UNIX, str(self.folder / "host.sock")),
-            ("abstract", socket.AF_UNIX, f"\0{self.abstract}"),
-        ):
-            self._listen(kind, family, address)
+        self._servers = [
+            self._listen("tcp", socketserver.TCPServer, ("127.0.0.1", 0)),
+            self._listen("udp", socketserver.UDPServer, ("127.0.0.1", 0)),
+            self._listen("unix", socketserver.UnixStreamServer, str(self.folder / "host.sock")),
+            self._listen("abstract", socketserver.UnixStreamServer, f"\0{self.abstract}"),
+        ]
         (self.folder / "host.sock").chmod(0o777)
-        self._thread = threading.Thread(target=self._serve, name="canaries", daemon=True)
-        self._thread.start()
         self._before = self._contents()
+
+    def _listen(self, kind: str, server: Any, address: Any) -> Any:
+        secret, reached = self.secrets[kind].encode(), self.reached
+
+        class Answer(socketserver.BaseRequestHandler):
+            """Tells whoever comes the listener's secret."""
+
+            def handle(self) -> None:
+                reached[kind] = None
+                with suppress(OSError):
+                    if kind == "udp":
+                        self.request[1].sendto(secret, self.client_address)
+                        return
+                    self.request.settimeout(0.2)
+                    self.request.sendall(b"HTTP/1.0 200 OK\r\n\r\n" + secret + b"\n")
+                    self.request.shutdown(socket.SHUT_WR)
+                    self.request.recv(65536)  # else the kernel would take the answer back with a reset
+
+        listener = server(address, Answer)
+        if kind in ("tcp", "udp"):
+            self.ports[kind] = listener.server_address[1]
+        threading.Thread(target=listener.serve_forever, args=(0.05,), daemon=True).start()
+        return listener
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._stop.send(b"x")
-        self._thread.join()
-        for key in list(self._selector.get_map().values()):
-            key.fileobj.close()  # type: ignore[union-attr]
-        self._selector.close()
-        self._stop.close()
+        for listener in self._servers:
+            listener.shutdown()
+            listener.server_close()
         shutil.rmtree(self.root, ignore_errors=True)
 
     def fill(self, source: str) -> str:
@@ -101,34 +115,6 @@ class Canaries:
     def _contents(self) -> dict[str, tuple[object, ...]]:
         paths = [path for top in (self.folder, self.home, self.work) for path in (top, *top.rglob("*"))]
         return {str(path.relative_to(self.root)): fingerprint(path) for path in paths}
-
-    def _listen(self, kind: str, family: socket.AddressFamily, address: str | tuple[str, int]) -> None:
-        listener = socket.socket(family, socket.SOCK_DGRAM if kind == "udp" else socket.SOCK_STREAM)
-        listener.bind(address)
-        if kind != "udp":
-            listener.listen(16)
-        if family == socket.AF_INET:
-            self.ports[kind] = listener.getsockname()[1]
-        self._selector.register(listener, selectors.EVENT_READ, kind)
-
-    def _serve(self) -> None:
-        while True:
-            for key, _ in self._selector.select():
-                if key.data == "stop":
-                    return
-                self.reached[key.data] = None
-                secret = self.secrets[key.data].encode()
-                listener: socket.socket = key.fileobj  # type: ignore[assignment]
-                with suppress(OSError):
-                    if key.data == "udp":
-                        listener.sendto(secret, listener.recvfrom(65536)[1])
-                        continue
-                    connection, _ = listener.accept()
-                    with connection:
-                        connection.settimeout(0.2)
-                        connection.sendall(b"HTTP/1.0 200 OK\r\n\r\n" + secret + b"\n")
-                        connection.shutdown(socket.SHUT_WR)
-                        connection.recv(65536)  # else the kernel would take the answer back with a reset
 
 
 def fingerprint(path: Path) -> tuple[object, ...]:
