@@ -12,17 +12,17 @@ from __future__ import annotations
 
 import hashlib
 import json
+import multiprocessing
 import os
 import random
 import resource
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
+from functools import partial
 from itertools import islice, product
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import click
@@ -109,33 +109,30 @@ class Copies:
         return found / np.linalg.norm(found, axis=1, keepdims=True)
 
 
-def build(args: SimpleNamespace) -> dict[str, Any]:
-    """Build the index."""
-    base = originals(args.data, min(args.real, args.tools))
-    embedder, embedding = timed(lambda: Copies(base, args.folder / "originals", args.embedder))
-    folder = args.folder / "index"
-    _, building = timed(lambda: ToolIndex.build(documents(base, args.tools), folder=folder, embedder=embedder))
+def build(base: Sequence[ToolDocument], count: int, folder: Path, name: str) -> dict[str, Any]:
+    """Build the index of `count` tools."""
+    embedder, embedding = timed(lambda: Copies(base, folder / "originals", name))
+    index = folder / "index"
+    _, building = timed(lambda: ToolIndex.build(documents(base, count), folder=index, embedder=embedder))
     return {
-        "tools": args.tools,
+        "tools": count,
         "really_embedded": len(base),
         "embedding_originals_seconds": round(embedding, 1),
         "build_seconds": round(building, 1),
         "build_peak_mb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024),
-        "disk_mb": round(sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) / 1e6),
+        "disk_mb": round(sum(path.stat().st_size for path in index.rglob("*") if path.is_file()) / 1e6),
     }
 
 
-def search(args: SimpleNamespace) -> dict[str, Any]:
+def search(base: Sequence[ToolDocument], count: int, folder: Path, name: str, asked: Sequence[str]) -> dict[str, Any]:
     """Open the index, ask it, and add a tool."""
-    base = originals(args.data, min(args.real, args.tools))
-    embedder = Copies(base, args.folder / "originals", args.embedder)
-    texts = [query.text for path in args.data for query in load_data(path).queries]
-    texts = texts or [" ".join(document.description.split()[:12]) for document in base if document.description]
+    embedder = Copies(base, folder / "originals", name)
+    texts = [*asked] or [" ".join(document.description.split()[:12]) for document in base if document.description]
     random.Random(1).shuffle(texts)
     queries = (texts * QUERIES)[:QUERIES]
     embedder.embed(queries[:2])
     before = resident(os.getpid())
-    index, opened = timed(lambda: ToolIndex(Store(args.folder / "index"), embedder=embedder))
+    index, opened = timed(lambda: ToolIndex(Store(folder / "index"), embedder=embedder))
     after = resident(os.getpid())
     dense, lexical = index.dense, index.lexical
     assert dense is not None
@@ -152,13 +149,11 @@ def search(args: SimpleNamespace) -> dict[str, Any]:
     held = {"before": before, "after_opening": after, "after_searching": resident(os.getpid())}
     figures |= {f"resident_mb_{when}": size >> 20 for when, size in held.items()}
     added = ToolDocument(name="count_xylozebras", description="Counts the xylozebras of a zoo by their stripes.")
-    everything = [*documents(base, args.tools), added]
-    index, took = timed(lambda: ToolIndex.build(everything, folder=args.folder / "index", embedder=embedder))
+    everything = [*documents(base, count), added]
+    index, took = timed(lambda: ToolIndex.build(everything, folder=folder / "index", embedder=embedder))
     [found] = index.lexical.top(["how many xylozebras has the zoo?"], n=1)
-    return figures | {
-        "one_tool_more_seconds": round(took, 3),
-        "found_by_next_search": index.names[int(found.positions[0])] == added.name,
-    }
+    by_next_search = index.names[int(found.positions[0])] == added.name
+    return figures | {"one_tool_more_seconds": round(took, 3), "found_by_next_search": by_next_search}
 
 
 def timed(work: Callable[[], Any]) -> tuple[Any, float]:
@@ -188,17 +183,14 @@ def recall(dense: Any, vectors: Any) -> float:
 @click.option("--data", multiple=True)
 @click.option("--embedder", default=DEFAULT, show_default=True)
 @click.option("--folder", type=click.Path(path_type=Path), default=Path("retrieval-speed"), show_default=True)
-@click.option("--stage", type=click.Choice(["build", "search"]), hidden=True)
-def main(**given: Any) -> dict[str, Any]:
-    args = SimpleNamespace(**given)
-    args.folder.mkdir(parents=True, exist_ok=True)
-    if args.stage:
-        return {"build": build, "search": search}[args.stage](args)
+def main(tools: int, real: int, data: tuple[str, ...], embedder: str, folder: Path) -> dict[str, Any]:
+    folder.mkdir(parents=True, exist_ok=True)
+    given = (originals(data, min(real, tools)), tools, folder, embedder)
+    asked = [query.text for path in data for query in load_data(path).queries]
     figures: dict[str, Any] = {"suite": "retrieval_speed"}
-    for stage in ("build", "search"):
-        own = ["--stage", stage, "--json"]
-        command = [sys.executable, "-m", "benchmarks.retrieval_speed", *sys.argv[1:], *own]
-        figures |= json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
+    for work in (partial(build, *given), partial(search, *given, asked)):
+        with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as alone:
+            figures |= alone.submit(work).result()
     return figures
 
 
