@@ -22,10 +22,7 @@ DOCUMENTS = {
     name: ToolDocument(name=name, description=about, parameters={"address": ""})
     for name, about in {
         "MailCat": "MailCat sends a letter by electronic post",
-        "search": "Search for a paper",
-        "papers": "Search and read a paper of science",
         "ForecastNow": "Says how the weather will be",
-        **{f"paper_{number}": "Read a paper" for number in range(8)},
     }.items()
 }
 QUERY = RetrievalQuery(id="q1", text="Mail Ann", gold=("MailCat",))

@@ -22,14 +22,13 @@ from benchmarks.runner import percentile
 from benchmarks.sandbox.canaries import Canaries, leaked, says_escaped, strings
 from benchmarks.sandbox.containment import Program
 from benchmarks.sandbox.host import PROGRAMS, changes, held, look, open_backend
-from benchmarks.sandbox.shop import shop
+from benchmarks.sandbox.shop import run, shop
 from protocols.errors import AtcError
 from protocols.toolbox import Toolbox
 from sandbox.base import Sandbox
 from sandbox.conformance import make_tool
 from sandbox.journal import Journal
 from sandbox.limits import Limits
-from sandbox.trace import Trace
 
 CALLS = 1000
 FLAT_BYTES = 6 * 2**20
@@ -47,7 +46,7 @@ def measure_ordinary(programs: Sequence[Program], sandbox: Sandbox) -> dict[str,
 def compare(source: str, sandbox: Sandbox) -> str:
     """Where a program's run departs from what CPython makes of it, in a line; empty where it does not."""
     try:
-        trace = _run(sandbox, source, shop(), wall_seconds=20.0, cpu_seconds=10.0)
+        trace = run(sandbox, source)
     except AtcError as error:
         return f"{type(error).__name__}: {error}"
     failure = trace.failure
@@ -83,12 +82,12 @@ def measure_latency(backend: str, without: Sequence[str], runs: int) -> dict[str
     """Times of runs and of calls."""
     sandbox = open_backend(backend, without)
     try:
-        _run(sandbox, "print(1)")
+        run(sandbox, "print(1)", Toolbox())
         found = {"print(1), one after another, ms": _quantiles([_print_ms(sandbox) for _ in range(runs)])}
         if waiting := [_print_ms(sandbox) for _ in range(runs) if _await_spare(sandbox)]:
             found["print(1), child waiting, ms"] = _quantiles(waiting)
         tools = Toolbox([make_tool("echo", {"text": {"type": "string"}}, lambda text: text)])
-        trace = _run(sandbox, f"for n in range({CALLS}):\n    echo(text=str(n))", tools, tool_calls=CALLS)
+        trace = run(sandbox, f"for n in range({CALLS}):\n    echo(text=str(n))", tools, tool_calls=CALLS)
         found["one tool call, µs"] = _quantiles([(b.started - a.started) * 1e6 for a, b in pairwise(trace.calls)])
     finally:
         sandbox.close()
@@ -100,13 +99,9 @@ def _quantiles(values: Sequence[float]) -> dict[str, float]:
     return found | {"maximum": max(values), "count": len(values)}
 
 
-def _run(sandbox: Sandbox, source: str, tools: Toolbox | None = None, **limits: Any) -> Trace:
-    return sandbox.run(source, tools or Toolbox(), limits=Limits(**limits), journal=Journal())
-
-
 def _print_ms(sandbox: Sandbox) -> float:
     began = time.perf_counter()
-    trace = _run(sandbox, "print(1)")
+    trace = run(sandbox, "print(1)", Toolbox())
     taken = (time.perf_counter() - began) * 1e3
     assert trace.stdout == "1\n", trace.failure
     return taken

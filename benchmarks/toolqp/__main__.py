@@ -24,7 +24,6 @@ from atc.retrieve.asking import Tally
 from atc.retrieve.building import Setup, build
 from atc.retrieve.embed import choose
 from atc.retrieve.index import ToolIndex
-from atc.retrieve.methods import read
 from benchmarks.retrieval.data import RetrievalQuery, draw, load_data
 from benchmarks.runner import Rows, suite
 from benchmarks.toolqp.trajectory import ROUNDS, Dropped, Making
@@ -36,25 +35,20 @@ from protocols.files import write_whole
 @click.option("--data", required=True, metavar="PATH", help="Tools, and queries with the tools that they take.")
 @click.option("--out", type=click.Path(path_type=Path), required=True)
 @click.option("--limit", type=click.IntRange(1), help="Queries, drawn by --seed.")
-@click.option("--method", default="dense", show_default=True, help="The search that a query must fit.")
-@click.option("--candidates", type=click.IntRange(1, 20), default=3, show_default=True, help="Queries in a round.")
 @click.option("--workers", type=click.IntRange(1, 256), default=1, show_default=True)
 @click.option("--seed", type=int, default=0, show_default=True)
 @click.option("--model", metavar="NAME")
-def main(
-    data: str, out: Path, limit: int | None, method: str, candidates: int, workers: int, seed: int, model: str | None
-) -> dict[str, Any]:
+def main(data: str, out: Path, limit: int | None, workers: int, seed: int, model: str | None) -> dict[str, Any]:
     config, found = load_config({"model": model})[0], load_data(data)
     queries = draw(found.queries, limit or len(found.queries), seed=seed)
-    embedder = choose(config.embedder, folder=config.cache_dir / "models") if read(method)[0].embeds else None
+    embedder = choose(config.embedder, folder=config.cache_dir / "models")
     index = ToolIndex.build(found.documents, folder=found.folder(config.cache_dir), embedder=embedder)
     ask, documents = choose_model(config), index.documents
-    options: dict[str, Any] = {"base": build(method, Setup(index=index, ask=ask)), "documents": documents}
-    making = partial(Making, **options, candidates=candidates, seed=seed)
-    header: dict[str, Any] = {"format": "atc-toolqp-2", "data": found.digest, "model": ask.name, "method": method}
-    header |= {"candidates": candidates, "seed": seed}
+    options: dict[str, Any] = {"base": build("dense", Setup(index=index, ask=ask)), "documents": documents}
+    making = partial(Making, **options, seed=seed)
+    header: dict[str, Any] = {"format": "atc-toolqp-2", "data": found.digest, "model": ask.name, "seed": seed}
     rows = make_all(making, queries, ask, out, header, workers=workers)
-    return {"data": found.name, "model": ask.name, "method": method, "out": str(out), **figures(rows)}
+    return {"data": found.name, "model": ask.name, "out": str(out), **figures(rows)}
 
 
 def make_all(
