@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -77,17 +76,13 @@ def unique_names(relations: Sequence[Relation]) -> dict[str, str]:
     """A name for each relation's id, none twice: of several called alike, each takes a word of its description that no
     other of them has, else a number.
     """
-    alike: dict[str, list[Relation]] = {}
-    for relation in relations:
-        alike.setdefault(relation.name, []).append(relation)
     names: dict[str, str] = {}
-    for name, some in alike.items():
-        used = Counter(word for relation in some for word in set(_words(relation)))
-        for number, relation in enumerate(some, start=1):
-            own = [f"{name}_{word}" for word in _words(relation) if used[word] == 1]
-            wanted = [name] if len(some) == 1 else [*own, *(f"{name}_{n}" for n in range(number, 9999))]
-            taken = (set(alike) - {name} if len(some) == 1 else set(alike)) | set(names.values())
-            names[relation.id] = next(each for each in wanted if each not in taken)
+    for relation in relations:
+        others = [one for one in relations if one.name == relation.name and one != relation]
+        used = {word for one in others for word in _words(one)}
+        telling = [word for word in _words(relation) if word not in used]
+        wanted = [f"{relation.name}_{word}" for word in (*telling, *range(1, 1 + len(relations)))]
+        names[relation.id] = next(one for one in wanted if one not in names.values()) if others else relation.name
     return names
 
 
