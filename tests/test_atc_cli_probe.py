@@ -137,15 +137,6 @@ def test_an_interruption_leaves_files_and_the_same_command_goes_on(atc_, tmp_pat
         assert set(Counter(seen.target for seen in server.seen).values()) == {1}
 
 
-def test_a_read_that_was_cut_off_is_sent_again(atc_, tmp_path):
-    with serving(users) as server:
-        describe(server, write=False)
-        with Log(tmp_path / "out") as log:
-            log.intend("list_users", {}, number=1)
-        code, out, _ = atc_(*PROBE)
-        assert (code, out.partition(" with ")[0]) == (0, "2 of 2 tools documented")
-
-
 def test_a_service_that_is_down(atc_, monkeypatch):
     monkeypatch.setattr("probing.gate.UNREACHED", 0)  # no waiting in a test
     describe(f"http://127.0.0.1:{closed_port()}")
@@ -283,14 +274,3 @@ def test_on_a_terminal_writes_are_asked_about_once(tmp_path, monkeypatch, capsys
         assert "add  writes  at most 15 calls  (POST https://api.example.org/add)" in capsys.readouterr().err
         assert probe.allowed(tools, ProbeSettings(allow_writes=True), log).allow_writes
         assert len(asked) == 1
-
-
-def test_a_check_of_a_service_that_is_down(atc_, monkeypatch):
-    monkeypatch.setattr("probing.gate.UNREACHED", 0)
-    with serving(users) as server:
-        describe(server, write=False)
-        assert atc_(*PROBE)[0] == 0
-    code, out, err = atc_("probe", "--check", "out")
-    assert code == 3
-    assert "unchecked list_users: cannot connect" in out
-    assert "Nothing could be checked." in err

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from probing.document import protocols_of
 from probing.infer import infer
 from probing.probe import probe
-from probing.replies import as_refused, hints, refusal_in
+from probing.replies import hints, refusal_in
 from probing.samples import Log, ProbeSettings, Sample
 from protocols.schema import validator
 from tests.fake_tools import Fakes, need, refuse
@@ -80,16 +80,6 @@ def test_a_refusal_with_status_200_is_told_from_data(response, said):
 )
 def test_data_that_looks_like_a_refusal_is_data(response):
     assert refusal_in(response) == ""
-
-
-def test_a_sample_of_one_reads_like_an_error_reply():
-    sample = Sample(number=1, tool="t", response={"ok": False, "error": "id must be an integer"})
-    refused = as_refused(sample)
-    assert (refused.done, refused.status, refused.error) == (False, 200, "id must be an integer")
-    assert refused.answer == '{"ok": false, "error": "id must be an integer"}'
-    assert as_refused(refused) is refused
-    good = Sample(number=2, tool="t", response={"ok": True, "n": 1})
-    assert as_refused(good) is good
 
 
 def test_the_id_of_a_time_zone_is_no_time():

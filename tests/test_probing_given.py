@@ -131,12 +131,6 @@ def test_what_was_there_stays(tmp_path: Path, people: tuple[str, ...]) -> None:
     assert {"from": "Ann", "to": "Ben", "tie": "knows"} in graph.ties
 
 
-def test_without_a_read_that_shows_it_what_carries_the_mark_is_taken_away(tmp_path: Path) -> None:
-    graph = Graph("Ann", "Ben", readable=False)
-    graph.probed(tmp_path)
-    assert set(graph.people) == {"Ann", "Ben"}
-
-
 class Files(Server):
     """Files in a folder, of which answers show names alone."""
 

@@ -106,14 +106,6 @@ def test_the_report_says_what_is_missing_and_why(tmp_path):
     assert report["totals"]["answered"] == 3
 
 
-def test_the_report_to_read(tmp_path):
-    write(tmp_path, probed())
-    text = (tmp_path / "COVERAGE.md").read_text()
-    assert text.startswith("# Coverage\n\n3 of 5 tools answered, in 7 calls: ")
-    assert "| get/user | 2 | 404 × 1, done × 1 | id\\*, full |" in text
-    assert f"- **add\\_user**\n  - {WHY_NOT}\n" in text
-
-
 def test_a_report_holds_no_markup_of_a_service(tmp_path):
     hostile = sample(
         1, tool="get_lost", status=400, error="<img src=x onerror=alert(1)> | [a](http://evil)\x1b[31m", code="q"

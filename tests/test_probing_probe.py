@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +10,6 @@ import pytest
 from probing.gate import Caller
 from probing.probe import Probed, probe
 from probing.samples import Log, ProbeSettings
-from protocols.protocol import ToolProtocol
-from protocols.toolbox import Toolbox
 from tests.fake_tools import Fakes, need, refuse
 
 USERS = [{"user_id": f"u-{n}{n}7", "name": name} for n, name in enumerate(("Ada", "Bob", "Cyd"), start=1)]
@@ -101,27 +98,3 @@ def test_each_wrong_argument_teaches_what_it_must_be(tmp_path: Path) -> None:
     assert (origin.required, hour.required) == (True, False)
     assert ("EWR", "JFK", "LGA") in [hint.values for hint in origin.hints]
     assert (0, 23) in [(hint.minimum, hint.maximum) for hint in hour.hints]
-
-
-def test_arguments_that_a_source_calls_optional_are_left_out_first(tmp_path: Path) -> None:
-    fakes = Fakes()
-
-    def group(given: Any) -> Any:
-        if given.get("match") is not None:
-            raise refuse(400, "something is wrong.")
-        if given["group"] != "HEAD":
-            raise refuse(400, "no.")
-        return {"members": ["a"]}
-
-    fakes.add("get_group", group, "/group", "group", "match", group={"type": "string", "examples": ["x", "y", "HEAD"]})
-    needing = [replace(t, protocol=_requiring(t.protocol, "group")) for t in fakes.toolbox.values()]
-    chosen = ProbeSettings(requests_per_second=None)
-    with Log(tmp_path) as log:
-        toolbox = Toolbox(needing)
-        probed = probe(toolbox, log, settings=chosen, caller=Caller(toolbox, log, chosen, sleep=lambda _: None))
-    assert probed.facts["get_group"].fruitful[0].plain == {"group": "HEAD"}
-    assert [arguments for _, arguments in fakes.calls[:3]] == [{"group": "x"}, {"group": "y"}, {"group": "HEAD"}]
-
-
-def _requiring(protocol: ToolProtocol, *names: str) -> ToolProtocol:
-    return replace(protocol, input_schema={**protocol.input_schema, "required": list(names)})
