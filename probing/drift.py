@@ -224,14 +224,11 @@ def recheck(
         if not facts[name].done and not changes[name]:
             last = next((s.error for s in facts[name].samples), "")
             unchecked.setdefault(name, f"no answer came: {last}" if last else _NO_ARGUMENTS)
-    lost = {name for name, found in changes.items() if not facts[name].done and _breaks(found)}
+    breaking = {change.tool for found in changes.values() for change in found if change.severity == "breaking"}
+    lost = {name for name in breaking if not facts[name].done}
     new = {name: revised(protocol, changes[name], facts[name]) for name, protocol in old.items() if name not in lost}
     worst = sorted((c for found in changes.values() for c in found), key=lambda change: _WORST.index(change.severity))
     return Checked(old=old, new=new, changes=tuple(worst), unchecked=unchecked, calls=len(log.samples))
-
-
-def _breaks(changes: Sequence[Change]) -> bool:
-    return any(change.severity == "breaking" for change in changes)
 
 
 def _known(protocol: ToolProtocol, done: list[Sample]) -> Iterator[Arguments]:

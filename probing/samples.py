@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any, Literal, Protocol
+from typing import IO, Any, Literal
 
 from protocols.errors import AtcError, Outcome
 from protocols.files import cannot_write, keep_private, private_folder, write_whole
@@ -145,39 +145,21 @@ def to_line(sample: Sample) -> str:
 
 
 def from_line(line: str) -> Sample:
-    """Read one line.
-
-    Raises:
-        ValueError: it is not a sample.
-    """
-    try:
-        record = json.loads(line)
-        given = record.pop("arguments")
-        arguments = {name: Value(value, Origin(**origin)) for name, (value, origin) in given.items()}
-        return Sample(arguments=arguments, **record)
-    except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
-        raise ValueError(f"not a sample: {line[:80]!r} ({error})") from None
+    """Read one line. Raises what reading JSON of another shape raises."""
+    record = json.loads(line)
+    given = record.pop("arguments")
+    arguments = {name: Value(value, Origin(**origin)) for name, (value, origin) in given.items()}
+    return Sample(arguments=arguments, **record)
 
 
 class LogUnreadable(AtcError):
     """The log of an earlier probing cannot be used; the message says what to do."""
 
 
-class Lines(Protocol):
-    """Where the lines of a log are: a `LogFile`, or one of another machine."""
-
-    content: bytes
-    """The whole lines that were there when it was opened."""
-
-    def append(self, line: bytes) -> None:
-        """Add a line; it is on disk when this returns."""
-
-    def close(self) -> None:
-        """Let go of it."""
-
-
 class LogFile:
-    """The `Lines` in a folder below `folder`, that of the protocols, on this machine.
+    """The lines of a log, in a folder below `folder`, that of the protocols.
+
+    `content` has the whole lines that were there when it was opened.
 
     Raises:
         LogUnreadable: another process writes it now.
@@ -206,13 +188,13 @@ class LogFile:
             raise
 
     def append(self, line: bytes) -> None:
-        """See `Lines`."""
+        """Add a line; it is on disk when this returns."""
         self._file.write(line + b"\n")
         self._file.flush()
         os.fsync(self._file.fileno())
 
     def close(self) -> None:
-        """See `Lines`."""
+        """Let go of it."""
         self._file.close()
 
 
@@ -223,8 +205,8 @@ class Log(AbstractContextManager["Log"]):
     again, and stand in the report. `notes` are JSON values by name, a model's replies among them.
     """
 
-    def __init__(self, folder: Path, open_lines: Callable[[Path], Lines] = LogFile) -> None:
-        """`folder` is that of the protocols; the log lies in a folder below it.
+    def __init__(self, folder: Path, open_lines: Callable[[Path], Any] = LogFile) -> None:
+        """`folder` is that of the protocols; `open_lines` gives a `LogFile` there, or one of another machine.
 
         Raises:
             LogUnreadable: another process writes it now, or a line that is not the last cannot be read.
@@ -337,7 +319,7 @@ class Log(AbstractContextManager["Log"]):
                     self._apply(record)
                 else:
                     self._take(from_line(text))
-            except (AttributeError, ValueError, TypeError, RecursionError) as error:
+            except (AttributeError, KeyError, ValueError, TypeError, RecursionError) as error:
                 raise LogUnreadable(
                     f"{str(path)!r}, line {number}, cannot be read ({error}); "
                     f"remove {str(path.parent)!r} to probe anew."

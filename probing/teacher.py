@@ -26,8 +26,6 @@ from protocols.secrets import covered
 _READ_NOTE = "read "
 """Notes of a log that hold what was read in refusals: this and the template."""
 _MOST_VALUES = 5
-_GIVEN_UP = 2
-"""Failures in a row after which the model is asked no more: each may have taken minutes of retries."""
 _HIDDEN = "<secret>"
 _NOT_PLAIN = re.compile(r"https?:|www\.|[<>{}`\[\]]|\w\(")
 _ORDERS = re.compile(
@@ -70,12 +68,11 @@ _HINT = _record({
 
 
 class Teacher:
-    """Asks a model about tools. Where the model fails, each question has an empty answer; `failed` says why."""
+    """Asks a model about tools. Once it failed, after retries of its own, answers are empty; `failed` says why."""
 
     def __init__(self, ask: Ask, log: Log) -> None:
         self._ask, self._log = ask, log
         self.failed = ""
-        self._failures = 0
 
     def suggest(self, tool: ToolFacts, argument: ArgumentFacts) -> Sequence[Json]:
         """At most five values of an argument that were not tried yet, each allowed by what is known of it."""
@@ -114,14 +111,13 @@ class Teacher:
 
     def _answer(self, note: str, told: str, asked: str, schema: JsonObject, *, max_tokens: int) -> JsonObject:
         """The model's answer, from the log where it stands there; empty where there is none, or it is no JSON."""
-        if note not in self._log.notes and self._failures < _GIVEN_UP:
+        if note not in self._log.notes and not self.failed:
             messages = [Message("system", told), Message("user", asked)]
             try:
                 completion = self._ask(messages, schema=schema, temperature=0.0, seed=0, max_tokens=max_tokens)
             except ModelUnavailable as error:
-                self._failures, self.failed = self._failures + 1, str(error)
+                self.failed = str(error)
                 return {}
-            self._failures, self.failed = 0, ""
             try:
                 answer = json.loads(completion.text)
             except (ValueError, RecursionError):
