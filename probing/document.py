@@ -149,9 +149,6 @@ def _property(facts: ToolFacts, argument: ArgumentFacts, root: JsonObject, *, ke
     for clause in clauses(argument):
         if _allows(clause, accepted, argument):
             found |= clause
-        elif "type" in clause:
-            kinds = [clause["type"]] if isinstance(clause["type"], str) else clause["type"]
-            found["type"] = one_or_all([*kinds, *map(type_name, accepted)])
     if "type" not in found and (kinds := _types(argument, found)):
         found["type"] = one_or_all(kinds)
     whole = top.keys() & {"anyOf", "oneOf", "allOf", "enum", "const"}

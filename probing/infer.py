@@ -163,32 +163,14 @@ def _fields(properties: Mapping[str, Any], required: set[str], objects: Sequence
 
 
 def _data_keys(objects: Sequence[JsonObject]) -> frozenset[str]:
-    """The keys that are data and no names of fields.
-
-    All of them where all look like data, or where they are too many for a record and what stands under them is alike;
-    else those that look like data, if they are some.
+    """The keys that are data and no names of fields: those that look like it, or all where they are too many for a
+    record and what stands under them is of one type.
     """
     keys = frozenset(key for one in objects for key in one)
-    formed = frozenset(key for key in keys if _DATA.fullmatch(key))
-    structured = all(isinstance(part, dict | list | None) for one in objects for part in one.values())
-    if formed == keys or (len(keys) >= (40 if structured else 100) and _same(objects, keys)):
+    kinds = {type_name(part).replace("integer", "number") for one in objects for part in one.values()} - {"null"}
+    if len(kinds) == 1 and len(keys) >= (40 if kinds <= {"object", "array"} else 100):
         return keys
-    return formed if len(formed) > 2 and _same(objects, formed) else frozenset()
-
-
-def _same(objects: Sequence[JsonObject], keys: Collection[str]) -> bool:
-    """Whether the values under keys are alike: of one type, and objects with mostly the same keys."""
-    kinds: set[str] = set()
-    inside: dict[str, set[str]] = {}
-    for one in objects:
-        for key in one.keys() & keys:
-            part = one[key]
-            kinds.add("number" if type_name(part) == "integer" else type_name(part))
-            records = [record for record in (part if isinstance(part, list) else [part]) if isinstance(record, dict)]
-            inside.setdefault(key, set()).update(name for record in records for name in record)
-    held = [names for names in inside.values() if names]
-    union = set[str]().union(*held)
-    return len(kinds - {"null"}) == 1 and (not held or sum(map(len, held)) >= 0.6 * len(union) * len(held))
+    return frozenset(key for key in keys if _DATA.fullmatch(key))
 
 
 def _merged(known: JsonObject, found: JsonObject, root: JsonObject, values: list[Json], depth: int) -> dict[str, Any]:

@@ -168,9 +168,7 @@ class Flows:
             return telling
         if of_ids or taker.name.own in POSITIONS:
             return True
-        # What is no id by its name picks one thing where it must be given, or refuses what is none.
-        needed = telling or taker.argument.required or taker.refused or taker.missed
-        return bool(needed) and not self._takes_anything(taker)
+        return telling and not self._takes_anything(taker)
 
     def _by_values(self, taker: Taker, source: Source) -> bool:
         accepted = taker.took.keys() & source.ids

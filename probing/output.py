@@ -144,24 +144,18 @@ def _missing(facts: ToolFacts, stopped: str) -> Iterator[str]:
         yield one_line(stopped or "it was not called.")
     if not facts.samples:
         return
-    lost = [sample for sample in facts.samples if _outcome(sample) == "no usable answer"]
-    last = next((s for s in reversed(lost if facts.done else facts.samples) if s.error), None)
-    said = (
-        one_line(Disclosure(facts, keep_values=False).words(last.error, last.arguments), limit=_LONGEST) if last else ""
-    )
     for name, argument in facts.arguments.items():
         tried = len(argument.refused) + len(argument.not_found)
-        if argument.unknown or argument.accepted or (not facts.done and argument.required is False):
-            continue
-        yield f"{name!r} was never accepted: {tried} tried." if tried else f"{name!r} was never given."
-    if not facts.done:
-        how = ", ".join(f"{name} × {count}" for name, count in Counter(map(_outcome, facts.samples)).most_common())
-        yield f"none of its {len(facts.samples)} calls gave a response ({how}){said and f'; the last said “{said}”'}."
-        return
-    if not facts.fruitful:
+        if not (argument.unknown or argument.accepted or (not facts.done and argument.required is False)):
+            yield f"{name!r} was never accepted: {tried} tried." if tried else f"{name!r} was never given."
+    if facts.done and not facts.fruitful:
         yield "only empty responses came, so nothing is known of what they may hold."
-    if lost:
-        yield f"{len(lost)} of its calls got no usable answer; the last: “{said}”."
+    if not facts.done:
+        last = next((sample for sample in reversed(facts.samples) if sample.error), facts.samples[-1])
+        words = Disclosure(facts, keep_values=False).words(last.error, last.arguments)
+        said = f"; the last said “{one_line(words, limit=_LONGEST)}”" if words else ""
+        how = ", ".join(f"{name} × {count}" for name, count in Counter(map(_outcome, facts.samples)).most_common())
+        yield f"none of its {len(facts.samples)} calls gave a response ({how}){said}."
 
 
 def readable(report: Mapping[str, Any]) -> str:

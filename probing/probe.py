@@ -161,19 +161,15 @@ class _Probing:
     def _test_links(self) -> None:
         """Send values along links that may hold, and values from elsewhere along those that seem to."""
         session = self._session
-        made = {name: sum(s.purpose == "link" for s in session.log.of(name)) for name in self._reads}
-        if not session.settings.rounds:  # no value of another tool, but for those that answer anyway
-            made = {name: made[name] for name in self._answering(self._reads)}
         for _ in range(LINK_CALLS):
             sent: set[str] = set()
             for tool, arguments in Flows(session.world, session.pools).tests():
-                free = tool in made and tool not in sent and made[tool] < LINK_CALLS and session.caller.left(tool)
-                if not free or session.called(tool, arguments):
-                    continue
-                sent.add(tool)
-                made[tool] += 1
-                with suppress(NotCalled):
-                    session.call(tool, arguments, purpose="link")
+                used = sum(sample.purpose == "link" for sample in session.log.of(tool))
+                free = tool in session.reads and tool not in sent and used < LINK_CALLS and session.caller.left(tool)
+                if free and not session.called(tool, arguments):
+                    sent.add(tool)
+                    with suppress(NotCalled):
+                        session.call(tool, arguments, purpose="link")
             if not sent:
                 return
 
