@@ -15,6 +15,7 @@ import socket
 import uuid
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -32,11 +33,13 @@ from sandbox.errors import SandboxUnavailable
 
 _Given = TypeVar("_Given")
 _Item = TypeVar("_Item")
-_Talk = Callable[[str], None]
 
 RETRIES = 3
 """Times that an item is begun again whose process or node died."""
+_GOES_ON = "what was done is kept, and the same command goes on"
 _CONNECT_SECONDS = 5.0
+_LOOK_SECONDS = 5.0
+"""After so long without a result the head is looked at: Ray itself would wait for a minute, and end the process."""
 _ALONE = "local"
 """Ray's word for a cluster that is started and ended with this process."""
 _DESCRIBE_SECONDS = 30.0
@@ -78,7 +81,7 @@ def connected(workers: str) -> Iterator[None]:
         ray.shutdown()
 
 
-def _require_reachable(address: str) -> None:
+def _require_reachable(address: str, more: str = "") -> None:
     """Raise ClusterUnavailable unless something listens at HOST:PORT: Ray would try for long, and end the process."""
     host, _, port = address.rpartition(":")
     if "://" in address or not host or not port.isdecimal():
@@ -91,25 +94,17 @@ def _require_reachable(address: str) -> None:
     except OSError as error:
         raise ClusterUnavailable(
             f"no Ray cluster answers at {address} ({error.strerror or error}): start one with 'ray start --head', or "
-            "give the address of another."
+            f"give the address of another{more}."
         ) from error
 
 
+@dataclass(frozen=True, slots=True)
 class RayPool:
-    """The `Pool` of the cluster that is connected: a process for each of its CPUs, or at most `most` at once.
+    """The `Pool` of the cluster that is connected: a process for each of its CPUs, or at most `most` at once."""
 
-    `environment` are variables that workers get in memory, such as keys of a model's endpoint; `talk` is told of nodes
-    that take no work.
-    """
-
-    def __init__(self, most: int | None = None, *, environment: Mapping[str, str] | None = None, talk: _Talk) -> None:
-        self._most, self._environment, self._talk = most, dict(environment or {}), talk
-        self._left_out: dict[str, str] = {}
-        self._task = self._submittable()
-
-    def _at_once(self) -> int:
-        """Items that are with the cluster at once: where no number was given, two for each CPU, so that none waits."""
-        return self._most or max(1, 2 * int(ray.cluster_resources().get("CPU", 1)))
+    most: int | None = None
+    environment: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Variables that workers get in memory, such as keys of a model's endpoint."""
 
     def __call__(
         self, open_worker: OpenWorker[_Item, _Given], items: Iterable[_Item], /
@@ -118,31 +113,27 @@ class RayPool:
 
         Raises:
             ClusterUnavailable: it is gone, a node has other versions, or an item was lost.
-            SandboxUnavailable: no node has a sandbox with a boundary.
+            SandboxUnavailable: a node has no sandbox with a boundary.
         """
         opener = cloudpickle.dumps(open_worker)  # it goes along in memory alone: the object store may write to disk
-        order = _Order(uuid.uuid4().hex, versions(), str(Path.cwd()), self._environment, opener)
-        waiting, busy, lost = iter(items), dict[Any, _Item](), list[_Lost]()
-
-        def submit(few: Iterable[_Item]) -> None:
-            busy.update((self._task.remote(order, item), item) for item in few)
-
-        submit(islice(waiting, self._at_once()))
-        while busy:
-            ready, _ = ray.wait(list(busy))
-            ended = [(reference, busy.pop(reference)) for reference in ready]
-            submit(islice(waiting, max(0, self._at_once() - len(busy))))  # before who asked has written anything down
-            for reference, item in ended:
+        order = _Order(uuid.uuid4().hex, versions(), str(Path.cwd()), self.environment, opener)
+        task = ray.remote(num_cpus=1, max_retries=RETRIES)(_work)
+        waiting, busy, lost = iter(items), list[Any](), list[_Lost]()
+        # With no number given, two items for each CPU are with the cluster, so that none waits.
+        most = self.most or max(1, 2 * int(ray.cluster_resources().get("CPU", 1)))
+        while True:
+            busy += [task.remote(order, item) for item in islice(waiting, most - len(busy))]
+            if not busy:
+                break
+            ready, busy = ray.wait(busy, timeout=_LOOK_SECONDS)
+            if not ready:
+                _require_reachable(ray.get_runtime_context().gcs_address, f"; {_GOES_ON}")
+            busy += [task.remote(order, item) for item in islice(waiting, len(ready))]  # before the results are used
+            for reference in ready:
                 try:
-                    outcome = _result(reference)
+                    yield _result(reference)
                 except _Lost as error:
                     lost.append(error)
-                    continue
-                if isinstance(outcome, _NotHere):
-                    self._leave_out(outcome)
-                    submit([item])
-                else:
-                    yield outcome
         if lost:
             raise lost[-1]
 
@@ -151,23 +142,6 @@ class RayPool:
         here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
         keeper = ray.remote(num_cpus=0, scheduling_strategy=here)(_Keeper).remote(cloudpickle.dumps(open_file))
         return partial(FarFile, keeper)
-
-    def _submittable(self) -> Any:
-        """`_work` as Ray takes it; nodes that were left out do not get it."""
-        options: dict[str, Any] = {"num_cpus": 1, "max_retries": RETRIES}
-        if self._left_out:
-            options["label_selector"] = {"ray.io/node-id": f"!in({','.join(self._left_out)})"}
-        return ray.remote(**options)(_work)
-
-    def _leave_out(self, told: _NotHere) -> None:
-        """Give that node nothing more, and say so once. Raises SandboxUnavailable where no other is left."""
-        if told.node not in self._left_out:
-            self._talk(f"The node {told.host} takes none of this work: {told.why}")
-            self._left_out[told.node] = told.why
-            self._task = self._submittable()
-        alive = {node["NodeID"] for node in ray.nodes() if node["Alive"] and node["Resources"].get("CPU")}
-        if not alive - set(self._left_out):
-            raise SandboxUnavailable(f"no node of the cluster takes this work: {told.why}")
 
 
 class FarFile:
@@ -224,14 +198,6 @@ class _Order(NamedTuple):
     opener: bytes
 
 
-class _NotHere(NamedTuple):
-    """The answer of a node that takes no programs."""
-
-    node: str
-    host: str
-    why: str
-
-
 class _Lost(ClusterUnavailable):
     """An item's process died, and those after it; or the one that keeps files."""
 
@@ -252,8 +218,7 @@ def _result(reference: Any) -> Any:
             ) from error
         raise error.cause from error
     except RayError as error:
-        goes_on = "what was done is kept, and the same command goes on"
-        raise _Lost(f"a process of the cluster is lost ({_told(error)}); {goes_on}.") from error
+        raise _Lost(f"a process of the cluster is lost ({_told(error)}); {_GOES_ON}.") from error
 
 
 def _told(error: Exception) -> str:
@@ -279,7 +244,8 @@ def _work(order: _Order, item: Any) -> Any:
             try:
                 worker = stack.enter_context(cloudpickle.loads(order.opener)())
             except SandboxUnavailable as error:
-                return _NotHere(ray.get_runtime_context().get_node_id(), socket.gethostname(), str(error))
+                advice = "it is left out with 'ray start --num-cpus 0' there"
+                raise SandboxUnavailable(f"the node {socket.gethostname()}: {error} Or {advice}.") from error
             _open[order.key] = stack.pop_all(), worker
     return _open[order.key][1](item)
 

@@ -111,7 +111,7 @@ def nothing(count: int) -> float:
     def idle() -> Iterator[Any]:
         yield lambda item: item
 
-    pool = RayPool(talk=print)
+    pool = RayPool()
     warm, begun = list(pool(idle, range(20))), time.monotonic()
     assert sorted(pool(idle, range(count))) == list(range(count)), warm
     return (time.monotonic() - begun) / count * 1000
@@ -219,7 +219,7 @@ def index(count: int, embedder: str) -> dict[str, Any]:
     models, embed, made, seconds = choose(embedder), partial(embedding, embedder, None), [], []
     queries = [vector_text(document)[:60] for document in perturbed(200, seed=1)]
     with cluster(2) as nodes, connected(f"ray:{nodes.address}"):
-        pool = RayPool(talk=print)
+        pool = RayPool()
         list(pool(embed, [["warm"], ["up"]]))
         models.embed(["warm up"])
         for elsewhere in (None, partial(pool, embed)):

@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import socket
+import subprocess
 import sys
 import time
 from collections import Counter
@@ -41,6 +42,19 @@ pytestmark = [
 
 
 KEY = "k3y-of-an-endpoint"
+ROOT = Path(__file__).resolve().parent.parent
+WORKS = """
+import sys, time
+from contextlib import nullcontext
+from functools import partial
+from atc import cluster
+try:
+    with cluster.connected(f"ray:{sys.argv[1]}"):
+        for number in cluster.RayPool()(partial(nullcontext, lambda number: time.sleep(number)), [0, 100]):
+            print("begun", flush=True)
+except cluster.ClusterUnavailable as error:
+    print(error, flush=True)
+"""
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +68,7 @@ def nodes() -> Iterator[Cluster]:
 @pytest.fixture
 def pool(nodes: Cluster) -> Iterator[scale.RayPool]:
     with scale.connected(f"ray:{nodes.address}"):
-        yield scale.RayPool(environment={"ATC_TEST_KEY": KEY}, talk=lambda _: None)
+        yield scale.RayPool(environment={"ATC_TEST_KEY": KEY})
 
 
 def test_every_item_is_done_once_on_both_nodes_and_keys_arrive_in_memory_alone(
@@ -90,28 +104,31 @@ def test_what_dies_is_begun_again_and_what_always_dies_is_told_of_at_the_end(
         scale.connected(f"ray:{nodes.address}"),
         pytest.raises(scale.ClusterUnavailable, match=r"is lost .* the same command goes on"),
     ):
-        done.extend(scale.RayPool(talk=print)(partial(nullcontext, work), range(15)))
+        done.extend(scale.RayPool()(partial(nullcontext, work), range(15)))
     assert Counter(done) == Counter(set(range(15)) - {3})
 
 
-def test_a_node_without_a_boundary_takes_nothing(nodes: Cluster, tmp_path: Path) -> None:
-    bare, told, asked = nodes.head_node.node_id, [], tmp_path / "asked"
-
+def test_a_node_without_a_boundary_takes_nothing(pool: scale.RayPool) -> None:
     @contextmanager
     def opened():
-        if ray.get_runtime_context().get_node_id() == bare:
-            asked.touch()
-            raise SandboxUnavailable("none here")
-        deadline = time.monotonic() + 20
-        while not asked.exists() and time.monotonic() < deadline:  # the other node is busy until this one was asked
-            time.sleep(0.01)
-        yield lambda _: ray.get_runtime_context().get_node_id()
+        raise SandboxUnavailable("no boundary here.")
+        yield
 
-    with scale.connected(f"ray:{nodes.address}"):
-        found = Counter(scale.RayPool(talk=told.append)(opened, range(20)))
-    assert found.total() == 20
-    assert bare not in found
-    assert told == [f"The node {socket.gethostname()} takes none of this work: none here"]
+    told = f"the node {socket.gethostname()}: no boundary here. Or it is left out with 'ray start --num-cpus 0' there."
+    with pytest.raises(SandboxUnavailable, match=told):
+        list(pool(opened, range(20)))
+
+
+def test_a_head_that_dies_is_a_sentence() -> None:
+    alone = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
+    command = [sys.executable, "-c", WORKS, alone.address]
+    with subprocess.Popen(command, stdout=-1, text=True, env={**os.environ, "PYTHONPATH": str(ROOT)}) as process:
+        assert process.stdout.readline() == "begun\n"
+        for running in alone.head_node.all_processes["gcs_server"]:
+            running.process.kill()
+        assert "no Ray cluster answers at" in (told := process.communicate(timeout=60)[0])
+        assert "what was done is kept, and the same command goes on" in told
+    alone.shutdown()
 
 
 def test_other_versions_are_refused(pool: scale.RayPool, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -249,7 +249,7 @@ def open_pool(config: Config, jobs: int | None = None) -> Iterator[Pool]:
 
     with connected(config.workers):
         environment = {name: os.environ[name] for name in _VARIABLES if name in os.environ}
-        yield RayPool(jobs, environment=environment, talk=say)
+        yield RayPool(jobs, environment)
 
 
 def portable(config: Config) -> Config:
