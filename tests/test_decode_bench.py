@@ -12,7 +12,6 @@ from atc.models.scripted import ScriptedModel
 from benchmarks.decoding import funcqa
 from benchmarks.decoding.arms import Arm, Row, report, run_arms
 from protocols.ask import Powers
-from protocols.errors import ModelUnavailable
 from toolflow_bench.rows import InvalidRunFile
 
 QUESTIONS = [
@@ -47,13 +46,6 @@ def test_arms_are_graded_compared_and_continued(tmp_path: Path) -> None:
     assert report(ask(tmp_path)) == figures  # nothing is asked again
     with pytest.raises(InvalidRunFile, match="holds work done otherwise"):
         ask(tmp_path, seed=1)
-
-
-def test_an_outage_is_no_verdict_and_is_asked_again(tmp_path: Path) -> None:
-    down = report(ask(tmp_path, ModelUnavailable("down"), "divide(1, 1)", modes=("free",)))
-    assert (down["left"], down["arms"]["scripted free full"]["questions"]) == (1, 1)
-    again = report(ask(tmp_path, "add(2, 3)", modes=("free",)))
-    assert (again["left"], again["arms"]["scripted free full"]["success"]["mean"]) == (0, 1.0)
 
 
 def test_a_name_that_does_not_exist_is_taken_for_one_that_ends_so(tmp_path: Path) -> None:
