@@ -172,8 +172,8 @@ class _Place:
     def __init__(self, schemas: Sequence[Any], root: JsonObject) -> None:
         self.root, self.views = root, tuple(islice(_flat(schemas, root), _MOST_VIEWS))
         self.listed = any("enum" in view or "const" in view for view in self.views)
-        marks = [mark for mark in map(_mark, self.views) if mark is not None]
-        self.said: bool | None = any(marks) if marks else None
+        marks = [view["x-atc-secret"] for view in self.views if isinstance(view.get("x-atc-secret"), bool)]
+        self.said: bool | None = any(marks) if marks else any(map(_mark, self.views)) or None
         """What the schemas declare; None where they declare nothing."""
         self._firsts = max((len(view.get("prefixItems", ())) for view in self.views), default=0)
         self._parts: dict[str | int, _Place] = {}
@@ -189,11 +189,10 @@ class _Place:
         return self._parts[key]
 
 
-def _mark(schema: JsonObject) -> bool | None:
-    """Whether a schema says that what it describes is a secret, or none."""
-    if isinstance(said := schema.get("x-atc-secret"), bool):
-        return said
-    return True if schema.get("writeOnly") is True or schema.get("format") == "password" else None
+def _mark(schema: JsonObject) -> bool:
+    """Whether a schema says that what it describes is a secret."""
+    marked = schema.get("writeOnly") is True or schema.get("x-atc-secret") is True
+    return marked or schema.get("format") == "password"
 
 
 def _flat(schemas: Sequence[Any], root: JsonObject, above: frozenset[str] = frozenset()) -> Iterator[JsonObject]:
