@@ -155,26 +155,20 @@ def place_of(protocol: ToolProtocol, argument: str) -> str:
 def _argument(protocol: ToolProtocol, name: str, told: Sequence[tuple[Sample, tuple[Hint, ...]]]) -> ArgumentFacts:
     declared, place = protocol.parameters.get(name, {}), place_of(protocol, name)
     mine: dict[Hint, None] = {}
-    accepted: dict[str, Value] = {}
-    refused: dict[str, Value] = {}
-    lost: dict[str, Value] = {}
-    required: bool | None = True if name in protocol.required else None
-    if place == "path":
-        required = True
+    accepted, refused, lost = dict[str, Value](), dict[str, Value](), dict[str, Value]()
+    required: bool | None = True if name in protocol.required or place == "path" else None
     for sample, said in told:
         here = [hint for hint in said if hint.argument == name]
         mine.update(dict.fromkeys(here))
         given = sample.arguments.get(name)
         kinds = {hint.kind for hint in here}
-        if sample.done:
-            if given is not None:
-                accepted.setdefault(repr(given.value), given)
-            elif place != "path":
-                required = False
+        if given is None and sample.done:
+            required = place == "path"
         elif given is None:
             # "must be one of A, B" of an argument that was not given says that it was missed.
-            if required is None and kinds & (_SAYS_WRONG | {"missing"}):
-                required = True
+            required = True if required is None and kinds & (_SAYS_WRONG | {"missing"}) else required
+        elif sample.done:
+            accepted.setdefault(repr(given.value), given)
         elif kinds & (_SAYS_WRONG | {"unknown"}):
             refused.setdefault(repr(given.value), given)
         elif "not_found" in kinds or (sample.status == 404 and place == "path"):

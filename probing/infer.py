@@ -214,47 +214,35 @@ def count_fields(schema: JsonObject, replies: Iterable[Json]) -> dict[str, int]:
     """Response path (`airports[].code`, `rates.*`) → in how many of `replies` there is a value."""
     counts: Counter[str] = Counter()
     for reply in replies:
-        counts.update(set(_paths(schema, schema, [reply], "", _DEEPEST)) - {""})
+        counts.update({path for path, _ in nodes(schema, values=[reply])} - {""})
     return dict(counts)
 
 
-def _paths(schema: Any, root: JsonObject, values: list[Json], path: str, depth: int) -> Iterator[str]:
-    if not isinstance(schema, Mapping) or not values or not depth:
-        return
-    here = resolve(schema, root)
-    yield path
-    for part in (part for keyword in _BRANCHES for part in here.get(keyword, ())):
-        yield from _paths(part, root, values, path, depth - 1)
-    objects = [value for value in values if isinstance(value, dict)]
-    named = here.get("properties", {})
-    for key, part in named.items() if objects else ():
-        inner = [value[key] for value in objects if key in value]
-        yield from _paths(part, root, inner, f"{path}.{key}".lstrip("."), depth - 1)
-    rest = [part for value in objects for key, part in value.items() if key not in named]
-    yield from _paths(here.get("additionalProperties"), root, rest, f"{path}.*".lstrip("."), depth - 1)
-    elements = [element for value in values if isinstance(value, list) for element in value]
-    yield from _paths(here.get("items"), root, elements, f"{path}[]", depth - 1)
-
-
 def nodes(
-    schema: Any, path: str = "", *, root: Any = None, above: tuple[str, ...] = ()
+    schema: Any, path: str = "", *, root: Any = None, above: tuple[str, ...] = (), values: list[Json] | None = None
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """The parts of a schema that may be written to, with their paths (`airports[].code`, `rates.*`).
 
-    References are followed, recursive ones once around: what is below stands at the path where it first came.
+    References are followed, recursive ones once around: what is below stands at the path where it first came. With
+    `values`, only the parts at whose place one of them has a value.
     """
     root = schema if root is None else root
-    if not isinstance(schema, dict):
+    if not isinstance(schema, dict) or values == []:
         return
     ref = schema.get("$ref")
     if isinstance(ref, str):
         if ref not in above:
-            yield from nodes(pointer(root, ref), path, root=root, above=(*above, ref))
+            yield from nodes(pointer(root, ref), path, root=root, above=(*above, ref), values=values)
         return
     yield path, schema
-    for name, part in (schema.get("properties") or {}).items():
-        yield from nodes(part, f"{path}.{name}".lstrip("."), root=root, above=above)
-    yield from nodes(schema.get("items"), f"{path}[]", root=root, above=above)
-    yield from nodes(schema.get("additionalProperties"), f"{path}.*".lstrip("."), root=root, above=above)
-    for part in (part for keyword in _BRANCHES for part in schema.get(keyword) or ()):
-        yield from nodes(part, path, root=root, above=above)
+    named = schema.get("properties") or {}
+    objects = [value for value in values or () if isinstance(value, dict)]
+    elements = [element for value in values or () if isinstance(value, list) for element in value]
+    rest = [part for value in objects for key, part in value.items() if key not in named]
+    below = [(f"{path}.{name}".lstrip("."), part, [one[name] for one in objects if name in one])
+             for name, part in named.items()]  # fmt: skip
+    below += [(f"{path}[]", schema.get("items"), elements)]
+    below += [(f"{path}.*".lstrip("."), schema.get("additionalProperties"), rest)]
+    below += [(path, part, values or []) for keyword in _BRANCHES for part in schema.get(keyword) or ()]
+    for where, part, inside in below:
+        yield from nodes(part, where, root=root, above=above, values=None if values is None else inside)

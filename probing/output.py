@@ -15,7 +15,7 @@ from probing.document import Disclosure, protocols_of, status_of
 from probing.facts import ToolFacts
 from probing.probe import Probed
 from probing.samples import FOLDER, Sample
-from protocols.files import cannot_write, write_whole
+from protocols.files import write_whole
 from protocols.jsontypes import dumps
 from protocols.protocol import ToolProtocol, dump
 from protocols.reply import one_line
@@ -81,19 +81,13 @@ def file_names(tools: Iterable[str]) -> dict[str, str]:
 def _known(folder: Path) -> dict[str, str]:
     """The hashes of the files as an earlier probing wrote them."""
     try:
-        record = json.loads((folder / _HASHES).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        return dict(json.loads((folder / _HASHES).read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError):
         return {}
-    return {str(name): str(value) for name, value in record.items()} if isinstance(record, dict) else {}
 
 
 def _hash_of(path: Path) -> str | None:
-    try:
-        return _hash(path.read_bytes())
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        raise cannot_write(path, error) from error
+    return _hash(path.read_bytes()) if path.is_file() else None
 
 
 def _hash(content: bytes) -> str:

@@ -131,10 +131,9 @@ class Session:
             return value
         declared, root = facts.protocol.parameters.get(name, {}), facts.protocol.input_schema
         made = self.ledger.mark.put(value.value, declared, root, key=key)
-        if made == value.value or name not in facts.arguments:
-            return value if made == value.value else Value(made, MADE_UP)
-        fits = Fits(facts, facts.arguments[name])
-        return Value(made, MADE_UP) if fits.allows(made) or not fits.allows(value.value) else value
+        fits = Fits(facts, facts.arguments[name]) if name in facts.arguments else None
+        free = fits is None or fits.allows(made) or not fits.allows(value.value)
+        return Value(made, MADE_UP) if made != value.value and free else value
 
     def _candidates(self, facts: ToolFacts, name: str, *, alone: bool) -> list[Value]:
         writes = self.ledger.restricts(facts.name)
@@ -156,20 +155,12 @@ class Session:
         else:
             free = [made for value, made in pairs if made is not value]
             same = [value for value, made in pairs if made is value]
-            refused = [
-                s for s in facts.samples if s.outcome == "refused" or (s.status is None and s.answer is not None)
-            ]
-            if free and any(ledger.mark.on(s.plain.get(name)) for s in refused):  # the mark may be what it refuses
-                same += [v for v in values if isinstance(v.value, str) and v.origin.kind == "given" and v not in same]
-            elif free:
+            if free:
                 same = [value for value in same if not isinstance(value.value, str) or by_id]
             there = ("given", "response")
             same = [v for v in same if v.origin.kind not in there or not ledger.holds(tool, name, v.value)]
             chosen = [*same, *free] if by_id else [*free, *same]
-        once: dict[str, Value] = {}
-        for value in chosen:
-            once.setdefault(repr(value.value), value)
-        return list(once.values())
+        return list({repr(value.value): value for value in reversed(chosen)}.values())[::-1]
 
     def _take(self, sample: Sample) -> None:
         self._facts.pop(sample.tool, None)

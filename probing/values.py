@@ -6,14 +6,13 @@ of one call are best taken from one record.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, islice, zip_longest
 from typing import Any
 
 from probing.facts import TEXT_PLACES, ArgumentFacts, ToolFacts
-from probing.invent import limits_of, made_up
+from probing.invent import limits_of, made_up, number_of
 from probing.names import text_of
 from probing.pools import MOST_CANDIDATES, Pools, Record, last_name
 from probing.samples import Origin, OriginKind, Value
@@ -51,8 +50,7 @@ class Fits:
         """The value as the argument can take it (`5` for `"5"`, `["x"]` for `"x"`), or None where it is excluded."""
         forms = [value.value]
         if isinstance(value.value, str) and {"integer", "number"} & self._wanted:
-            if re.fullmatch(r"-?\d{1,18}(\.\d{1,18})?", value.value):
-                forms.append(float(value.value) if "." in value.value else int(value.value))
+            forms += [number] if (number := number_of(value.value)) is not None else []
         elif "string" in self._wanted and isinstance(value.value, int | float) and not isinstance(value.value, bool):
             forms.append(text_of(value.value))
         if "array" in self._wanted and not isinstance(value.value, list):
