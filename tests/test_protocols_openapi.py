@@ -450,6 +450,12 @@ def test_swagger_parameters_and_responses():
     assert protocol.errors == (ErrorOutcome(status="default", description="no"),)
 
 
+def test_a_newer_document_may_keep_swagger_s_body():
+    payload = {"name": "payload", "in": "body", "required": True, "schema": NAMED}
+    protocol = only({"parameters": [payload]}, method="post")
+    assert (protocol.binding.locations, protocol.required) == ({"name": "body", "tag": "body"}, {"name"})
+
+
 def test_swagger_bodies_and_forms():
     payload = {"name": "payload", "in": "body", "required": True, "schema": NAMED}
     assert swagger({"parameters": [payload]}, method="post").binding.locations == {"name": "body", "tag": "body"}

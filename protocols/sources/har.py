@@ -163,7 +163,8 @@ def _body(posted: Json) -> _Given:
 
 
 def _pairs(holder: JsonObject, key: str) -> Iterator[tuple[str, str]]:
-    for one in holder.get(key) or ():
+    found = holder.get(key)
+    for one in found if isinstance(found, list) else ():
         match one:
             case {"name": str(name), "value": str(value)}:
                 yield name, value

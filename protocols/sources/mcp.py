@@ -42,13 +42,17 @@ def believed(hints: Json, *, trusted: bool) -> Annotations:
 def _protocol(tool: JsonObject, server: str, *, trusted: bool) -> ToolProtocol:
     if not (name := str(tool.get("name", ""))):
         raise InvalidProtocol(f"the MCP server {server!r}", "one of its tools has no name.")
-    given = tool.get("inputSchema") or {}
-    names: JsonObject = {str(key): {} for key in given.get("properties") or ()}  # what is left of a schema that is none
+    given = tool.get("inputSchema")
+    properties = given.get("properties") if isinstance(given, Mapping) else None
+    # Of a schema that is none as a whole, those of the arguments that are.
+    parts = (
+        {str(key): _usable(part) or {} for key, part in properties.items()} if isinstance(properties, Mapping) else {}
+    )
     return ToolProtocol(
         name=name,
         title=str(tool.get("title") or (tool.get("annotations") or {}).get("title") or ""),
         description=str(tool.get("description") or "").strip(),
-        input_schema={"type": "object", "properties": {}, **(_usable(given) or {"properties": names})},
+        input_schema={"type": "object", "properties": {}, **(_usable(given) or {"properties": parts})},
         output_schema=_usable(tool.get("outputSchema")),
         annotations=believed(tool.get("annotations"), trusted=trusted),
         binding=McpBinding(server=server, tool=name),

@@ -105,20 +105,20 @@ class _Reader:
         found: dict[tuple[str, str], JsonObject] = {}  # the operation's own replace those of the path
         for raw in (*_list(operation.item.get("parameters")), *_list(operation.raw.get("parameters"))):
             parameter = _mapping(self._document.follow(raw))
-            found[str(parameter.get("name")), str(parameter.get("in"))] = parameter
-        operation.parameters = [parameter for parameter in found.values() if parameter.get("name")]
-        operation.body = _mapping(self._document.follow(operation.raw.get("requestBody")))
+            if name := str(parameter.get("name") or ""):
+                found[name, str(parameter.get("in"))] = {**parameter, "name": name}
+        operation.parameters = list(found.values())
+        consumes, produces = (
+            [media for media in _list(operation.raw.get(key, self._content.get(key))) if isinstance(media, str)]
+            for key in ("consumes", "produces")
+        )
+        body = _mapping(self._document.follow(operation.raw.get("requestBody")))
+        operation.body = body or swagger.request_body(operation.parameters, consumes)
         for status, raw in _mapping(operation.raw.get("responses")).items():
-            if not str(status).startswith("x-"):
-                operation.responses[str(status)] = _mapping(self._document.follow(raw))
-        if "swagger" in self._content:
-            consumes, produces = (
-                _list(operation.raw.get(key, self._content.get(key))) for key in ("consumes", "produces")
-            )
-            operation.body = swagger.request_body(operation.parameters, consumes)
-            operation.responses = {
-                status: swagger.response(one, produces) for status, one in operation.responses.items()
-            }
+            answer = self._document.follow(raw)
+            if not str(status).startswith("x-") and isinstance(answer, Mapping):
+                upgraded = swagger.response(answer, produces) if "swagger" in self._content else answer
+                operation.responses[str(status)] = upgraded
         return operation
 
     def _protocol(self, operation: _Operation, name: str, links: list[Link]) -> ToolProtocol:
@@ -190,7 +190,7 @@ class _Reader:
         variables = dict.fromkeys(re.findall(r"\{([^{}]+)\}", url))
         for place in _PLACES:
             for parameter in operation.parameters:
-                name, in_path = str(parameter["name"]), place == "path"
+                name, in_path = parameter["name"], place == "path"
                 kept_back = name not in variables if in_path else place == "header" and name.lower() in _NOT_ARGUMENTS
                 if parameter.get("in") == place and not kept_back:
                     required = in_path or parameter.get("required") is True
@@ -205,7 +205,8 @@ class _Reader:
     def _parameter(self, parameter: JsonObject, place: Location) -> dict[str, Any]:
         # Swagger 2, and documents of 3 that were made from it, write the schema beside the name.
         raw = parameter["schema"] if isinstance(parameter.get("schema"), Mapping) else parameter
-        schema: dict[str, Any] = dict(self._sent.convert(raw))
+        converted = self._sent.convert(raw)
+        schema: dict[str, Any] = dict(converted) if isinstance(converted, dict) else {}
         if not schema and place == "path":
             schema["type"] = "string"
         if text := _text(parameter.get("description")):

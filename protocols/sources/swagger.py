@@ -30,7 +30,7 @@ def request_body(parameters: Sequence[JsonObject], consumes: Sequence[str]) -> d
             media = next((m for m in consumes if "json" in m.lower()), None) or next(iter(consumes), "application/json")
             content = {media: {"schema": one.get("schema", {})}}
             return {"description": one.get("description"), "required": one.get("required"), "content": content}
-    fields = {str(one["name"]): one for one in parameters if one.get("in") == "formData"}
+    fields = {one["name"]: one for one in parameters if one.get("in") == "formData"}
     if not fields:
         return {}
     files = any(one.get("type") == "file" for one in fields.values())
