@@ -28,7 +28,7 @@ from atc.cli.settings import load_config
 from atc.cli.wiring import choose_model
 from atc.config import Config, public
 from atc.meter import BudgetSpent, Meter
-from atc.repair import Way, correction
+from atc.repair import Case, Way, correction
 from atc.synthesize import parse
 from atc.types import Attempt, Fault, Program, Solution
 from benchmarks.blame.gold import NoObservation, observe
@@ -124,9 +124,8 @@ class Bench:
         try:
             while len(attempts) <= config.max_repairs and not (attempts and attempts[-1].fault is None):
                 if attempts:
-                    messages += correction(
-                        attempts[-1], toolbox, mode=config.repair, complete=meter.complete, messages=messages
-                    )
+                    case = Case(attempts[-1], toolbox, complete=meter.complete, messages=tuple(messages))
+                    messages += correction(case, config.repair)
                 program = parse(meter.complete(messages, purpose="write", temperature=0.0, seed=0).text)
                 attempts.append(self._attempt(program, len(attempts), toolbox, meter, config, pins))
         except BudgetSpent as spent:

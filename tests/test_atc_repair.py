@@ -9,7 +9,7 @@ import pytest
 from atc.attribute import attribute
 from atc.check import check
 from atc.redaction import Redactor
-from atc.repair import WAYS, correction
+from atc.repair import WAYS, Case, correction
 from atc.repair.case import writes_told
 from atc.repair.reading import documentation, returned, seen_fields
 from atc.types import Attempt, Fault, Program
@@ -39,8 +39,8 @@ def model(*replies):
     return complete
 
 
-def told(source, *, checked=False, **options):
-    return correction(attempt(source, checked=checked), TOOLS, **options)[-1].content
+def told(source, *, mode="facts", checked=False, **options):
+    return correction(Case(attempt(source, checked=checked), TOOLS, **options), mode)[-1].content
 
 
 MISREAD = "page = list_flights(origin='JFK', date='2013-01-01')\nfor f in page['flights']:\n    print(f['delay'])\n"
@@ -52,7 +52,7 @@ TASK = Message("user", "task")
 @pytest.mark.parametrize("mode", WAYS)
 @pytest.mark.parametrize("source", [MISREAD, NAMED, "print(nothing)\n"])
 def test_every_way_shows_the_program_and_asks_for_all_of_it(mode, source):
-    turns = correction(attempt(source), TOOLS, mode=mode, complete=model("list_flights"))
+    turns = correction(Case(attempt(source), TOOLS, complete=model("list_flights")), mode)
     assert [turn.role for turn in turns] == ["assistant", "user"] * (len(turns) // 2)
     assert turns[0].content == f"```python\n{source}```"
     assert turns[-1].content.endswith("Reply with one ```python block and nothing else.")
@@ -93,13 +93,13 @@ def test_facts_say_where_an_id_comes_from_that_found_nothing():
     program = Program(source)
     case = Attempt(program, (), trace, attribute(program, (), trace, TOOLS))
     assert case.fault.kind == "empty_result"
-    message = correction(case, TOOLS)[-1].content
+    message = correction(Case(case, TOOLS))[-1].content
     assert "- 'origin' of list_flights takes what `search_airports(query='Paris')[0][\"code\"]` gives." in message
     assert "'date' of list_flights takes" not in message
 
 
 def test_a_reply_without_a_program_is_told_what_to_write():
-    turns = correction(EMPTY, TOOLS)
+    turns = correction(Case(EMPTY, TOOLS))
     assert turns[0].content == "(no program)"
     assert "no Python program" in turns[1].content
     assert "do not define them" in turns[1].content
@@ -125,9 +125,8 @@ def test_writes_that_happened_are_named_in_every_way(mode):
 
 def test_reflection_asks_for_the_tool_then_gives_its_documentation():
     complete = model("The error comes from `get_plane`, I think.")
-    turns = correction(
-        attempt(MISREAD), TOOLS, mode="reflection", complete=complete, messages=[Message("user", "task")]
-    )
+    case = Case(attempt(MISREAD), TOOLS, complete=complete, messages=[Message("user", "task")])
+    turns = correction(case, "reflection")
     (asked, _), *more = complete.asked
     assert not more
     assert [turn.content for turn in asked] == ["task", turns[0].content, turns[1].content]
@@ -156,7 +155,7 @@ def test_traceback_of_what_has_none():
     assert "printed nothing" in told("x = 1\n", mode="traceback")
     finding = told("print(get_planes())\n", mode="traceback", checked=True)
     assert "   1 | print(get_planes())\n             ^^^^^^^^^^" in finding
-    assert "no Python program" in correction(EMPTY, TOOLS, mode="traceback")[-1].content
+    assert "no Python program" in correction(Case(EMPTY, TOOLS), "traceback")[-1].content
 
 
 def test_what_can_be_read_is_nearest_to_the_fault_where_there_is_too_much():

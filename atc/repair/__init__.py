@@ -17,14 +17,10 @@ from atc.prompts import fill
 from atc.repair.case import Case
 from atc.repair.facts import facts
 from atc.repair.reading import documentation, fenceless, returned
-from atc.synthesize import Complete
 from atc.types import Attempt
 from protocols.ask import Message
-from protocols.render import Docs
-from protocols.toolbox import Toolbox
-from sandbox.trace import ToolCall
 
-__all__ = ["WAYS", "Way", "correction", "traceback_text", "worth_repairing"]
+__all__ = ["WAYS", "Case", "Way", "correction", "traceback_text", "worth_repairing"]
 
 Way = Literal["facts", "reflection", "traceback"]
 WAYS: tuple[Way, ...] = get_args(Way)
@@ -39,41 +35,16 @@ _LONGEST_RETURNED = 3_000
 """Characters of what the calls behind a doubtful answer returned."""
 
 
-def correction(
-    attempt: Attempt,
-    tools: Toolbox,
-    *,
-    mode: str = "facts",
-    complete: Complete | None = None,
-    orphans: Sequence[ToolCall] = (),
-    messages: Sequence[Message] = (),
-    docs: Docs = "full",
-    calls: Sequence[ToolCall] = (),
-) -> list[Message]:
-    """The turns that follow a failed or doubtful attempt: its program, and what became of it.
-
-    `mode` is one of `WAYS`. `complete` asks the model in between: `reflection` needs it.
-    `orphans` are writes that happened, which the next program would leave behind if it
-    did not make them. `messages` is the conversation so far, `calls` are those of all attempts. With `docs` "names"
-    no tool is described.
+def correction(case: Case, mode: str = "facts") -> list[Message]:
+    """The turns that follow a failed or doubtful attempt: its program, and what became of it, in one of `WAYS`.
 
     Raises:
-        ValueError: `reflection` without `complete`.
+        ValueError: `reflection` in a case without `complete`.
         KeyError: no such mode.
     """
-    tell = {"facts": facts, "reflection": _reflection, "traceback": _traceback}[mode]
-    case = Case(
-        attempt=attempt,
-        tools=tools,
-        complete=complete,
-        orphans=tuple(orphans),
-        messages=tuple(messages),
-        docs=docs,
-        made=tuple(calls),
-    )
-    if attempt.fault is None:
+    if case.attempt.fault is None:
         return [case.written, Message("user", _doubted(case))]
-    return tell(case)
+    return {"facts": facts, "reflection": _reflection, "traceback": _traceback}[mode](case)
 
 
 def worth_repairing(attempts: Sequence[Attempt]) -> Attempt:

@@ -16,17 +16,21 @@ from protocols.toolbox import Toolbox
 from sandbox.trace import ToolCall
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Case:
-    """An attempt, the tools that it could call, and what else a way may use; see `atc.repair.correction`."""
+    """An attempt, the tools that it could call, and what else a way of repair may use."""
 
     attempt: Attempt
     tools: Toolbox
     complete: Complete | None = None
-    orphans: tuple[ToolCall, ...] = ()
-    messages: tuple[Message, ...] = ()
+    """Asks the model in between: `reflection` needs it."""
+    orphans: Sequence[ToolCall] = ()
+    """Writes that happened, which the next program would leave behind if it did not make them."""
+    messages: Sequence[Message] = ()
+    """The conversation so far."""
     docs: Docs = "full"
-    made: tuple[ToolCall, ...] = ()
+    """With "names" no tool is described."""
+    made: Sequence[ToolCall] = ()
     """The calls of all attempts so far."""
 
     @property

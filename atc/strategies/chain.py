@@ -9,7 +9,7 @@ from dataclasses import replace
 from atc.doubt import says_nothing
 from atc.events import ProgramWritten
 from atc.meter import BudgetSpent
-from atc.repair import correction, worth_repairing
+from atc.repair import Case, correction, worth_repairing
 from atc.strategies.attempts import attempt, checked, insists, rests_on_responses, with_named, writing_tools, written
 from atc.strategies.run import Parts, Run
 from atc.synthesize import new_program, opening
@@ -66,16 +66,16 @@ class Chain(Run):
             ended = last.paused or (last.answer is not None and (told or not last.doubts))
             if ended or config.repair == "none" or self.round == config.max_repairs or self.leaves(self.attempts):
                 return
-            messages += correction(
+            case = Case(
                 worth_repairing(tried),
                 self.parts.toolbox,
-                mode=config.repair,
                 complete=self.meter.complete,
                 orphans=tuple(written(self).values()),
-                messages=messages,
+                messages=tuple(messages),
                 docs=config.docs,
-                calls=[call for attempt in self.attempts for call in attempt.calls],
+                made=[call for attempt in self.attempts for call in attempt.calls],
             )
+            messages += correction(case, config.repair)
 
     def settle(self) -> None:
         """An answer that stands, if there is one."""
