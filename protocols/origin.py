@@ -12,13 +12,10 @@ _URL = re.compile(
     re.IGNORECASE,
 )
 _NUMBER = re.compile(r"(?:.*\.)?(?:[0-9]+|0x[0-9a-f]*)\.*", re.IGNORECASE)
-_SECRETS = [
-    *map(
-        ip_network,
-        ("169.254.0.0/16", "100.100.100.200/32", "192.0.0.192/32", "fe80::/10", "fec0::/10", "fd00:ec2::254/128"),
-    )
-]
+_METADATA = ("169.254.0.0/16", "100.100.100.200", "192.0.0.192", "fe80::/10", "fec0::/10", "fd00:ec2::254")
 """Link-local addresses, and others where clouds keep the secrets of a machine."""
+_SECRETS = [*map(ip_network, _METADATA)]
+_PORTS = {"http": 80, "https": 443}
 _NAT64 = ip_network("64:ff9b::/96")
 _NEAR_NAMES = (".localhost", ".local", ".internal", ".intranet", ".lan", ".home.arpa", ".test")
 
@@ -33,7 +30,7 @@ class Origin(NamedTuple):
     @property
     def netloc(self) -> str:
         """`host`, or `host:port` where the port is not the scheme's own."""
-        return self.host if self.port == _default_port(self.scheme) else f"{self.host}:{self.port}"
+        return self.host if self.port == _PORTS[self.scheme] else f"{self.host}:{self.port}"
 
     @property
     def url(self) -> str:
@@ -55,7 +52,7 @@ def split_url(url: str) -> tuple[Origin, str]:
     try:
         ascii_host = host if host.isascii() else host.encode("idna").decode()
     except UnicodeError:
-        raise ValueError(f"{host!r} is not a host name") from None
+        ascii_host = ""
     if not (host.isascii() or re.fullmatch(r"[A-Za-z0-9.-]+", ascii_host)):  # `／` folds to `/`
         raise ValueError(f"{host!r} is not a host name")
     if _NUMBER.fullmatch(ascii_host):  # `127.1`, `0x7f.0.0.1` and `2130706433` are addresses too, for some readers
@@ -63,7 +60,7 @@ def split_url(url: str) -> tuple[Origin, str]:
             IPv4Address(ascii_host)
         except ValueError:
             raise ValueError(f"{host!r} is not an IPv4 address of four decimal numbers") from None
-    number = int(port) if port else _default_port(scheme.lower())
+    number = int(port) if port else _PORTS[scheme.lower()]
     if not 0 < number < 65536:
         raise ValueError(f"{number} is not a port")
     return Origin(scheme.lower(), ascii_host.lower(), number), (rest or "").partition("#")[0]
@@ -118,7 +115,3 @@ def _read(address: str) -> IPv4Address | IPv6Address:
 
 def _keeps_secrets(ip: IPv4Address | IPv6Address) -> bool:
     return any(ip in network for network in _SECRETS)
-
-
-def _default_port(scheme: str) -> int:
-    return 443 if scheme == "https" else 80
