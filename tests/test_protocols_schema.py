@@ -2,7 +2,7 @@
 
 import pytest
 
-from protocols.judge import violations
+from protocols.judge import Judge, TooMuch, violations
 from protocols.schema import narrowed, resolve, shape, validator
 from tests.loopback import Reply, serving
 
@@ -68,3 +68,26 @@ def test_shape_of_nested_values():
 )
 def test_two_schemas_narrow_each_other_in_any_order(one, other, both, swap):
     assert (narrowed(other, one) if swap else narrowed(one, other)) == both
+
+
+HOST = {"pattern": r"^([a-z0-9-]{1,63}\.){1,10}[a-z]{2,63}$"}
+TANGLED = {"allOf": [{"$ref": "#/$defs/t"}, {"$ref": "#/$defs/t"}]}
+
+
+def test_hosts_are_compared_with_their_pattern():
+    assert Judge({"items": HOST}).valid(["api.example.org"] * 1000)
+
+
+@pytest.mark.parametrize(
+    ("schema", "value"),
+    [
+        ({"pattern": "((a{20}){20}){20}b"}, "a" * 20_000),
+        ({"patternProperties": {"(a{99}){99}b": {}}}, {"a" * 30_000: 1}),
+        ({"$defs": {"t": TANGLED}, **TANGLED}, 1),
+        # An anchor is no key of the schema.
+        ({"node": {}, "$defs": {"t": {"$anchor": "node", "minLength": 1}}, "$ref": "#node"}, "x"),
+    ],
+)
+def test_what_would_take_too_long_is_not_compared(schema, value):
+    with pytest.raises(TooMuch):
+        Judge(schema).valid(value)
