@@ -212,6 +212,8 @@ class Mask:
             user, _, password = secret.partition(":")
             if user and password:
                 found |= {password, base64.b64encode(secret.encode()).decode()}
+        if found == self._values:
+            return
         known = {spelling for value in found for spelling in spellings(value)}
         self._values = frozenset(found)
         # The longest first, so that a secret within another's spelling leaves no rest of it standing.

@@ -27,7 +27,8 @@ MAX_ERROR_BYTES: Final = 65_536
 _KEPT = 8  # connections of one host, as many as a program's calls may overlap
 _CHUNK = 65_536  # bytes
 _FAILURES = (OSError, ValueError, http.client.HTTPException, urllib3.exceptions.HTTPError)
-logging.getLogger("urllib3").setLevel(logging.ERROR)  # below that it logs URLs, and a credential may stand in one
+for _name in ("urllib3.connection", "urllib3.connectionpool"):  # they log URLs, and a credential may stand in one
+    logging.getLogger(_name).addFilter(lambda record: record.levelno >= logging.ERROR)
 
 
 class _NotThere(ValueError):

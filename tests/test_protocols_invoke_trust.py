@@ -152,6 +152,7 @@ def test_without_pysocks_a_call_through_a_socks_proxy_is_not_sent(monkeypatch):
 def test_secrets_are_masked_wherever_a_server_puts_them(caplog):
     said = {"detail": f"bad key {SECRET} in ?key=s3cr3t%2F%2B%20value or s3cr3t%2f%2b%20value or s3cr3t%2F%2B+value"}
     caplog.set_level(logging.DEBUG)
+    caplog.set_level(logging.DEBUG, logger="urllib3.connectionpool")
     with serving(lambda seen: Reply(403 if seen.path == "/no" else 200, said)) as server:
         with invoker(server.netloc, place="query", name="key") as calls:
             with pytest.raises(ToolError) as caught:
