@@ -64,7 +64,7 @@ def search(query: tuple[str, ...], *, count: int, explain: bool, fitting: bool, 
         index = open_index(toolbox, config, method=config.retrieval)
         stack.callback(index.close)
         method = spelled_out(config.retrieval, index)
-        ask = choose_model(config, talk=say) if read(method)[0].asks else None
+        ask = choose_model(config) if read(method)[0].asks else None
         stack.callback(getattr(ask, "close", lambda: None))
         found = open_finder(method, index, toolbox, ask=ask, abstain=fitting).search(text, k=count)
         seconds = time.monotonic() - began

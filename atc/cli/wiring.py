@@ -133,18 +133,19 @@ def _flights(config: Config, talk: Talk, stack: ExitStack) -> str:
 
 
 def choose_model(
-    config: Config, *, progress: Progress | None = None, talk: Talk | None = None, reading: Reading | None = None
+    config: Config, *, progress: Progress | None = None, talk: Talk = say, reading: Reading | None = None
 ) -> Ask:
     """The model of the configuration.
 
-    `progress` is told of a download, `talk` of a wait for somebody else's, `reading` of a long prompt.
+    `progress` is told of a download (None: the person at stderr), `talk` of a wait for somebody else's, `reading` of
+    a long prompt.
     """
     return choose(
         config.model,
         cache_dir=config.cache_dir,
         timeout_seconds=config.model_timeout,
         max_retries=config.model_retries,
-        on_progress=progress,
+        on_progress=progress or told_in_tenths(),
         on_message=talk,
         on_reading=reading,
     )
@@ -296,7 +297,7 @@ class Shared(AbstractContextManager["Shared"]):
     @cached_property
     def ask(self) -> Ask:
         """The model."""
-        ask = choose_model(self.config, progress=told_in_tenths(), talk=say)
+        ask = choose_model(self.config)
         self._stack.callback(getattr(ask, "close", lambda: None))
         return ask
 
@@ -310,7 +311,7 @@ class Shared(AbstractContextManager["Shared"]):
         """An agent over the configured tools, with services of its own."""
         if self._away:
             _ = self.sandbox
-        return self._stack.enter_context(open_agent(self.config, talk=say, progress=told_in_tenths()))
+        return self._stack.enter_context(open_agent(self.config))
 
     def __exit__(self, *_: object) -> None:
         self._stack.close()
