@@ -18,29 +18,25 @@ from protocols.reply import one_line, parse
 
 def python_call(tool: str, function: Callable[..., object], *, reads: bool, mask: Mask) -> Callable[[JsonObject], Json]:
     """A call of `function` by keyword arguments; see `Invoker.bind`."""
-    try:
-        signature: inspect.Signature | None = inspect.signature(function)
-    except (TypeError, ValueError):  # some builtins have none
-        signature = None
+    signature = inspect.signature(function)
     failed: Outcome = "refused" if reads else "unknown"
 
     async def awaited(result: Awaitable[object]) -> object:
         return await result
 
     def call(arguments: JsonObject) -> Json:
-        entered = False
         try:
-            if signature is not None:
-                signature.bind(**arguments)
-            entered = True
+            signature.bind(**arguments)
+        except TypeError as error:
+            raise ToolError(None, one_line(f"{tool}: {error}"), outcome="not_run") from error
+        try:
             result = function(**arguments)
             return mask.result(to_json(asyncio.run(awaited(result)) if inspect.isawaitable(result) else result))
         except ToolError:
             raise
         except (Exception, SystemExit) as error:  # whatever the user's code raises is the tool's answer
-            name = f"{type(error).__name__}: " if entered else ""
-            problem = f"{tool}: {name}{error}".rstrip(": ")
-            raise ToolError(None, one_line(mask(problem)), outcome=failed if entered else "not_run") from error
+            problem = f"{tool}: {type(error).__name__}: {error}".rstrip(": ")
+            raise ToolError(None, one_line(mask(problem)), outcome=failed) from error
 
     return call
 

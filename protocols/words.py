@@ -37,19 +37,17 @@ def alike(name: str, known: Iterable[str], *, most: int = 1, cutoff: float = 0.6
     """
     if len(name) > _LONGEST_COMPARED:
         return []
-    known = list(known)
-    words = _words(name)
-    longer = [other for other in known if words <= _words(other)] if len(words) > 1 else []
-    nouns = words - VERBS
-    same = [other for other in known if nouns and nouns <= _words(other)] if len(words) > 1 else []
+    known, ours, begins = list(known), _words(name), f"{snake(name)}_"
+    nouns = ours - VERBS
     compared = [other for other in known if len(other) <= _LONGEST_COMPARED]
     if len(compared) > _MOST_COMPARED:
         begins_alike = (other for other in compared if other[:2].casefold() == name[:2].casefold())
         compared = list(islice(begins_alike, _MOST_COMPARED))
     close = get_close_matches(name, compared, n=most, cutoff=cutoff)
-    same.sort(key=lambda other: (len(_words(other) - nouns), other not in close, len(other)))
-    begins = f"{snake(name)}_"
+    longer = [other for other in known if ours <= _words(other)] if len(ours) > 1 else []
+    same = [other for other in known if nouns <= _words(other)] if nouns and len(ours) > 1 else []
     longer.sort(key=lambda other: (not f"{snake(other)}_".startswith(begins), len(other)))
+    same.sort(key=lambda other: (len(_words(other) - nouns), other not in close, len(other)))
     return list(dict.fromkeys([*longer, *same, *close]))[:most]
 
 
