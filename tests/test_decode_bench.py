@@ -29,7 +29,7 @@ def ask(
     folder: Path, *replies: object, modes: tuple[str, ...] = ("free", "calls"), seed: int = 0
 ) -> dict[Arm, list[Row]]:
     model = ScriptedModel(*replies, powers=POWERS)  # type: ignore[arg-type]
-    path, asked = folder / "rows.jsonl", funcqa.Asked(model, seed=0)
+    path, asked = folder / "rows.jsonl", funcqa.FuncQa(model, seed=0)
     return run_arms([arm(mode) for mode in modes], QUESTIONS, model, asked, path=path, seed=seed)
 
 

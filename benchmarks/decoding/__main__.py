@@ -74,12 +74,12 @@ def _parts(
     data = options["data"]
     if suite == "funcqa":
         cases = sampled(funcqa.read_questions(data or funcqa.FOLDER), sample, seed)
-        yield funcqa.Asked(ask, seed=seed), cases, funcqa.ARMS, ""
+        yield funcqa.FuncQa(ask, seed=seed), cases, funcqa.ARMS, ""
     else:
         whole = kamel.read_kamel(data or kamel.FOLDER)
         for count in options["relations"] or kamel.RELATIONS:
             some = sampled(whole.test(count), sample or kamel.QUESTIONS, seed)
-            yield kamel.Asked(ask, whole.relations[:count], seed=seed), some, kamel.ARMS, f"relations={count}"
+            yield kamel.Relations(ask, whole.relations[:count], seed=seed), some, kamel.ARMS, f"relations={count}"
 
 
 def _pairs(known: list[tuple[str, str]], modes: str | None, docs: str | None) -> list[tuple[str, str]]:

@@ -9,16 +9,17 @@ from __future__ import annotations
 
 import re
 import time
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import fmean, median
-from typing import Any, Protocol, TypeVar
+from typing import Any, Literal, TypeVar
 
 from atc.decode.call import Sampling, write_call
-from atc.decode.formats import CallFormat
+from atc.decode.formats import FUNCTION
 from atc.decode.prompt import call_prompt
 from atc.decode.read import ReadCall
 from atc.models.local import LocalModel
@@ -84,16 +85,6 @@ class Row:
     outage: str = ""
 
 
-class Asked(Protocol):
-    """A suite's way of asking one question in one arm."""
-
-    def __call__(self, arm: Arm, case: Any, /) -> Row:
-        """The row. Raises AtcError: an outage, which is no verdict."""
-
-    def prompt(self, arm: Arm, /) -> list[Message]:
-        """What all the arm's questions begin with."""
-
-
 _C = TypeVar("_C", bound=Case)
 
 
@@ -101,6 +92,54 @@ def sampled(cases: Sequence[_C], count: int | None, seed: int) -> list[_C]:
     """`count` of the cases (None: all) in their order, drawn by seed and ids alone."""
     whole = len(cases) if count is None else count
     return list(drawn(cases, whole, seed=seed, name=lambda case: case.id, stratum=lambda _: "decoding"))
+
+
+class Asked(ABC):
+    """A suite's way of asking for single calls, at temperature 0. `budget` is in tokens of documentation."""
+
+    def __init__(self, ask: Ask, tools: Toolbox, *, budget: int, seed: int) -> None:
+        self.ask, self.tools, self._budget, self._seed = ask, tools, budget, seed
+
+    @abstractmethod
+    def answer(self, call: ReadCall) -> Json:
+        """What a call comes to; None where that is nothing."""
+
+    @abstractmethod
+    def accepts(self, case: Any, answer: Json) -> bool:
+        """Whether an answer is right."""
+
+    def prompt(self, arm: Arm, task: str = "") -> list[Message]:
+        """What asks for a call; without a task, what all the arm's questions begin with."""
+        return call_prompt(task, self.tools, FUNCTION, "names" if arm.docs == "names" else "full", budget=self._budget)
+
+    def __call__(self, arm: Arm, case: Case, /) -> Row:
+        """The row of a question in an arm. Raises AtcError: an outage, which is no verdict."""
+        begun, messages = time.perf_counter(), self.prompt(arm, case.question)
+        sampling = Sampling(max_tokens=96, seed=self._seed)
+        if arm.mode == "backtrack":
+            found = write_backtracking(
+                self.ask, messages, self.tools, form=FUNCTION, failed=lambda call: self.answer(call) is None,
+                sampling=sampling,
+            )  # fmt: skip
+        else:
+            held: Literal["calls", "off"] = "calls" if arm.mode == "calls" else "off"
+            found = write_call(self.ask, messages, self.tools, form=FUNCTION, decoding=held, sampling=sampling)
+        call = fuzzy_call(found.text, self.tools, FUNCTION) if arm.mode == "fuzzy" else found.call
+        seconds, answer = time.perf_counter() - begun, self.answer(call)
+        right, kind = answer is not None and self.accepts(case, answer), call.error.kind if call.error else ""
+        return Row(
+            id=case.id,
+            arm=arm.name,
+            correct=right,
+            kind=kind,
+            failure=kind or ("refused" if answer is None else "" if right else "wrong_answer"),
+            answer=None if answer is None else str(answer),
+            text=found.text,
+            seconds=seconds,
+            prompt_tokens=found.input_tokens // max(found.requests, 1),
+            tries=found.tries,
+            unheld=found.enforced is False,
+        )
 
 
 def run_arms(
@@ -135,44 +174,6 @@ def run_arms(
     with Rows(path, header, key=("arm", "id")) as file:
         file.fill(todo, measure, key=lambda one: (one[0].name, one[1].id), label=path.stem)
         return {arm: [Row(**file.rows[arm.name, case.id]) for case in cases] for arm in arms}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Writer:
-    """How single calls are asked for: the same for every arm of a suite. `budget` is in tokens of documentation."""
-
-    ask: Ask
-    tools: Toolbox
-    form: CallFormat
-    budget: int
-    seed: int
-
-    def messages(self, task: str, docs: str) -> list[Message]:
-        """The conversation that asks for one call; what does not fit `budget` is left out."""
-        return call_prompt(task, self.tools, self.form, "names" if docs == "names" else "full", budget=self.budget)
-
-    def write(self, arm: Arm, case: Case, failed: Callable[[ReadCall], bool] | None = None) -> tuple[Row, ReadCall]:
-        """A call in the arm's mode, at temperature 0; `failed` says of a valid one whether to backtrack."""
-        begun, messages = time.perf_counter(), self.messages(case.question, arm.docs)
-        sampling = Sampling(max_tokens=96, seed=self.seed)
-        if arm.mode == "backtrack":
-            found = write_backtracking(self.ask, messages, self.tools, form=self.form, failed=failed, sampling=sampling)
-        else:
-            held = "calls" if arm.mode == "calls" else "off"
-            found = write_call(self.ask, messages, self.tools, form=self.form, decoding=held, sampling=sampling)
-        if arm.mode == "fuzzy":
-            found = replace(found, call=fuzzy_call(found.text, self.tools, self.form))
-        row = Row(
-            id=case.id,
-            arm=arm.name,
-            kind=found.call.error.kind if found.call.error else "",
-            text=found.text,
-            seconds=time.perf_counter() - begun,
-            prompt_tokens=found.input_tokens // max(found.requests, 1),
-            tries=found.tries,
-            unheld=found.enforced is False,
-        )
-        return row, found.call
 
 
 def report(rows: Mapping[Arm, Sequence[Row]]) -> dict[str, Any]:

@@ -7,16 +7,15 @@ import math
 import operator
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from atc.decode.formats import FUNCTION
 from atc.decode.read import ReadCall
-from benchmarks.decoding.arms import Arm, Case, Row, Writer
+from benchmarks.decoding.arms import Asked, Case
 from benchmarks.runner import read_json
-from protocols.ask import Ask, Message
+from protocols.ask import Ask
 from protocols.errors import ToolError
 from protocols.jsontypes import Json, JsonObject
 from protocols.protocol import ToolProtocol, load
@@ -127,28 +126,22 @@ def gold_texts(rows: Any) -> Iterator[tuple[str, str]]:
                 yield found[1], found[2]
 
 
-class Asked:
-    """Asks one question in one arm; see `arms.Asked`."""
+class FuncQa(Asked):
+    """Right is a valid call whose result is the answer."""
 
     def __init__(self, ask: Ask, *, seed: int) -> None:
-        self.writer = Writer(ask=ask, tools=operations(), form=FUNCTION, budget=ask.prompt_tokens, seed=seed)
+        super().__init__(ask, operations(), budget=ask.prompt_tokens, seed=seed)
 
-    def prompt(self, arm: Arm, /) -> list[Message]:
-        """What all questions begin with."""
-        return self.writer.messages("", arm.docs)
-
-    def __call__(self, arm: Arm, case: Question, /) -> Row:
-        """The row of a question."""
-        row, call = self.writer.write(arm, case, failed=lambda made: self._result(made) is None)
-        result = self._result(call) if call.valid else None
-        right = isinstance(result, int | float) and case.accepts(result)
-        failure = row.kind or ("refused" if result is None else "" if right else "wrong_answer")
-        return replace(row, answer=None if result is None else str(result), correct=right, failure=failure)
-
-    def _result(self, call: ReadCall) -> Json:
+    def answer(self, call: ReadCall) -> Json:
         """What a valid call gives; None where it has no result."""
-        tool = self.writer.tools[call.tool]
+        if not call.valid:
+            return None
+        tool = self.tools[call.tool]
         try:
             return tool.call(tool.original(call.arguments))
         except ToolError:
             return None
+
+    def accepts(self, case: Question, answer: Json) -> bool:
+        """Whether a number is the case's."""
+        return isinstance(answer, int | float) and case.accepts(answer)

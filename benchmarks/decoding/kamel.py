@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from atc.decode.formats import FUNCTION
-from benchmarks.decoding.arms import Arm, Case, Row, Writer
+from atc.decode.read import ReadCall
+from benchmarks.decoding.arms import Asked, Case
 from benchmarks.runner import InvalidData, read_json
-from protocols.ask import Ask, Message
+from protocols.ask import Ask
+from protocols.jsontypes import Json
 from protocols.protocol import ToolProtocol
 from protocols.toolbox import Tool, Toolbox
 
@@ -92,27 +92,23 @@ def _words(relation: Relation) -> list[str]:
     return [word for word in re.findall(r"[a-z0-9]+", relation.does.lower()) if word not in known]
 
 
-class Asked:
-    """Asks one question in one arm; see `arms.Asked`. Right is a call of the gold relation, whatever its arguments."""
+class Relations(Asked):
+    """Right is a call of the gold relation, whatever its arguments."""
 
     def __init__(self, ask: Ask, relations: Sequence[Relation], *, seed: int) -> None:
         names = unique_names(relations)
         tools = Toolbox(Tool(_protocol(relation, names[relation.id]), dict) for relation in relations)
+        super().__init__(ask, tools, budget=max(ask.prompt_tokens, _DOCUMENTATION), seed=seed)
         of_name = {tool.protocol.name: alias for alias, tool in tools.items()}
         self._aliases = {id_: of_name[name] for id_, name in names.items()}
-        budget = max(ask.prompt_tokens, _DOCUMENTATION)
-        self.writer = Writer(ask=ask, tools=tools, form=FUNCTION, budget=budget, seed=seed)
 
-    def prompt(self, arm: Arm, /) -> list[Message]:
-        """What all questions begin with."""
-        return self.writer.messages("", arm.docs)
+    def answer(self, call: ReadCall) -> Json:
+        """The relation that is called."""
+        return call.tool or None
 
-    def __call__(self, arm: Arm, case: Case, /) -> Row:
-        """The row of a question."""
-        row, call = self.writer.write(arm, case)
-        right = call.tool in {self._aliases[id_] for id_ in case.gold}
-        failure = row.kind or ("" if right else "wrong_answer")
-        return replace(row, answer=call.tool or None, correct=right, failure=failure)
+    def accepts(self, case: Case, answer: Json) -> bool:
+        """Whether a relation is the case's."""
+        return answer in {self._aliases[id_] for id_ in case.gold}
 
 
 def _protocol(relation: Relation, name: str) -> ToolProtocol:
