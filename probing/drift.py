@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
 from pathlib import Path
 from typing import Literal
 
@@ -103,10 +102,6 @@ def _departures(old: ToolProtocol, facts: ToolFacts) -> Iterator[Change]:
             text = f"{shown} is {' or '.join(sorted(kinds))} in {times} places, and was {' or '.join(wanted)}"
             everywhere = not set(types(now.get(path, {}))) & set(wanted)
             yield Change(old.name, path, keyword, "risky" if slight else "breaking", text, everywhere)
-        elif keyword in ("enum", "const"):
-            new = dict.fromkeys(repr(error.instance) for error in errors)
-            text = f"{shown} has values that it did not have: {', '.join(islice(new, 5))}"
-            yield Change(old.name, path, "enum", "risky", text)
         else:
             text = f"{shown} departs in {times} places: {one_line(errors[0].message, limit=120)}"
             yield Change(old.name, path, keyword, "breaking" if keyword in ("anyOf", "oneOf") else "risky", text)

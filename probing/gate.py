@@ -87,8 +87,7 @@ def plan(toolbox: Toolbox, settings: ProbeSettings, log: Log | None = None) -> P
     for protocol in (tool.protocol for tool in toolbox.values()):
         mine = max(settings.per_tool - (log.sent_to(protocol.name) if log else 0), 0)
         most = mine if left is None else min(mine, left)
-        spent = "its calls are used up" if left else "the calls of this probing are used up"
-        reason = why_not(protocol, settings) or ("" if most else spent)
+        reason = why_not(protocol, settings) or ("" if most else "its calls are used up")
         how, host = spelled(protocol.binding) or "no binding", host_of(protocol)
         tools.append(PlannedTool(name=protocol.name, reads=reads(protocol), how=how, host=host,
                                  at_most=0 if reason else most, why_not=reason))  # fmt: skip

@@ -38,8 +38,8 @@ _FORMATS = {
 """Narrower than the formats: `a:b` is a URI."""
 _BRANCHES = ("anyOf", "oneOf", "allOf")
 _ORDER = ("integer", "number", "boolean", "string", "array", "object", "null")
-_MOST_LISTED, _MOST_CHANGES = 40, 200
-"""Values of an enum that grows, and changes of a known schema, after which the one or the other is dropped."""
+_MOST_CHANGES = 200
+"""Changes of a known schema after which it is dropped."""
 
 
 def infer(responses: Iterable[Json], known: JsonObject | None = None) -> dict[str, Any]:
@@ -81,12 +81,8 @@ def _relax(node: Any, keyword: str | int, value: Any) -> None:
     listed = node[keyword]
     if keyword == "type":
         node["type"] = one_or_all([*types(node), type_name(value)])
-    elif keyword == "enum" and len(listed) < _MOST_LISTED:
-        node["enum"] = [*listed, value]
     elif keyword == "required" and any(name in value for name in listed):
         node["required"] = [name for name in listed if name in value]
-    elif keyword == "oneOf" and "anyOf" not in node:
-        node["anyOf"] = node.pop("oneOf")
     elif keyword == "anyOf":
         node["anyOf"] = [*listed, _schema_of([value])]
     elif isinstance(node, dict):

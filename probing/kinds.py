@@ -16,7 +16,7 @@ from urllib.parse import unquote_plus
 from probing.names import PATHS, VERBS
 from protocols.jsontypes import Json
 from protocols.protocol import HttpBinding, McpBinding, ToolProtocol
-from protocols.words import PAYS, SENDS, TELLS, singular, snake
+from protocols.words import singular, snake
 
 Kind = Literal["read", "create", "update", "remove", "end"]
 """*read* looks something up; *create* adds a thing or sets something off; *update* changes a thing; *remove* takes one
@@ -99,11 +99,6 @@ def kind_of_word(word: str) -> Kind | None:
 def is_verb(word: str) -> bool:
     """Whether a word of a name says what a tool does rather than what with."""
     return kind_of_word(word) is not None
-
-
-def repeats_harmlessly(protocol: ToolProtocol) -> bool:
-    """Whether a call may be made a second time to see what that changes: not where each tells or pays somebody."""
-    return not set(snake(protocol.name).split("_")[:2]) & (SENDS | PAYS | TELLS)
 
 
 def _kind_of_name(protocol: ToolProtocol) -> tuple[Kind, str] | None:

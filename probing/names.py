@@ -106,8 +106,6 @@ def distance(wanted: Name, held: Name, text: frozenset[str] = frozenset()) -> fl
         return EQUAL
     if _ends(wanted.key, held.key) or _ends(held.key, wanted.key):
         return NEAR
-    if wanted.key == held.thing and held.own.rpartition("_")[2] == "name":
-        return TOLD
     if held.thing and held.identifies and set(held.thing.split("_")) <= text:
         return TOLD - (0.5 if held.key.rpartition("_")[2] in text else 0.0)
     return None
@@ -154,8 +152,6 @@ def distinctive(value: Json) -> bool:
     """Whether two places that hold this value hold the same thing: an id or a code, not a count, a date or prose."""
     if isinstance(value, bool) or value is None:
         return False
-    if isinstance(value, float):
-        return len(repr(value).rpartition(".")[2]) >= 3
     text = text_of(value).strip()
     if re.fullmatch(r"[-+]?\d+", text):
         return abs(int(text[:_LONGEST])) >= 10_000  # below are counts, years and positions in lists as often as ids

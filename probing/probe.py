@@ -21,7 +21,7 @@ from probing.links import Flows, ObservedLink
 from probing.questions import discover, sharpen
 from probing.samples import Log, ProbeSettings, Watch, unwatched
 from probing.session import Session
-from probing.teacher import Teacher, hints_in
+from probing.teacher import Teacher
 from probing.writes import Writes
 from protocols.ask import Ask
 from protocols.reply import one_line
@@ -69,7 +69,7 @@ def probe(
     settings = settings or ProbeSettings()
     caller = caller or Caller(toolbox, log, settings, watch=watch)
     teacher = Teacher(ask, log) if ask is not None else None
-    session = Session(toolbox, log, caller, settings, watch=watch, teacher=teacher, read=hints_in(log))
+    session = Session(toolbox, log, caller, settings, watch=watch, teacher=teacher)
     for intent in [intent for intent in log.intents.values() if intent["tool"] in session.reads]:
         log.void(intent["number"])  # a read that a kill cut off is made again
     probing = _Probing(session, teacher)

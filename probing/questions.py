@@ -10,10 +10,10 @@ from itertools import islice
 
 from probing.facts import ToolFacts
 from probing.invent import bogus
-from probing.kinds import repeats_harmlessly
 from probing.names import text_of
 from probing.samples import MADE_UP, Arguments, Purpose, Sample, Value
 from probing.session import Session, next_arguments
+from protocols.words import PAYS, SENDS, TELLS, snake
 
 _VARIED = 3
 """Calls with other values of the arguments that are needed: one answer rarely shows all that a record can hold."""
@@ -52,7 +52,7 @@ def sharpen(session: Session, tool: str, *, reserve: int = 0) -> None:
     """
     questions: tuple[Question, ...] = (_without, _wrong, _optional, _other, _nowhere)
     if tool not in session.reads:
-        harmless = repeats_harmlessly(session.protocols[tool])
+        harmless = not set(snake(tool).split("_")[:2]) & (SENDS | PAYS | TELLS)  # not where each tells or pays somebody
         questions = (_without, _wrong, _optional) if harmless else (_wrong,)
     for question in questions:
         while session.caller.left(tool) > reserve:

@@ -248,7 +248,11 @@ class _Reader:
         extra = inside.get("missingProperty") or inside.get("additionalProperty")
         if isinstance(extra, str):  # JSON Schema's path is that of the object around
             spelled, path = extra, (extra,)
-        name, facts = self.known(spelled), [*_stated(inside), *wanted(words)]
+        name, facts = self.known(spelled), wanted(words)
+        listed = next((found for key in ("allowedValues", "allowed", "options") if (found := inside.get(key))), None)
+        facts += [Hint(kind="enum", values=tuple(listed))] if isinstance(listed, list) else []
+        pattern = inside.get("pattern")
+        facts += [Hint(kind="pattern", pattern=pattern)] if isinstance(pattern, str) else []
         if name is None:
             if any(fact.kind == "missing" for fact in facts) and re.fullmatch(r"[A-Za-z_][\w.-]{0,60}", spelled):
                 yield Hint(kind="missing", argument=spelled, text=words)
@@ -360,15 +364,6 @@ def _measured(low: str) -> list[Hint]:
         ends = "1", ends[1]
     minimum, maximum = (_number(end) if end else None for end in ends)
     return [Hint(kind="length" if sized else "range", minimum=minimum, maximum=maximum)] if any(ends) else []
-
-
-def _stated(inside: Mapping[str, Json]) -> Iterator[Hint]:
-    """What a complaint states apart from its words: a list, a pattern."""
-    listed = next((found for key in ("allowedValues", "allowed", "options") if (found := inside.get(key))), None)
-    if isinstance(listed, list):
-        yield Hint(kind="enum", values=tuple(listed))
-    if isinstance(pattern := inside.get("pattern"), str):
-        yield Hint(kind="pattern", pattern=pattern)
 
 
 def _argument_in(path: tuple[str, ...]) -> str:

@@ -10,9 +10,9 @@ from probing.gate import Caller
 from probing.kinds import reads
 from probing.ledger import address, records
 from probing.pools import Pools
-from probing.replies import Hint, refusal_in, reply_of, template_of
+from probing.replies import refusal_in, reply_of, template_of
 from probing.samples import MADE_UP, Arguments, Log, Origin, ProbeSettings, Purpose, Sample, Value, Watch, unwatched
-from probing.teacher import Teacher
+from probing.teacher import Teacher, hints_in
 from probing.values import Fits, candidates, combinations
 from protocols.jsontypes import Json
 from protocols.protocol import HttpBinding, ToolProtocol
@@ -37,7 +37,6 @@ class Session:
         *,
         watch: Watch = unwatched,
         teacher: Teacher | None = None,
-        read: Mapping[str, Sequence[Hint]] | None = None,
     ) -> None:
         self.log, self.caller, self.settings, self.watch = log, caller, settings, watch
         self.protocols: Mapping[str, ToolProtocol] = {t.protocol.name: t.protocol for t in toolbox.values()}
@@ -46,7 +45,7 @@ class Session:
         self.kinds = caller.ledger.kinds
         self.pools = Pools(self.protocols.values())
         self._teacher = teacher
-        self._read = dict(read or {})
+        self._read = hints_in(log)
         self.round = 0
         self._suggested: dict[tuple[str, str], Sequence[Json]] = {}
         self._facts: dict[str, ToolFacts] = {}

@@ -91,7 +91,7 @@ def test_new_values_of_an_enum():
     old = ToolProtocol(name="find", output_schema=schema, binding=BARE.binding)
     changes = compare(old, learn(old, [sample(1, {"state": "late"}), sample(2, {"state": "open"})]))
     assert [(c.severity, c.kind, c.path) for c in changes] == [("risky", "enum", "state")]
-    assert "'late'" in changes[0].text
+    assert '"late"' in changes[0].text
 
 
 def refused(number, status, error, **arguments):
