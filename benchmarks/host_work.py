@@ -32,7 +32,7 @@ from toolflow_bench.services.serve import serve
 
 REFERENCE = "#/components/schemas/s"
 CALL = ["tools", "call", "ask"]
-RUN = ["run", "Ask once.", "--strategy", "chain", "--model", "stub"]
+RUN = ["run", "Ask once.", "--strategy", "chain", "--model", "scripted:replies.json"]
 LIST = ["tools", "list"]
 PROGRAM = "```python\nprint(len(str(ask())))\n```"
 
@@ -88,23 +88,15 @@ def main(limit: float) -> dict[str, Any]:
         """The answer of the attack."""
         return JSONResponse(current)
 
-    async def written(_: Request) -> JSONResponse:
-        """A model's program that asks."""
-        message = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": PROGRAM}}
-        usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
-        whole = {"id": "1", "object": "chat.completion", "created": 1, "model": "stub", "choices": [message]}
-        return JSONResponse(whole | {"usage": usage})
-
     rows = {}
-    routes = [Route("/ask", answered), Route("/v1/chat/completions", written, methods=["POST"])]
-    with serve(Starlette(routes=routes)) as served:
-        url = served.url
+    with serve(Starlette(routes=[Route("/ask", answered)])) as served:
         env = {name: value for name, value in os.environ.items() if not name.startswith("ATC_")}
-        env |= {"OPENAI_API_KEY": "none", "OPENAI_BASE_URL": f"{url}/v1", "PYTHONPATH": str(ROOT)}
+        env |= {"PYTHONPATH": str(ROOT)}
         for name, arguments, response, current, schemas in attacks():  # noqa: B007 - what the service answers
             with tempfile.TemporaryDirectory() as made:
                 folder = Path(made)
-                (folder / "doc.json").write_text(json.dumps(document(url, response, schemas)))
+                (folder / "doc.json").write_text(json.dumps(document(served.url, response, schemas)))
+                (folder / "replies.json").write_text(json.dumps([PROGRAM]))
                 own = {"ATC_STATE_DIR": f"{made}/state", "XDG_CONFIG_HOME": f"{made}/user"}
                 rows[name] = measured([*arguments, "--tools", "doc.json"], folder, env | own, limit)
     return {"suite": "host_work", "attacks": rows}
