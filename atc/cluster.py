@@ -231,9 +231,7 @@ _open: dict[str, tuple[ExitStack, Callable[[Any], Any]]] = {}
 
 def _work(order: _Order, item: Any) -> Any:
     """In a worker process: the outcome of one item."""
-    if (here := versions()) != order.versions:
-        there = f"the node {socket.gethostname()} has {here}, and this command {order.versions}"
-        raise ClusterUnavailable(f"{there}: install the same on all nodes.")
+    _require_same(order.versions)
     if order.key not in _open:
         while _open:
             _open.popitem()[1][0].close()
@@ -250,8 +248,15 @@ def _work(order: _Order, item: Any) -> Any:
     return _open[order.key][1](item)
 
 
+def _require_same(expected: str) -> None:
+    """In a worker process: raise ClusterUnavailable where it has not the versions of the command."""
+    if (here := versions()) != expected:
+        there = f"the node {socket.gethostname()} has {here}, and this command {expected}"
+        raise ClusterUnavailable(f"{there}: install the same on all nodes.")
+
+
 def nodes(look: Callable[[], object]) -> list[tuple[str, str, str]]:
-    """Of each living node of the cluster that is connected: its name, what it has, and why it cannot be used, if so.
+    """Of each living node of the cluster that is connected: its name, its CPUs, and why it cannot be used, if so.
 
     `look` raises SandboxUnavailable in a node that has no sandbox for programs.
     """
@@ -259,25 +264,21 @@ def nodes(look: Callable[[], object]) -> list[tuple[str, str, str]]:
     asked = []
     for node in living:
         there = NodeAffinitySchedulingStrategy(node["NodeID"], soft=False)
-        task = ray.remote(num_cpus=0, max_retries=0, scheduling_strategy=there)(_describe)
-        asked.append(task.remote(cloudpickle.dumps(look)))
+        task = ray.remote(num_cpus=0, max_retries=0, scheduling_strategy=there)(_look)
+        asked.append(task.remote(versions(), cloudpickle.dumps(look)))
     found = []
     for node, reference in zip(living, asked, strict=True):
+        problem = ""
         try:
-            has, problem = ray.get(reference, timeout=_DESCRIBE_SECONDS)
+            ray.get(reference, timeout=_DESCRIBE_SECONDS)
         except RayError as error:
-            has, problem = "", _told(getattr(error, "cause", None) or error)
-        if has and has != versions():
-            problem = f"this machine has {versions()}: install the same"
+            problem = _told(getattr(error, "cause", None) or error)
         cpus = int(node["Resources"].get("CPU", 0))
-        found.append((str(node["NodeManagerHostname"]), f"{cpus} CPUs; {has}", problem))
+        found.append((str(node["NodeManagerHostname"]), f"{cpus} CPUs; {versions()}", problem))
     return found
 
 
-def _describe(look: bytes) -> tuple[str, str]:
-    """In a worker process: versions, and why it takes no programs, if so."""
-    try:
-        cloudpickle.loads(look)()
-    except SandboxUnavailable as error:
-        return versions(), f"takes no programs: {error}"
-    return versions(), ""
+def _look(expected: str, look: bytes) -> None:
+    """In a worker process: what `nodes` asks of it."""
+    _require_same(expected)
+    cloudpickle.loads(look)()

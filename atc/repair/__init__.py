@@ -77,9 +77,13 @@ def _reflection(case: Case) -> list[Message]:
     First t_j = M(x, T, I_a, r_j): from the error message, with the faulty snippet and its trace, exactly a tool's name.
     Then C_j = M(x, T, D, I_c, {(C_<j, r_<j)}, d_j): the program again, given that tool's documentation d_j.
     """
-    names = case.named or list(case.tools)[:_MOST_NAMES]
+    if case.complete is None:
+        raise ValueError("this way of repair asks the model: give `complete`")
+    words = re.findall(r"[^\W\d]\w*", case.attempt.program.source)
+    names = [word for word in dict.fromkeys(words) if word in case.tools] or list(case.tools)[:_MOST_NAMES]
     question = fill("reflect", error=traceback_text(case.attempt), tools=", ".join(names))
-    answer = case.ask(question).strip()[:_LONGEST_NAMING]
+    turns = [*case.messages, case.written, Message("user", question)]
+    answer = case.complete(turns, purpose="attribute", temperature=0.0, seed=0).text.strip()[:_LONGEST_NAMING]
     words = re.findall(r"[^\W\d]\w*", answer)
     tool = next((word for word in words if word in case.tools), None)
     about = [f"The error comes from {tool}."] if tool else []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -43,23 +42,6 @@ class Case:
     def calls(self) -> tuple[ToolCall, ...]:
         """What the attempt called."""
         return self.attempt.trace.calls if self.attempt.trace is not None else ()
-
-    @property
-    def named(self) -> list[str]:
-        """The tools that the program names, in order of the text."""
-        words = dict.fromkeys(re.findall(r"[^\W\d]\w*", self.attempt.program.source))
-        return [word for word in words if word in self.tools]
-
-    def ask(self, question: str) -> str:
-        """What the model says to `question`, asked after the conversation and the attempt.
-
-        Raises:
-            ValueError: there is nobody to ask.
-        """
-        if self.complete is None:
-            raise ValueError("this way of repair asks the model: give `complete`")
-        turns = [*self.messages, self.written, Message("user", question)]
-        return self.complete(turns, purpose="attribute", temperature=0.0, seed=0).text
 
     def rewrite(self, parts: Iterable[str]) -> Message:
         """The turn that asks for the whole program again, after what there is to say; empty parts are left out.
