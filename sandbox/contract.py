@@ -98,19 +98,17 @@ class Contract:
         """The clauses of the response schema that a live response breaks, each once, with the first place it did."""
         if self._output is None:
             return ()
-        if isinstance(self._output, TooMuch):
-            return (f"the response: not compared with its schema: {self._output}",)
-        clauses = []
         try:
+            if isinstance(self._output, TooMuch):
+                raise self._output
             if self._output.valid(response):
                 return ()
-            for error in islice(self._output.errors(response), DRIFT_CLAUSES):
-                place = dotted(error.instance_path) or "the response"
-                clauses.append(f"{place}: {shorten(said(error), 160)}")
+            errors = list(islice(self._output.errors(response), DRIFT_CLAUSES))
         except TooMuch as problem:
             return (f"the response: not compared with its schema: {problem}",)
         except ValueError as error:
             return (f"the response: {shorten(str(error), 160)}",)
+        clauses = [f"{dotted(one.instance_path) or 'the response'}: {shorten(said(one), 160)}" for one in errors]
         return tuple(clauses) or ("the response: it does not conform to its schema",)
 
     def _validate(self, accepted: JsonObject) -> None:

@@ -62,12 +62,10 @@ def find(levels: list[TracebackType], source: str, roots: Roots) -> list[list[An
     """
     wanted: dict[int, list[list[Any]]] = {}
     try:
-        nodes: dict[Position, list[ast.AST]] = {}
-        for node in ast.walk(ast.parse(source)):
-            if hasattr(node, "end_lineno"):
-                nodes.setdefault(_place(node), []).append(node)
+        nodes = [node for node in ast.walk(ast.parse(source)) if hasattr(node, "end_lineno")]
         for number, step in enumerate(levels):
-            for node in nodes.get(position(step) or (0, 0, 0, 0), ()):
+            place = position(step)
+            for node in [node for node in nodes if _place(node) == place]:
                 for part in islice(_parts(node), MOST_HINTS):
                     value = _value(part, step.tb_frame)
                     if _telling(value):

@@ -226,9 +226,8 @@ class _Interpreter:
 
     def _print(self, stream: str, text: str) -> None:
         if stream == "stdout":
-            for at in range(0, len(text), 32768):
-                with suppress(OSError, EOFError):  # the host has hung up
-                    self._frames.print(sendable(text[at : at + 32768]))
+            with suppress(OSError, EOFError):  # the host has hung up
+                self._frames.output.write(sendable(text))
 
     def _last_word(self, error: Any) -> dict[str, Any]:
         api = _api()
