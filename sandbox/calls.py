@@ -86,7 +86,7 @@ class Calls:
         tool = self._admit(call)
         terms = contract(tool.protocol)
         started, line = self._clock.elapsed(), call.line
-        within = shorten(call.within, 100) or None
+        within = call.within[:100] or None
         try:
             arguments = terms.accept(call.arguments, call.unsendable)
         except BadArguments as problem:

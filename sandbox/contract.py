@@ -47,6 +47,7 @@ class Contract:
         self.protocol, root = protocol, protocol.input_schema
         self.arguments = argument_aliases(list(protocol.parameters))
         self.required = [alias for alias, name in self.arguments.items() if name in protocol.required]
+        self._needed = frozenset(self.required)
         schemas = {alias: resolve(protocol.parameters[name], root) for alias, name in self.arguments.items()}
         self.types = {alias: all_types(schema, root) for alias, schema in schemas.items()}
         self.defaults = {alias: schema["default"] for alias, schema in schemas.items() if "default" in schema}
@@ -73,6 +74,12 @@ class Contract:
         Raises:
             BadArguments: an argument is unknown, missing or of the wrong type, or breaks its schema.
         """
+        if self._by_type is not None and not unsendable and self._needed <= given.keys():
+            for alias, value in given.items():
+                if type(value) not in self._by_type.get(alias, ()):
+                    break
+            else:
+                return dict(given)
         for alias, text in (unsendable or {}).items():
             if alias not in self.arguments:
                 raise BadArguments(self._unknown(alias))
@@ -112,10 +119,7 @@ class Contract:
         return tuple(clauses) or ("the response: it does not conform to its schema",)
 
     def _validate(self, accepted: JsonObject) -> None:
-        by_type = self._by_type
         if self._input is None:
-            return
-        if by_type is not None and all(type(value) in by_type.get(alias, ()) for alias, value in accepted.items()):
             return
         original = {self.arguments.get(alias, alias): value for alias, value in accepted.items()}
         try:

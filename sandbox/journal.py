@@ -143,7 +143,7 @@ class Journal:
         if call.reused or (call.outcome != "done" and not lost):
             self._forget(place, call)
         else:
-            self._enter(place, call, self._execution, time.time())
+            self._enter(place, call, self._execution, time.time() if lost else None)
 
     def restore(self, executions: Sequence[Sequence[Recorded]], *, unfinished: bool = False) -> None:
         """Take over what a store has kept of the run, before the first execution of this process.
@@ -206,10 +206,11 @@ class Journal:
 
     def _enter(self, place: _Place, call: ToolCall, execution: int, intended: float | None) -> None:
         entry = _Entry((execution, call.index), call, place.history, place.writes, intended or 0.0)
+        entries = self._done.setdefault(place.key, [])
         if place.entry is not None:
-            self._done[place.key][place.occurrence] = entry._replace(order=place.entry.order)
-        elif (entries := self._done.get(place.key)) is None:
-            self._done[place.key] = [entry]
+            entries[place.occurrence] = entry._replace(order=place.entry.order)
+        elif not entries or entries[-1].order < entry.order:  # nearly always: `insort` takes longer
+            entries.append(entry)
         else:
             insort(entries, entry, key=_order)
 
