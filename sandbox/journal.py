@@ -89,9 +89,9 @@ class Journal:
         place = self._places[call.index] = self._issue(call, defaults, writes=writes)
         entry = place.entry
         if entry is not None and entry.call.outcome == "done" and (writes or entry.history == place.history):
-            return _again(entry.call, call)
+            return again(entry.call, call)
         if (failed := self._failed_before(call, writes=writes)) is not None:
-            return _again(failed, call)
+            return again(failed, call)
         if entry is None and (lost := self._lost.get(place.key)) is not None:
             said = f"not sent: an equal call is without an outcome ({lost.error})"
             return replace(call, outcome="not_run", error=said)
@@ -243,7 +243,8 @@ class _Entry(NamedTuple):
     intended: float
 
 
-def _again(found: ToolCall, asked: ToolCall) -> ToolCall:
+def again(found: ToolCall, asked: ToolCall) -> ToolCall:
+    """A call that was made before, as the answer to one that is asked now."""
     same = replace(found, line=asked.line, within=asked.within)
     return replace(same, index=asked.index, started=asked.started, seconds=0.0, reused=True)
 

@@ -221,13 +221,11 @@ class _Reviewer:
 def _bound_names(nodes: list[ast.AST]) -> Iterator[str]:
     """The names that a program gives a value anywhere, imports aside."""
     for node in nodes:
-        match node:
-            case ast.Name(id=name, ctx=ast.Store() | ast.Del()) | ast.arg(arg=name) | ast.MatchMapping(rest=str(name)):
-                yield name
-            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
-                yield name
-            case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
-                yield name
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            yield node.id
+        elif not isinstance(node, ast.alias | ast.keyword):  # arguments, functions, classes, handlers, patterns
+            names = (getattr(node, field, None) for field in ("name", "arg", "rest"))
+            yield from (name for name in names if isinstance(name, str))
 
 
 def _imports(nodes: list[ast.AST]) -> Iterator[tuple[str, str]]:

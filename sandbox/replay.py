@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection
-from dataclasses import replace
 from functools import partial
 
 from protocols.jsontypes import JsonObject
@@ -12,7 +11,7 @@ from protocols.toolbox import Toolbox
 from sandbox.base import Sandbox
 from sandbox.errors import Diverged
 from sandbox.frames import RunEnded
-from sandbox.journal import Journal, canonical
+from sandbox.journal import Journal, again, canonical
 from sandbox.limits import Limits
 from sandbox.trace import ToolCall, Trace
 
@@ -71,25 +70,16 @@ class ReplayJournal(Journal):
             RunEnded: this one was under way when the recorded execution ended.
         """
         failure, calls = self._recorded.failure, self._recorded.calls
-        if call.index >= len(calls):
-            if failure is not None and self._stop is not None:
-                raise RunEnded(failure)
-            raise Diverged(call.index, "no further call", shown(call))
-        expected = calls[call.index]
-        given = {**defaults, **call.arguments}
-        if canonical(call.tool, given) != canonical(expected.tool, {**defaults, **expected.arguments}):
-            raise Diverged(call.index, shown(expected), shown(call))
+        expected = calls[call.index] if call.index < len(calls) else None
+        if expected is not None:
+            asked, recorded = {**defaults, **call.arguments}, {**defaults, **expected.arguments}
+            if canonical(call.tool, asked) != canonical(expected.tool, recorded):
+                raise Diverged(call.index, shown(expected), shown(call))
         if failure is not None and self._stop is not None and call.index >= self._stop:
             raise RunEnded(failure)
-        return replace(
-            expected,
-            index=call.index,
-            line=call.line,
-            within=call.within,
-            started=call.started,
-            seconds=0.0,
-            reused=True,
-        )
+        if expected is None:
+            raise Diverged(call.index, "no further call", shown(call))
+        return again(expected, call)
 
     def after(self, call: ToolCall) -> None:
         """Nothing: what is replayed is recorded already."""
@@ -106,12 +96,12 @@ def _stop(recorded: Trace) -> int | None:
     A limit that the program itself runs into, such as that of memory, is met again.
     """
     failure, calls = recorded.failure, recorded.calls
-    if failure is None or failure.kind not in ("paused", "limit"):
+    if failure is None or not (
+        failure.kind == "paused" or (failure.kind == "limit" and failure.type == "wall_seconds")
+    ):
         return None
-    if failure.kind == "paused" and failure.call is not None:
+    if failure.call is not None:
         return failure.call
-    if failure.kind == "limit" and failure.type != "wall_seconds":
-        return None
     stop = len(calls)
     while stop and calls[stop - 1].error is not None and calls[stop - 1].outcome in ("unknown", "not_run"):
         stop -= 1
