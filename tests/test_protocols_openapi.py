@@ -450,15 +450,14 @@ def test_swagger_parameters_and_responses():
     assert protocol.errors == (ErrorOutcome(status="default", description="no"),)
 
 
-def test_a_newer_document_may_keep_swagger_s_body():
+@pytest.mark.parametrize("reader", [swagger, only])
+def test_swagger_s_body_is_read_in_newer_documents_too(reader):
     payload = {"name": "payload", "in": "body", "required": True, "schema": NAMED}
-    protocol = only({"parameters": [payload]}, method="post")
+    protocol = reader({"parameters": [payload]}, method="post")
     assert (protocol.binding.locations, protocol.required) == ({"name": "body", "tag": "body"}, {"name"})
 
 
-def test_swagger_bodies_and_forms():
-    payload = {"name": "payload", "in": "body", "required": True, "schema": NAMED}
-    assert swagger({"parameters": [payload]}, method="post").binding.locations == {"name": "body", "tag": "body"}
+def test_swagger_forms():
     fields = [
         {"name": "url", "in": "formData", "type": "string", "required": True},
         {"name": "file", "in": "formData", "type": "file"},
