@@ -19,7 +19,6 @@ from protocols.errors import SourceUnavailable
 ROOT = Path(__file__).resolve().parents[1]
 ATC = ("-c", "import sys; from atc.cli.main import main; sys.exit(main())")
 """The command `atc`, for this Python."""
-_DEAD = (psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD)
 
 
 def free_port() -> int:
@@ -68,11 +67,15 @@ def running(
 
 def family(process: int, known: Collection[int] = ()) -> list[int]:
     """A process and its living descendants, but the `known` ones and what those start."""
-    parents = {one.pid: one.info for one in psutil.process_iter(["ppid", "status"])}
+    seen: dict[int, tuple[str, int]] = {}  # read here: psutil's own walk takes three times as long, and this is sampled
+    for pid in psutil.pids():
+        with suppress(OSError), open(f"/proc/{pid}/stat", errors="replace") as file:  # noqa: PTH123
+            state, parent = file.read().rpartition(")")[2].split(maxsplit=2)[:2]
+            seen[pid] = state, int(parent)
     found = [process]
-    for parent in found:
-        found += [pid for pid, one in parents.items() if one["ppid"] == parent and pid not in known]
-    return [pid for pid in found if pid in parents and parents[pid]["status"] not in _DEAD]
+    for one in found:
+        found += [pid for pid, (_, parent) in seen.items() if parent == one and pid not in known]
+    return [pid for pid in found if pid in seen and seen[pid][0] not in "ZX"]
 
 
 def descendants(known: Collection[int]) -> set[int]:
