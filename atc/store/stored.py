@@ -17,28 +17,26 @@ class StoreUnavailable(AtcError):
     """The store cannot be read or written. Says why and what to do."""
 
 
-class UnknownRun(AtcError):
+class RunRefused(AtcError):
+    """Nothing can be done with a run that was named. Says why."""
+
+    exit_code = 2
+
+
+class UnknownRun(RunRefused):
     """No run, or more than one, of this name. Says which ids come near."""
 
-    exit_code = 2
 
-
-class RunTaken(AtcError):
+class RunTaken(RunRefused):
     """A run that another living process works on, or has taken over from this one."""
 
-    exit_code = 2
 
-
-class RunEnded(AtcError):
+class RunEnded(RunRefused):
     """A run that has come to its end and cannot go on."""
 
-    exit_code = 2
 
-
-class ToolsChanged(AtcError):
+class ToolsChanged(RunRefused):
     """A run whose tools are not those that it began with, so that it cannot go on."""
-
-    exit_code = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
