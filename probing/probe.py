@@ -110,7 +110,8 @@ class _Probing:
         self._test_links()
         self.take_away()
         if self._teacher is not None:
-            self._each(self._answering(session.protocols), self._describe)
+            told = {name: self._teacher.description(session.facts(name)) for name in session.protocols}
+            self._words = {name: words for name, words in told.items() if words}
             if self._teacher.failed:
                 session.watch(self._teacher.failed)
 
@@ -183,10 +184,6 @@ class _Probing:
     def _answering(self, tools: Iterable[str]) -> list[str]:
         """The paper's H."""
         return [name for name in tools if self._session.facts(name).fruitful]
-
-    def _describe(self, name: str) -> None:
-        if self._teacher is not None:
-            self._words[name] = self._teacher.description(self._session.facts(name))
 
 
 def _told(session: Session) -> Iterator[dict[str, Any]]:

@@ -18,11 +18,14 @@ from protocols.words import PAYS, SENDS, TELLS, snake
 _VARIED = 3
 """Calls with other values of the arguments that are needed: one answer rarely shows all that a record can hold."""
 
+ATTEMPTS = 6
+"""Calls of one tool in one round (the paper's N) that it does not answer."""
+
 Asked = Iterator[tuple[Purpose, Arguments]]
 Question = Callable[[Session, ToolFacts, Sample], Iterable[tuple[Purpose, Arguments]]]
 
 
-def discover(session: Session, tool: str, *, attempts: int | None = None) -> None:
+def discover(session: Session, tool: str, *, attempts: int = ATTEMPTS) -> None:
     """Call `tool` until a response says something, values run out, or it refused so often.
 
     Each call gives the arguments that are known to be needed. In round 0 a tool is alone: no value of another tool's
@@ -31,8 +34,8 @@ def discover(session: Session, tool: str, *, attempts: int | None = None) -> Non
     Raises:
         NotCalled: the tool may not be called, or not any more.
     """
-    vain, patience = 0, session.settings.attempts if attempts is None else attempts
-    while not session.facts(tool).fruitful and vain < patience:
+    vain = 0
+    while not session.facts(tool).fruitful and vain < attempts:
         before = session.facts(tool)
         arguments = next_arguments(session, before, alone=session.round == 0)
         if arguments is None:

@@ -53,7 +53,7 @@ _LONGEST, _MOST = 20_000, 60
 _SILENT = frozenset({401, 402, 403, 405, 406, 407, 408, 411, 413, 415, 425, 429, 431, 451})
 _FLAGS = frozenset({"ok", "succeeded", "success", "successful"})
 _STATES = frozenset({"response", "result", "state", "status"})
-_NO = (False, "error", "errors", "fail", "failed", "failure", "false", "ko", "not_ok")
+_NO = ("error", "errors", "fail", "failed", "failure", "false", "ko", "not_ok")
 _ERRORS, _BESIDE, _OF_RECORDS, _PLACES, _NOT_FIELDS = (
     frozenset(REPLIES[name]) for name in ("errors", "beside", "of_records", "places", "no_arguments")
 )
@@ -96,7 +96,7 @@ def refusal_in(response: Json) -> str:
     if not isinstance(response, Mapping) or len(response) > 40:
         return ""
     fields = {snake(str(key)): value for key, value in response.items()}
-    denied = {n for n, v in fields.items() if n in _FLAGS | _STATES and (v is False or _lower(v) in _NO)}
+    denied = {n for n, v in fields.items() if n in _FLAGS | _STATES and str(v).lower() in _NO}
     wrong = any(name in _ERRORS and _is_told(value) for name, value in fields.items())
     told = [fields[name] for name in _TEXTS if _is_told(fields.get(name))]
     beside = _BESIDE if wrong or denied & _FLAGS else _BESIDE - _OF_RECORDS
@@ -116,10 +116,6 @@ def as_refused(sample: Sample) -> Sample:
         return sample
     answer = json.dumps(sample.response, ensure_ascii=False)
     return replace(sample, outcome="refused", status=200, response=None, error=said, answer=answer)
-
-
-def _lower(value: Json) -> Json:
-    return value.lower() if isinstance(value, str) else None
 
 
 def _is_told(value: Json) -> bool:

@@ -44,8 +44,6 @@ class ProbeSettings:
     budget: int | None = None
     """Calls in all; None: `per_tool` for each tool."""
     per_tool: int = 15
-    attempts: int = 6
-    """Calls of one tool in one round (the paper's N) that it does not answer."""
     rounds: int = 3
     """Chain rounds after the first round, in which each tool is probed alone (the paper's β)."""
     allow_writes: bool | frozenset[str] = False

@@ -8,7 +8,7 @@ from itertools import islice
 from probing.facts import ToolFacts, learn, place_of
 from probing.gate import Caller
 from probing.kinds import reads
-from probing.ledger import address, records
+from probing.ledger import records
 from probing.pools import Pools
 from probing.replies import refusal_in, reply_of, template_of
 from probing.samples import MADE_UP, Arguments, Log, Origin, ProbeSettings, Purpose, Sample, Value, Watch, unwatched
@@ -110,12 +110,10 @@ class Session:
         best: Mapping[str, Json] = {}
         origin = MADE_UP
         for name in self.reads:
-            other = self.protocols[name].binding
-            if isinstance(other, HttpBinding) and _fixed(other) == _fixed(http):
-                for sample in self.facts(name).fruitful[:3]:
-                    record = max((one for one, _ in islice(records(sample.response), 20)), key=len, default={})
-                    if len(record) > len(best):
-                        best, origin = record, Origin(kind="response", tool=name, sample=sample.number)
+            for sample in self.facts(name).fruitful[:3] if self.ledger.is_about(name, tool) else ():
+                record = max((one for one, _ in islice(records(sample.response), 20)), key=len, default={})
+                if len(record) > len(best):
+                    best, origin = record, Origin(kind="response", tool=name, sample=sample.number)
         given = {}
         for name, value in best.items():
             word = snake(name)
@@ -201,7 +199,3 @@ def _sets(session: Session, facts: ToolFacts) -> list[list[str]]:
     sets = [first, [*first, *rest], *([[*first, name] for name in rest] if len(rest) > 1 else [])]
     tried = [frozenset(sample.arguments) for sample in facts.samples]
     return sorted(sets, key=lambda wanted: tried.count(frozenset(wanted)))
-
-
-def _fixed(http: HttpBinding) -> list[str]:
-    return [part for part in address(http) if "{" not in part]

@@ -10,6 +10,7 @@ from probing.facts import ToolFacts
 from probing.gate import NotCalled
 from probing.kinds import UNTOLD, kind_of, reads
 from probing.ledger import Made
+from probing.questions import ATTEMPTS
 from probing.replies import refusal_in
 from probing.samples import Origin, Sample, Value
 from probing.session import Session, next_arguments
@@ -80,7 +81,7 @@ class Writes:
         session, vain = self._session, 0
         if session.kinds[tool] == "update":
             self._show()  # it is given only what was shown to be this probing's own
-        while vain < session.settings.attempts and not made_here(session.facts(tool)):
+        while vain < ATTEMPTS and not made_here(session.facts(tool)):
             before = session.facts(tool)
             arguments = next_arguments(session, before, alone=False)
             if arguments is None:
