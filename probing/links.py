@@ -73,11 +73,6 @@ class Source:
         listed = all(place.path.endswith("[]") for place in self.places)  # of a list of words each names something
         return {text for text in self.texts if is_id(text) or (listed and distinctive(text))}
 
-    def gave(self, value: Value) -> bool:
-        """Whether a value came from one of its places."""
-        place = (value.origin.tool, value.origin.path)
-        return value.origin.kind == "response" and any((p.tool, p.path) == place for p in self.places)
-
 
 @dataclass
 class Taker:
@@ -93,7 +88,7 @@ class Taker:
     took: dict[str, Value] = field(default_factory=dict)
     refused: set[str] = field(default_factory=set)
     missed: set[str] = field(default_factory=set)
-    sent: dict[str, list[Value]] = field(default_factory=dict)
+    sent: set[str] = field(default_factory=set)
 
     @cached_property
     def linkable(self) -> bool:
@@ -197,7 +192,7 @@ class Flows:
             held = [value for place in places for value in islice(place.values.values(), 60)]
             new = (v for v in held if (text := text_of(v.value)) not in taker.sent and text not in beside)
             value = next((value for value in map(fits.adapted, new) if value is not None), None)
-            if value is not None and sum(any(map(source.gave, sent)) for sent in taker.sent.values()) < _ENOUGH:
+            if value is not None and len(taker.sent & source.texts) < _ENOUGH:
                 yield value
 
 
@@ -210,7 +205,7 @@ def _takers(facts: Mapping[str, ToolFacts]) -> Iterator[Taker]:
                 full = sample.done and (tool.protocol.writes or says_something(sample.response))
                 for value in scalars(sample.arguments[name].value) if name in sample.arguments else ():
                     held = Value(value, sample.arguments[name].origin)
-                    taker.sent.setdefault(text_of(value), []).append(held)
+                    taker.sent.add(text_of(value))
                     if full:
                         taker.took.setdefault(text_of(value), held)
             for fate, values in ((taker.refused, argument.refused), (taker.missed, argument.not_found)):

@@ -97,16 +97,15 @@ def candidates(
     fits = Fits(tool, argument)
     listed = argument.declared.get("enum")
     told = [value for hint in argument.told("enum") for value in hint.values]
-    sources: list[tuple[float, float, Iterable[Value]]] = [
-        (0.0, 0.4, _as(_described(tool, argument), "given")),
-        (0.4, 0.6, _as(listed if isinstance(listed, list) else [], "enum")),
-        (1.4, 0.6, _as(told, "error")),
-        (2.6, 0.6, _as(suggested, "model")),
-        (4.6, 0.6, made_up(argument, tool.protocol.input_schema)),
-        (0.9, 0.6, pools.above(tool.protocol, argument) if pools else []),
-    ]
-    found = [(start + step * n, v) for start, step, values in sources for n, v in enumerate(values)]
-    found += [(1.0 + far, value) for far, value in pools.ranked(tool.protocol, argument)] if pools else []
+    plain: list[tuple[float, OriginKind, Iterable[Json]]] = [
+        (0.0, "given", _described(tool, argument)), (0.4, "enum", listed if isinstance(listed, list) else []),
+        (1.4, "error", told), (2.6, "model", suggested),
+    ]  # fmt: skip
+    found = [(start + 0.6 * n, Value(v, Origin(kind=kind))) for start, kind, all_ in plain for n, v in enumerate(all_)]
+    found += [(4.6 + 0.6 * n, v) for n, v in enumerate(made_up(argument, tool.protocol.input_schema))]
+    if pools:
+        found += [(0.9 + 0.6 * n, value) for n, value in enumerate(pools.above(tool.protocol, argument))]
+        found += [(1.0 + far, value) for far, value in pools.ranked(tool.protocol, argument)]
     found.sort(key=lambda pair: pair[0])
     once: dict[str, Value] = {}
     for value in filter(None, (fits.adapted(raw) for _, raw in found[: 4 * MOST_CANDIDATES])):
@@ -120,10 +119,6 @@ def _described(tool: ToolFacts, argument: ArgumentFacts) -> Iterator[Json]:
     yield from examples if isinstance(examples := declared.get("examples"), list) else ()
     yield from (declared[key] for key in ("example", "const", "default") if key in declared)
     yield from (e.arguments[argument.name] for e in tool.protocol.examples if argument.name in e.arguments)
-
-
-def _as(values: Iterable[Json], kind: OriginKind) -> Iterator[Value]:
-    return (Value(value, Origin(kind=kind)) for value in values)
 
 
 def combinations(offered: Mapping[str, Sequence[Value]], records: Sequence[Record]) -> Iterator[dict[str, Value]]:
