@@ -244,7 +244,12 @@ class Disclosure:
         """The result of an example; None where it is long, or values are not kept."""
         if not self._keep or len(json.dumps(response)) > _LONGEST:
             return None
-        return covered(response, self._output, lambda _: _HIDDEN, rest=self._leaf)
+        return covered(
+            response,
+            self._output,
+            lambda _: _HIDDEN,
+            rest=lambda leaf: self.text(leaf) if isinstance(leaf, str) else leaf,
+        )
 
     def schema(self, schema: Json) -> Any:
         """A schema without listed values that are secrets."""
@@ -260,9 +265,6 @@ class Disclosure:
     def _secret(self, value: Json) -> bool:
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
         return self.text(text) != text
-
-    def _leaf(self, leaf: Json) -> Json:
-        return self.text(leaf) if isinstance(leaf, str) else leaf
 
     def _unquoted(self, found: re.Match[str]) -> str:
         named = found[2] in self._arguments or found[2].startswith("{")

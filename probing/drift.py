@@ -20,7 +20,7 @@ from probing.session import Session
 from protocols.jsontypes import JsonObject
 from protocols.protocol import Evidence, ToolProtocol
 from protocols.reply import one_line
-from protocols.schema import type_name, types, validator
+from protocols.schema import type_name, validator
 from protocols.toolbox import Toolbox
 
 Severity = Literal["breaking", "risky", "harmless"]
@@ -32,7 +32,6 @@ CALLS = 3
 _ENOUGH = 3
 """Records without a field that all had, from which it counts as gone."""
 _NO_TOOL, _DENIED = {404, 405, 410, 501}, {401, 403, 407}
-_NOT_READ = "it may change something, so it is not called"
 _NO_ARGUMENTS = "no arguments are known with which it answers; keep the folder's log"
 
 
@@ -40,7 +39,7 @@ _NO_ARGUMENTS = "no arguments are known with which it answers; keep the folder's
 class Change:
     """What changed: `path` is a response path (`airports[].code`); empty for the tool as a whole.
 
-    `text` says it in a clause, with the counts that support it. `everywhere`: every value that came shows it.
+    `text` says it in a clause, with the counts that support it.
     """
 
     tool: str
@@ -48,7 +47,6 @@ class Change:
     kind: str
     severity: Severity
     text: str
-    everywhere: bool = True
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,13 +93,12 @@ def _departures(old: ToolProtocol, facts: ToolFacts) -> Iterator[Change]:
             gone = path not in now
             text = f"{shown} is {'in none of' if gone else 'missing in'} {times} records; {before}"
             severity: Severity = "breaking" if gone and times >= _ENOUGH else "risky"
-            yield Change(old.name, path, "removed" if gone else "optional", severity, text, gone)
+            yield Change(old.name, path, "removed" if gone else "optional", severity, text)
         elif keyword == "type":
             kinds, wanted = {type_name(error.instance) for error in errors}, errors[0].kind.as_dict()["types"]
             slight = kinds == {"null"} or (kinds <= {"null", "number"} and "integer" in wanted)
             text = f"{shown} is {' or '.join(sorted(kinds))} in {times} places, and was {' or '.join(wanted)}"
-            everywhere = not set(types(now.get(path, {}))) & set(wanted)
-            yield Change(old.name, path, keyword, "risky" if slight else "breaking", text, everywhere)
+            yield Change(old.name, path, keyword, "risky" if slight else "breaking", text)
         else:
             text = f"{shown} departs in {times} places: {one_line(errors[0].message, limit=120)}"
             yield Change(old.name, path, keyword, "breaking" if keyword in ("anyOf", "oneOf") else "risky", text)
@@ -155,8 +152,7 @@ def revised(old: ToolProtocol, changes: Sequence[Change], facts: ToolFacts) -> T
         return old
     output: JsonObject = copy.deepcopy(dict(old.output_schema))
     for change in changes:
-        another = change.kind == "type" and change.severity == "breaking" and change.everywhere
-        gone = another or change.kind == "removed"
+        gone = change.kind == "removed" or (change.kind == "type" and change.severity == "breaking")
         if gone and not change.path:
             output = {key: part for key, part in output.items() if key == "$defs"}
         above, _, name = change.path.rpartition(".")
@@ -198,7 +194,7 @@ def recheck(
     session = Session(toolbox, log, Caller(toolbox, log, settings, watch=watch), settings, watch=watch)
     session.round = 1  # a chain round: with values of other tools
     old = session.protocols
-    unchecked = {name: _NOT_READ for name in old if name not in session.reads}
+    unchecked = {name: "it may change something, so it is not called" for name in old if name not in session.reads}
     removers = {name for name, protocol in old.items() if kind_of(protocol)[0] == "remove"}
     gone = {repr(value) for s in earlier if s.done and s.tool in removers for value in s.plain.values()}
     kept = [s for s in earlier if s.done and not any(repr(value) in gone for value in s.plain.values())]

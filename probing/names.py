@@ -37,7 +37,7 @@ _SAME: dict[str, str] = _READ["same"]
 EQUAL, NEAR, TOLD = 0.0, 0.75, 1.5
 """How far two names are apart: one and the same; of the same thing, or one with a word before it; the argument's
 description or a reply names the place's noun."""
-PAGING, TITLES, _COMMON = (NAMES[kind] for kind in ("paging", "titles", "common"))
+PAGING, _COMMON = NAMES["paging"], NAMES["common"]
 _LONGEST = 300
 _VAGUE_ENDS = re.compile(rf"(_({'|'.join(ID_WORDS | VAGUE)}))+$")
 

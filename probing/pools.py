@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import islice, zip_longest
 from typing import Any
@@ -13,11 +13,9 @@ from typing import Any
 from probing.facts import ArgumentFacts, says_something
 from probing.invent import named
 from probing.kinds import kind_of
-from probing.ledger import noun_made, nouns_of
 from probing.names import (
     EQUAL,
     PAGING,
-    TITLES,
     Name,
     argument_name,
     distance,
@@ -146,8 +144,6 @@ class Pools:
             row = [held for row in zip_longest(*ordered) for held in row if held is not None]
             once = {text_of(held.value): held for held in reversed(row)}  # of several places, where the last has it
             found += [(apart + 0.75 * n, value) for n, value in enumerate(reversed(once.values()))]
-        if name.searches:
-            found += self._searches({noun_made(protocol), *nouns_of(protocol)})
         return sorted(found, key=lambda pair: pair[0])
 
     def above(self, protocol: ToolProtocol, argument: ArgumentFacts) -> list[Value]:
@@ -195,19 +191,6 @@ class Pools:
                 if far is not None and not own and not hidden and (not paging or (far == EQUAL and place.argument)):
                     groups.setdefault((name.key, place.argument, round(far, 1)), (far, []))[1].append(place)
         return sorted(groups.values(), key=lambda pair: pair[0])
-
-    def _searches(self, about: set[str]) -> Iterator[tuple[float, Value]]:
-        """Words to search with, of the names and titles that responses held: of what the tool is about come first."""
-        for place in self.places:
-            if place.name.own.rpartition("_")[2] not in TITLES or place.name.identifies or place.secret:
-                continue
-            near = 0.5 if set(place.name.key.split("_")) & about else 1.5
-            for number, held in enumerate(islice(place.values.values(), 4)):
-                words = re.findall(r"[^\W\d_]{4,}", text_of(held.value))
-                if words and words[0] != held.value:
-                    word = Value(max(words[:3], key=len), replace(held.origin, kind="generated"))
-                    yield near + 0.75 * number, word
-                yield near + 0.75 * number + 0.4, held
 
     def _place(self, protocol: ToolProtocol, path: str, *, argument: str = "") -> Place:
         """The place of a tool and a path, made where there is none."""

@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
@@ -183,8 +184,10 @@ class _Reader:
 
     def read(self, text: str) -> Iterator[Hint]:
         """The hints of a whole reply: those of its complaints, else of its sentences."""
-        document = _parsed(text)
-        if document is None:
+        document: Json = None
+        with suppress(ValueError, RecursionError):
+            document = json.loads(text)
+        if not isinstance(document, dict | list):
             yield from self._sentences(text)
             return
         said = set()
@@ -386,15 +389,6 @@ def _messages(document: Json, depth: int = 5) -> Iterator[str]:
                 yield part
             elif isinstance(part, dict | list):
                 yield from _messages(part, depth - 1)
-
-
-def _parsed(text: str) -> Json:
-    """The JSON object or list that a text is; None where it is none."""
-    try:
-        found = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    return found if isinstance(found, dict | list) else None
 
 
 def _number(value: str) -> float:

@@ -216,7 +216,7 @@ class Log(AbstractContextManager["Log"]):
         self._answered: dict[str, Sample] = {}
         self._of: defaultdict[str, list[Sample]] = defaultdict(list)
         self._void: Counter[str] = Counter()
-        self._last = 0
+        self.next_number = 1  # of the call that is sent next
         self._lines = open_lines(folder)
         try:
             self._read(_path(folder))
@@ -271,23 +271,18 @@ class Log(AbstractContextManager["Log"]):
         intended: int = sum(intent["tool"] == tool for intent in self.intents.values())
         return sum(s.purpose != "recorded" for s in self.of(tool)) + intended + self._void[tool]
 
-    @property
-    def next_number(self) -> int:
-        """The number of the call that is sent next."""
-        return self._last + 1
-
     def _take(self, sample: Sample) -> None:
         self.intents.pop(sample.number, None)
         self._answered[call_key(sample.tool, sample.plain)] = sample
         self.samples.append(sample)
         self._of[sample.tool].append(sample)
-        self._last = max(self._last, sample.number)
+        self.next_number = max(self.next_number, sample.number + 1)
 
     def _apply(self, record: Mapping[str, Any]) -> None:
         if "intent" in record:
             tool, arguments, number = record["intent"]
             self.intents[number] = {"tool": tool, "arguments": arguments, "number": number}
-            self._last = max(self._last, number)
+            self.next_number = max(self.next_number, number + 1)
         elif "void" in record:
             number, sent = record["void"]
             voided = [str(intent["tool"])] if (intent := self.intents.pop(number, None)) else []

@@ -35,8 +35,6 @@ class Fits:
         declared = {**beside, "allOf": [dict(argument.declared)]} if argument.declared else {}
         if of_text.keys() & {"pattern", "format"}:
             of_text["type"] = "string"
-        if told.get("type") == ["number"]:
-            told["type"] = ["number", "integer"]
         self._plain = [check for schema in (declared, told) if schema and (check := _check(schema))]
         self._text = _check(of_text) if of_text else None
         lost = (held for held in argument.not_found if _to_blame(tool, argument.name, held))
