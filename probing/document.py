@@ -244,12 +244,10 @@ class Disclosure:
         """The result of an example; None where it is long, or values are not kept."""
         if not self._keep or len(json.dumps(response)) > _LONGEST:
             return None
-        return covered(
-            response,
-            self._output,
-            lambda _: _HIDDEN,
-            rest=lambda leaf: self.text(leaf) if isinstance(leaf, str) else leaf,
-        )
+        return covered(response, self._output, lambda _: _HIDDEN, rest=self._leaf)
+
+    def _leaf(self, leaf: Json) -> Json:
+        return self.text(leaf) if isinstance(leaf, str) else leaf
 
     def schema(self, schema: Json) -> Any:
         """A schema without listed values that are secrets."""

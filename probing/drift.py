@@ -15,7 +15,7 @@ from probing.gate import Caller, NotCalled
 from probing.infer import infer, nodes
 from probing.kinds import kind_of
 from probing.questions import discover
-from probing.samples import FOLDER, Arguments, Log, Origin, ProbeSettings, Sample, Value, Watch, unwatched
+from probing.samples import FOLDER, Arguments, Log, Origin, ProbeSettings, Sample, Value, Watch
 from probing.session import Session
 from protocols.jsontypes import JsonObject
 from protocols.protocol import Evidence, ToolProtocol
@@ -182,7 +182,7 @@ def recheck(
     *,
     settings: ProbeSettings | None = None,
     earlier: Sequence[Sample] = (),
-    watch: Watch = unwatched,
+    watch: Watch = lambda _: None,
 ) -> Checked:
     """Call the reads among `toolbox` again and compare their answers with their protocols.
 

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 from probing.kinds import kind_of, reads
 from probing.ledger import Ledger
-from probing.samples import Arguments, Log, ProbeSettings, Purpose, Sample, Watch, unwatched
+from probing.samples import Arguments, Log, ProbeSettings, Purpose, Sample, Watch
 from protocols.errors import AtcError, ToolError, docs_page
 from protocols.jsontypes import Json, JsonObject
 from protocols.protocol import HttpBinding, PythonBinding, ToolProtocol, spelled
@@ -235,7 +235,7 @@ class Caller:
         log: Log,
         settings: ProbeSettings,
         *,
-        watch: Watch = unwatched,
+        watch: Watch = lambda _: None,
         sleep: Callable[[float], object] = time.sleep,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -301,7 +301,8 @@ class Caller:
             kept = (self.ledger.removable() + adds) * (1 if purpose == "effect" and not adds else _TO_TAKE_AWAY)
             if kept and budget - self._log.sent <= kept:
                 raise NotCalled("the calls that are left are kept for taking away what was made.", scope="tool")
-        if adds and self.ledger.made_by(tool) >= max(self._settings.per_tool // 2, 1):
+        left = sum(one.there and one.tool == tool for one in self.ledger.made())
+        if adds and left >= max(self._settings.per_tool // 2, 1):
             raise NotCalled("more of it would not be taken away again within its calls.", scope="tool")
         if self._log.sent_to(tool) >= self._settings.per_tool:
             raise NotCalled(f"its {self._settings.per_tool} calls are spent.", scope="tool")
@@ -384,7 +385,8 @@ class OutOfTime(BaseException):
 @contextmanager
 def finishing() -> Iterator[None]:
     """Ctrl-C takes effect when the block is done; a second one does so at once. Signals reach the main thread alone."""
-    if not _on_main_thread() or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+    elsewhere = threading.current_thread() is not threading.main_thread()
+    if elsewhere or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
         yield
         return
     pressed: list[int] = []
@@ -406,7 +408,7 @@ def finishing() -> Iterator[None]:
 @contextmanager
 def time_limit(seconds: float) -> Iterator[None]:
     """`OutOfTime` is raised in the block after so many seconds, and each second again until it is left."""
-    if not _on_main_thread() or not hasattr(signal, "setitimer"):
+    if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
         yield
         return
 
@@ -420,7 +422,3 @@ def time_limit(seconds: float) -> Iterator[None]:
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
-
-
-def _on_main_thread() -> bool:
-    return threading.current_thread() is threading.main_thread()

@@ -96,11 +96,6 @@ def kind_of_word(word: str) -> Kind | None:
     return cast("Kind | None", next((kind for kind, words in VERBS.items() if word in words), None))
 
 
-def is_verb(word: str) -> bool:
-    """Whether a word of a name says what a tool does rather than what with."""
-    return kind_of_word(word) is not None
-
-
 def _kind_of_name(protocol: ToolProtocol) -> tuple[Kind, str] | None:
     """What the first verb of a tool's name says, else the first word of its description; `None` where neither does."""
     words = [word for word in _words(protocol.name) if not re.fullmatch(r"api|v\d+|rest", word)]

@@ -17,7 +17,7 @@ from typing import Any
 
 from probing.facts import place_of
 from probing.infer import conforms
-from probing.kinds import UNTOLD, Kind, is_verb, kind_of, reads
+from probing.kinds import UNTOLD, Kind, kind_of, kind_of_word, reads
 from probing.names import parts_of, text_of
 from probing.replies import refusal_in
 from probing.samples import Log, Sample
@@ -140,7 +140,6 @@ class Ledger:
     """All that a probing made, by its log, and the law of what it may send to a tool that writes."""
 
     def __init__(self, protocols: Mapping[str, ToolProtocol], log: Log) -> None:
-        """`last` says of each tool why a call was refused last."""
         self._protocols, self._log = protocols, log
         told = {name: kind_of(protocol) for name, protocol in protocols.items()}
         # What nothing is told of may make something, and is given nothing by which it would change what is there.
@@ -152,7 +151,7 @@ class Ledger:
         self._met: dict[Id, int] = {}
         self._held: dict[str, set[str]] = {}
         self._single: set[str] = set()
-        self.last: dict[str, str] = {}
+        self.last: dict[str, str] = {}  # of each tool why a call was refused last
         self._values: dict[str, str | int] = {}
         self._last = self._count = 0
         self._mark: Mark | None = None
@@ -183,10 +182,6 @@ class Ledger:
     def adds(self, tool: str) -> bool:
         """Whether each call of a tool may make one more record."""
         return tool in self._writes and self.kinds[tool] in ("create", "update")
-
-    def made_by(self, tool: str) -> int:
-        """How many records of a tool's making are there still."""
-        return sum(one.there and tool == one.tool for one in self.made())
 
     def removable(self) -> int:
         """How many records are there still that a tool takes away."""
@@ -476,7 +471,7 @@ def noun_made(protocol: ToolProtocol) -> str:
         fixed = [snake(part) for part in address(protocol.binding) if part and "{" not in part]
         for part in reversed(fixed):
             words = part.split("_")
-            if words := words[is_verb(words[0]) :]:
+            if words := words[kind_of_word(words[0]) is not None :]:
                 return singular("_".join(words))
         return singular(fixed[-1]) if fixed else ""
     return next(iter(nouns_of(protocol)[::-1]), "")
@@ -486,7 +481,7 @@ def nouns_of(protocol: ToolProtocol) -> list[str]:
     """The nouns of a tool's name up to the first preposition, singular."""
     words = snake(protocol.name).split("_")
     end = next((n for n, word in enumerate(words) if word in _PREPOSITIONS and n), len(words))
-    verb = next((n for n, word in enumerate(words[:end]) if is_verb(word)), -1)
+    verb = next((n for n, word in enumerate(words[:end]) if kind_of_word(word)), -1)
     return [singular(word) for n, word in enumerate(words[:end]) if n != verb]
 
 

@@ -50,7 +50,8 @@ def write(folder: Path, probed: Probed, *, keep_values: bool = False) -> Written
     hashes = _known(folder)
     written, kept = [], []
     for name, text in files.items():
-        new, there = _hash(text.encode("utf-8", "backslashreplace")), _hash_of(folder / name)
+        new = _hash(text.encode("utf-8", "backslashreplace"))
+        there = _hash((folder / name).read_bytes()) if (folder / name).is_file() else None
         if there not in (None, new, hashes.get(name)):
             kept.append(name)
             continue
@@ -84,10 +85,6 @@ def _known(folder: Path) -> dict[str, str]:
         return dict(json.loads((folder / _HASHES).read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError):
         return {}
-
-
-def _hash_of(path: Path) -> str | None:
-    return _hash(path.read_bytes()) if path.is_file() else None
 
 
 def _hash(content: bytes) -> str:

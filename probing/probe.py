@@ -19,7 +19,7 @@ from probing.gate import Caller, NotCalled, why_not
 from probing.ledger import Made
 from probing.links import Flows, ObservedLink
 from probing.questions import discover, sharpen
-from probing.samples import Log, ProbeSettings, Watch, unwatched
+from probing.samples import Log, ProbeSettings, Watch
 from probing.session import Session
 from probing.teacher import Teacher
 from probing.writes import Writes
@@ -58,7 +58,7 @@ def probe(
     settings: ProbeSettings | None = None,
     ask: Ask | None = None,
     caller: Caller | None = None,
-    watch: Watch = unwatched,
+    watch: Watch = lambda _: None,
 ) -> Probed:
     """Probe all tools of one source, going on from what the log holds.
 

@@ -5,7 +5,7 @@ A question gives calls that would answer it, as long as the facts leave it open.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from itertools import islice
 
 from probing.facts import ToolFacts
@@ -22,7 +22,6 @@ ATTEMPTS = 6
 """Calls of one tool in one round (the paper's N) that it does not answer."""
 
 Asked = Iterator[tuple[Purpose, Arguments]]
-Question = Callable[[Session, ToolFacts, Sample], Iterable[tuple[Purpose, Arguments]]]
 
 
 def discover(session: Session, tool: str, *, attempts: int = ATTEMPTS) -> None:
@@ -53,7 +52,13 @@ def sharpen(session: Session, tool: str, *, reserve: int = 0) -> None:
     Raises:
         NotCalled: the tool may not be called any more.
     """
-    questions: tuple[Question, ...] = (_without, _wrong, _optional, _other, _nowhere)
+    questions: tuple[Callable[..., Asked], ...] = (
+        _without,
+        _wrong,
+        _optional,
+        _other,
+        _nowhere,
+    )
     if tool not in session.reads:
         harmless = not set(snake(tool).split("_")[:2]) & (SENDS | PAYS | TELLS)  # not where each tells or pays somebody
         questions = (_without, _wrong, _optional) if harmless else (_wrong,)

@@ -124,10 +124,6 @@ Watch = Callable[["Sample | str"], None]
 """Takes each call that came back and was not in the log before, and sentences that the person should know."""
 
 
-def unwatched(_: Sample | str) -> None:
-    """Nobody watches."""
-
-
 def call_key(tool: str, arguments: JsonObject) -> str:
     """The same for two calls of one tool with equal arguments; `1`, `1.0` and `true` differ."""
     return f"{tool} {json.dumps(arguments, sort_keys=True, ensure_ascii=False)}"

@@ -11,7 +11,7 @@ from probing.kinds import reads
 from probing.ledger import records
 from probing.pools import Pools
 from probing.replies import refusal_in, reply_of, template_of
-from probing.samples import MADE_UP, Arguments, Log, Origin, ProbeSettings, Purpose, Sample, Value, Watch, unwatched
+from probing.samples import MADE_UP, Arguments, Log, Origin, ProbeSettings, Purpose, Sample, Value, Watch
 from probing.teacher import Teacher, hints_in
 from probing.values import Fits, candidates, combinations
 from protocols.jsontypes import Json
@@ -35,7 +35,7 @@ class Session:
         caller: Caller,
         settings: ProbeSettings,
         *,
-        watch: Watch = unwatched,
+        watch: Watch = lambda _: None,
         teacher: Teacher | None = None,
     ) -> None:
         self.log, self.caller, self.settings, self.watch = log, caller, settings, watch
