@@ -190,13 +190,14 @@ def _told(session: Session) -> Iterator[dict[str, Any]]:
     """Everything that this probing made, or may have made, and what became of it."""
     ledger = session.ledger
     for one in ledger.made():
+        by = f"with what it stood in, by {one.gone_by}" if one.within else f"by {one.gone_by}"
         yield {
             "tool": one.tool,
             "calls": [call.number for call in one.calls],
             "marks": sorted({one_line(text, limit=_LONGEST) for text in one.marks}),
             "ids": sorted({text for _, text in one.ids | one.given} - one.marks),
             "removed": not one.there,
-            "why": f"removed by {one.gone_by}" if not one.there else _why_left(session, one),
+            "why": f"removed {by}" if not one.there else _why_left(session, one),
         }
     for intent in session.log.intents.values():
         if ledger.restricts(tool := str(intent["tool"])):

@@ -151,6 +151,32 @@ def test_a_write_of_which_no_argument_is_named_gets_the_fields_of_the_records_th
     assert {one["tool"] for one in probed.made} == {"create_comment"}
 
 
+def test_what_stood_in_a_record_is_told_to_be_gone_with_it(tmp_path):
+    albums, photos, fakes = {}, [], Fakes()
+
+    def album(given):
+        number = 7001 + len(albums)
+        albums[number] = {"id": number, "title": need(given, "title")}
+        return albums[number]
+
+    def photo(given):
+        if int(given["album_id"]) not in albums:
+            raise refuse(404, "no such album")
+        photos.append({"id": 90_001 + len(photos), "caption": need(given, "caption")})
+        return photos[-1]
+
+    fakes.add("list_albums", lambda _: list(albums.values()), "/albums")
+    fakes.add("create_album", album, "/albums", "title", method="POST")
+    fakes.add("add_photo", photo, "/albums/{album_id}/photos", "caption", method="POST")
+    fakes.add("delete_album", lambda given: albums.pop(int(given["album_id"])), "/albums/{album_id}", method="DELETE")
+    with Log(tmp_path) as log:
+        made = probe(fakes.toolbox, log, settings=ProbeSettings(requests_per_second=None, allow_writes=True)).made
+    told = {one["tool"]: (one["removed"], one["why"]) for one in made if one["ids"]}
+    assert albums == {}
+    assert told["create_album"] == (True, "removed by delete_album")
+    assert told["add_photo"] == (True, "removed with what it stood in, by delete_album")
+
+
 def test_a_delete_that_only_a_filter_tells_what_is_meant_is_not_called(tmp_path):
     fakes, notes = Fakes(), [{"id": "n1", "text": "mine"}]
 
