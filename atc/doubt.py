@@ -18,6 +18,7 @@ from protocols.toolbox import Toolbox
 from sandbox.trace import Trace
 
 _BRACKETS = re.compile(r"\(((?:[A-Z0-9]{2,6})(?:(?:, | and | or )[A-Z0-9]{2,6})*)\)")
+_NUMBERED = re.compile(r"(?<![\w-])(?=[A-Z]*\d)(?=\d*[A-Z])[A-Z0-9]{4,}(?![\w-])")
 _NOTHING = re.compile(r"^\W*(none|nan|inf|-inf|null|\[\s*\]|\{\s*\}|\(\s*\))\W*$", re.IGNORECASE)
 _ZERO = re.compile(r"^\W*0+(?:\.0+)?\W*$")
 _ALLOWED = re.compile(
@@ -99,8 +100,9 @@ def _raw_record(task: str, answer: str) -> Iterator[str]:
 
 
 def _left_out(task: str, program: Program, trace: Trace) -> Iterator[str]:
-    """Codes that the task gives in brackets, as in "Kennedy (JFK)", and that neither program nor calls hold."""
+    """Codes that the task gives, as in "Kennedy (JFK)" and "N14228", and that neither program nor calls hold."""
     given = [code for group in _BRACKETS.findall(task) for code in re.findall(r"[A-Z0-9]+", group)]
+    given += _NUMBERED.findall(task)
     used = program.source + json.dumps([dict(call.arguments) for call in trace.calls], default=repr)
     unused = [code for code in dict.fromkeys(given) if not re.search(rf"(?<!\w){code}(?!\w)", used)]
     if unused:

@@ -66,6 +66,7 @@ def test_nothing_came_of_a_comparison_with_what_no_result_holds(answer, source, 
         ("7", [{"rows": [1, 2], "total": 9}], {}, "cursor"),
         ("7", [{"rows": [1], "next_cursor": "abc"}], {}, "cursor"),
         ("7", [], {"source": "print(find(q='JFK'), 'LGA')", "task": "From (JFK, LGA and EWR)?"}, "EWR"),
+        ("7", [], {"source": "print(find())", "task": "Who built N14228?"}, "N14228"),
         ("No flights.", [None], {"error": "HTTP 404: none"}, "404"),
     ],
 )
@@ -88,6 +89,7 @@ ROWS = [{"rows": [{"state": "DELAYED", "name": "Kennedy"}]}]
         ("9", [{"rows": [1, 2], "total": 9}], "print(find(q='x')['total'])", ""),  # the tool counted
         ("7", [{"rows": [1], "next_cursor": None, "has_more": False}], "", ""),
         ("7", [], "print(find(q='JFK'))", "From Kennedy (JFK)? Answer in words (not digits), not LHR."),
+        ("7", [], "print(find(q='N14228'))", "Who built N14228, in 2013 or on 2013-07-04, by COVID-19 rules?"),
     ],
 )
 def test_a_plain_answer_is_not_doubted(answer, results, source, task):

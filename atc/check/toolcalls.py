@@ -16,6 +16,9 @@ from protocols.toolbox import Tool
 Passed = list[tuple[ast.AST, str, ast.expr, t.Type]]
 """Arguments by name: where a finding about the name stands, the name, the value's expression and its type."""
 
+_MOST_NAMED = 5
+"""Functions that need an argument of the name that this one lacks; of more, none is named."""
+
 
 def call_tool(core: Core, alias: str, call: ast.Call, *, skip: int = 0, partial: bool = False) -> t.Type:
     """Check one call of a tool and give the type of its result.
@@ -104,9 +107,12 @@ def _report_unknown(core: Core, tool: Tool, place: ast.AST, name: str, free: lis
     lacking = [own for own in free if own in tool.required]
     if near is None and len(lacking) == 1:
         near = lacking[0]
-    then = f" Did you mean {near!r}?" if near else " Leave it out." if tool.arguments else f" Write {alias}()."
+    then = f"Did you mean {near!r}?" if near else "Leave it out." if tool.arguments else f"Write {alias}()."
+    others = [other for other, known in core.tools.items() if name in known.required]
+    if near is None and 0 < len(others) <= _MOST_NAMED:
+        then = f"{then[:-1]}, or use a function that takes it: {listed(others)}."
     takes = listed(tool.arguments) if tool.arguments else "no arguments"
-    message = f"{alias} has no argument {name!r}; it takes {takes}.{then}"
+    message = f"{alias} has no argument {name!r}; it takes {takes}. {then}"
     core.report("unknown-argument", place, message, tool=alias, argument=name, better=near)
 
 
