@@ -70,7 +70,7 @@ class HttpCall:
         request = self._build(arguments)
         schemes, name = self._binding.schemes, self._protocol.name
         secrets = self._shared.secrets(self._binding.credentials, schemes, self._plan.origin, tool=name)
-        answer, note = self._with_retries(request, secrets)
+        answer, note, committed = self._with_retries(request, secrets)
         if isinstance(answer, Answer) and 200 <= answer.status < 300:
             try:
                 found = read(answer, self._protocol.output_schema, mask=self._shared.mask)
@@ -79,7 +79,9 @@ class HttpCall:
                 answer = Lost(problem=str(error), sent=True, status=answer.status)
         # Outside of any handler: an exception from below would stay in the error's context, and its text has URLs.
         hidden = covered(dict(arguments), self._protocol.input_schema, lambda _: MASK)
-        raise self._error(answer, note, self._curl(self._build(hidden), secrets))
+        failure = self._error(answer, note, self._curl(self._build(hidden), secrets))
+        failure.outcome = "unknown" if committed else failure.outcome
+        raise failure
 
     def check(self, arguments: JsonObject) -> None:
         """Raise `ToolError` for arguments that no request can be made of. Nothing is sent."""
@@ -94,18 +96,18 @@ class HttpCall:
             request = replace(request, headers={**request.headers, self._binding.idempotency_header: key})
         return request
 
-    def _with_retries(self, request: HttpRequest, secrets: list[Carried]) -> tuple[Answer | Lost, str]:
-        """The last answer of a call, and why a redirect was not followed."""
+    def _with_retries(self, request: HttpRequest, secrets: list[Carried]) -> tuple[Answer | Lost, str, bool]:
+        """The last answer of a call, why a redirect was not followed, and whether one said that a write was done."""
         settings, deadline, attempt = self._shared.settings, time.monotonic() + self._shared.settings.timeout_seconds, 0
 
         def send(one: HttpRequest) -> Answer | Lost:
             return self._shared.transport.send(dress(one, secrets), self._plan.origin, deadline=deadline)
 
         while True:
-            answer, note = follow(request, send)
+            answer, note, last = follow(request, send)
             wait = self._wait(answer, attempt)
             if wait is None or attempt >= settings.retries or time.monotonic() + wait >= deadline:
-                return answer, note
+                return answer, note, last.method != request.method and not self._reads
             settings.sleep(wait)
             attempt += 1
 
@@ -160,28 +162,30 @@ def _curl_option(secret: Carried) -> str:
 
 def follow(
     request: HttpRequest, send: Callable[[HttpRequest], Answer | Lost], *, upgrade: bool = False
-) -> tuple[Answer | Lost, str]:
-    """The answer after the redirects of a GET or HEAD within the origin, and why the last one was not followed.
+) -> tuple[Answer | Lost, str, HttpRequest]:
+    """The answer after redirects within the origin: of GET and HEAD, and of others only a 303.
 
-    `upgrade` allows https in the place of http.
+    Also why the last redirect was not followed, if it was not, and the request that was answered. `upgrade` allows
+    https in the place of http.
     """
     for _ in range(_MOST_REDIRECTS + 1):
         answer = send(request)
         if isinstance(answer, Lost) or answer.status not in _REDIRECTS or "location" not in answer.headers:
-            return answer, ""
+            return answer, "", request
         home, _ = split_url(request.url)
         try:
             target = urljoin(request.url, answer.headers["location"]).partition("#")[0]
             goal, _ = split_url(target)
         except ValueError:
-            return answer, "the redirect leads to no http(s) address"
+            return answer, "the redirect leads to no http(s) address", request
         upgraded = upgrade and (home.scheme, home.port) == ("http", 80) and goal == Origin("https", home.host, 443)
         if goal != home and not upgraded:
-            return (
-                answer,
-                f"the redirect leads to another origin, {target}; if you trust it, give that address yourself",
-            )
+            note = f"the redirect leads to another origin, {target}; if you trust it, give that address yourself"
+            return answer, note, request
         if request.method not in ("GET", "HEAD"):
-            return answer, f"a {request.method} is not sent on to {target}"
+            if answer.status != 303:
+                return answer, f"a {request.method} is not sent on to {target}", request
+            kept = {k: v for k, v in request.headers.items() if k != "Content-Type"}
+            request = replace(request, method="GET", headers=kept, body=None)
         request = replace(request, url=target)
-    return answer, f"more than {_MOST_REDIRECTS} redirects"
+    return answer, f"more than {_MOST_REDIRECTS} redirects", request

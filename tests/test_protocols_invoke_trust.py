@@ -120,12 +120,22 @@ def test_redirects_end():
         assert len(server.seen) == 6
 
 
-@pytest.mark.parametrize(("status", "outcome"), [(303, "unknown"), (308, "refused")])
-def test_a_write_is_not_redirected(status, outcome):
-    with serving(lambda _: Reply(status, b"", {"Location": "/made/1"})) as server, quick()[0] as calls:
-        error = failure(calls, server.url, "POST")
-        assert (error.status, error.outcome, len(server.seen)) == (status, outcome, 1)
-        assert error.body == f"a POST is not sent on to {server.url}/made/1"
+@pytest.mark.parametrize("end", [200, 404])
+def test_see_other_within_the_origin_is_read_after_a_write(end):
+    def answer(seen):
+        return Reply(303, b"", {"Location": "/made/1"}) if seen.method == "POST" else Reply(end, {"id": 1})
+
+    with serving(answer) as server, invoker(server.netloc) as calls:
+        create = calls.bind(http_tool(server.url, "POST", locations={"x": "body"}, credentials=("k",)))
+        if end == 200:
+            assert create({"x": 1}) == {"id": 1}
+        else:  # the write was done, whatever became of reading its result
+            with pytest.raises(ToolError) as caught:
+                create({"x": 1})
+            assert (caught.value.status, caught.value.outcome) == (404, "unknown")
+        assert (server.last.method, server.last.target, server.last.body) == ("GET", "/made/1", b"")
+        assert "authorization" in server.last.headers
+        assert "content-type" not in server.last.headers
 
 
 def test_neither_netrc_nor_cookies_are_used(tmp_path, monkeypatch):

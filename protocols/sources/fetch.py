@@ -86,7 +86,7 @@ def _download(url: str, homes: set[str]) -> bytes:
         headers = {**DEFAULT_HEADERS, "Accept": _ACCEPTED}
         request = HttpRequest(method="GET", url=url.partition("#")[0], headers=headers)
         with closing(transport):
-            answer, problem = follow(
+            answer, problem, _ = follow(
                 request, lambda one: transport.send(one, split_url(one.url)[0], deadline=deadline), upgrade=True
             )
     except ValueError as error:
