@@ -79,8 +79,9 @@ def mended(source):
             "t = list_trains(city='AMS')['trains'][0]\nprint(get_train(train_id=t[\"train_id\"])[\"wagons\"])",
         ),
         (
-            "t = list_trains(city='AMS')['trains'][0]\nprint(t.get('driver_id'))",
-            "t = list_trains(city='AMS')['trains'][0]\nprint(get_train(train_id=t[\"train_id\"])[\"driver_id\"])",
+            "t = list_trains(city='AMS')['trains'][0]\nprint(t.get('age'))",
+            "t = list_trains(city='AMS')['trains'][0]\n"  # noqa: ISC004 - two lines of one program
+            'print(get_driver(driver_id=get_train(train_id=t["train_id"])["driver_id"])["age"])',
         ),
         (
             "def get_city(*, city):\n    return {'title': 'x'}\nprint(get_city(city='AMS')['title'])",

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from difflib import SequenceMatcher
 
 from atc.edits import Edit, Places, edited
-from atc.mend.lookups import lookup, search_for
+from atc.mend.lookups import argument_lookup, lookup, search_for
 from atc.types import Finding, Program
 from protocols.parsing import parsed
 from protocols.toolbox import Toolbox
@@ -109,10 +109,8 @@ def _other_field(
             case _:
                 continue
         argument = _argument_of(node, tree)
-        if argument in finding.keys:
-            found: str | None = f'{{}}["{argument}"]'
-        else:
-            found = (lookup(argument, finding.keys, tools) if argument else None) or lookup(key, finding.keys, tools)
+        found = argument_lookup(argument, finding.keys, tools) if argument else None
+        found = found or lookup(key, finding.keys, tools)
         text = found.replace("{}", ast.unparse(owner)) if found else ""
         return Edit(place.start(node), place.end(node), text) if text else None
     return None

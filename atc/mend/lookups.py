@@ -7,13 +7,15 @@ model that forgets such a lookup reads the field from the record at hand; schema
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import product
-from typing import Any
+from typing import Any, NamedTuple
 
 from protocols.schema import resolve, types
 from protocols.toolbox import Producers, Tool, Toolbox
 
+_FURTHEST = 2
+"""Lookups in a row; a longer way is more likely chance than meaning."""
 _NAME = re.compile(r"[^\W\d_]{3}")
 """What a person calls a thing has letters in a row; a date or a number is no name to search by."""
 
@@ -44,23 +46,47 @@ def _words_argument(tool: Tool, producers: Producers) -> str | None:
     return required[0] if free and not producers.of(tool, name) else None
 
 
+class _Route(NamedTuple):
+    """A record that calls lead to: the expression that gives it, its keys, and how many arguments the way took."""
+
+    expression: str
+    keys: frozenset[str]
+    arguments: int
+
+
 def lookup(field: str, keys: Iterable[str], tools: Toolbox) -> str | None:
     """The expression that reads `field` for a record with `keys`, with `{}` where the record goes, or None.
 
-    The tool that takes the fewest arguments wins; where two do, neither does. Only tools that read take part. A key
-    fills an argument of its name, or one whose links end in it (`destination` an `airport`).
+    The shortest way wins, then the one that takes the fewest arguments; where two are left, neither does. Only tools
+    that read take part. A key fills an argument of its name, or one whose links end in it (`destination` an `airport`).
     """
-    producers, known = Producers(tools), frozenset(keys)
-    found: list[tuple[int, str]] = []
+    producers = Producers(tools)
+    routes = [_Route("{}", frozenset(keys), 0)]
+    for _ in range(_FURTHEST):
+        routes = [longer for route in routes for longer in _further(route, tools, producers)]
+        if found := [route for route in routes if field in route.keys]:
+            least = min(route.arguments for route in found)
+            fewest = [route for route in found if route.arguments == least]
+            return f'{fewest[0].expression}["{field}"]' if len(fewest) == 1 else None
+    return None
+
+
+def argument_lookup(argument: str, keys: Iterable[str], tools: Toolbox) -> str | None:
+    """As `lookup`, for the value of an argument: the key or the field of its name."""
+    known = frozenset(keys)
+    return f'{{}}["{argument}"]' if argument in known else lookup(argument, known, tools)
+
+
+def _further(route: _Route, tools: Toolbox, producers: Producers) -> Iterator[_Route]:
+    """One lookup further: each reading tool whose required arguments the record's keys fill."""
     for tool in tools.values():
-        required = _required(tool)
-        if tool.protocol.writes or not required or field not in _fields(tool):
+        required, fields = _required(tool), _fields(tool)
+        if tool.protocol.writes or not required or not fields:
             continue
-        for chosen in product(*(_fitting_keys(tool, alias, known, producers) for alias in required)):
-            arguments = ", ".join(f'{alias}={{}}["{key}"]' for alias, key in zip(required, chosen, strict=True))
-            found.append((len(required), f'{tool.alias}({arguments})["{field}"]'))
-    fewest = [expression for number, expression in found if number == min(found)[0]]
-    return fewest[0] if len(fewest) == 1 else None
+        for keys in product(*(_fitting_keys(tool, alias, route.keys, producers) for alias in required)):
+            given = zip(required, keys, strict=True)
+            arguments = ", ".join(f'{alias}={route.expression}["{key}"]' for alias, key in given)
+            yield _Route(f"{tool.alias}({arguments})", fields, route.arguments + len(required))
 
 
 def _fitting_keys(tool: Tool, alias: str, keys: frozenset[str], producers: Producers) -> list[str]:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from atc.edits import Edit, Node, Places, edited
+from atc.edits import with_text
 from atc.types import Program
 from benchmarks.blame.gold import Gold, Seen, Truth, can_be_id
 from protocols.parsing import parse
@@ -22,12 +22,6 @@ _OTHER_WORDS = {
     "name": "title", "title": "name", "total": "count", "date": "day", "season": "year", "year": "season",
     "code": "id", "id": "code", "destination": "dest", "airline": "carrier", "latitude": "lat", "pages": "total_pages",
 }  # fmt: skip
-
-
-def with_text(program: Program, node: Node, text: str) -> Program:
-    """The program with `text` in the place of one node."""
-    place = Places(program.source)
-    return edited(program, [Edit(place.start(node), place.end(node), text)])
 
 
 @dataclass(frozen=True, slots=True)
