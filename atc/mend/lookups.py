@@ -1,23 +1,32 @@
 """Which calls lead from what a program has to what it wants: from a name to an id, from a record to a field it lacks.
 
 A flight of `list_departures` has a `flight_id` but no `status`; `get_flight_status(flight_id=…)["status"]` does. A
-model that forgets such a lookup reads the field from the record at hand; schemas and links say where it is.
+model that forgets such a lookup reads the field from the record at hand, or prints the id; schemas and links say where
+it is.
 """
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import product
 from typing import Any, NamedTuple
 
+from atc.attribute import origins
+from atc.edits import with_text
+from atc.types import Program
+from protocols.parsing import literal, parse
 from protocols.schema import resolve, types
 from protocols.toolbox import Producers, Tool, Toolbox
+from sandbox.trace import Trace
 
 _FURTHEST = 2
 """Lookups in a row; a longer way is more likely chance than meaning."""
 _NAME = re.compile(r"[^\W\d_]{3}")
 """What a person calls a thing has letters in a row; a date or a number is no name to search by."""
+_MOST_VALUES = 20
+"""Of an answer that are looked up."""
 
 
 def search_for(text: str, tool: Tool, argument: str, tools: Toolbox) -> str | None:
@@ -86,7 +95,7 @@ def _further(route: _Route, tools: Toolbox, producers: Producers) -> Iterator[_R
         for keys in product(*(_fitting_keys(tool, alias, route.keys, producers) for alias in required)):
             given = zip(required, keys, strict=True)
             arguments = ", ".join(f'{alias}={route.expression}["{key}"]' for alias, key in given)
-            yield _Route(f"{tool.alias}({arguments})", fields, route.arguments + len(required))
+            yield _Route(f"{tool.alias}({arguments})", frozenset(fields), route.arguments + len(required))
 
 
 def _fitting_keys(tool: Tool, alias: str, keys: frozenset[str], producers: Producers) -> list[str]:
@@ -100,17 +109,94 @@ def _required(tool: Tool) -> list[str]:
     return [alias for alias in tool.arguments if alias in tool.required]
 
 
-def _fields(tool: Tool) -> frozenset[str]:
-    """The fields of a tool's answer as programs get it, where that is one object and its protocol was declared."""
+def _fields(tool: Tool) -> Mapping[str, bool]:
+    """The fields of a tool's answer as programs get it, where that is one object and its protocol was declared.
+
+    By name, and whether it holds neither a list nor an object.
+    """
     root = tool.protocol.output_schema
     if root is None or tool.protocol.evidence.level == "guessed":
-        return frozenset()
+        return {}
     top: Mapping[str, Any] = resolve(root, root)
     if tool.wrapper is not None:
         top = resolve(top["properties"][tool.wrapper], root)
-    return frozenset(top.get("properties", {}) if types(top) == ("object",) else ())
+    fields = top.get("properties", {}) if types(top) == ("object",) else {}
+    return {name: not {"array", "object"} & set(types(resolve(schema, root))) for name, schema in fields.items()}
+
+
+def look_up_answer(task: str, program: Program, trace: Trace, answer: str, tools: Toolbox) -> Program | None:
+    """The program with its one `print` looking up what the task asks for: the airport's name instead of its code.
+
+    The facts say so: the printed value stands in a response at a place whose values a lookup tool takes (a link), and
+    the task names a field of that tool's answer, but not the field that was printed. None where nothing says so.
+    """
+    values, several = _values(answer)
+    if not values:
+        return None
+    words = {_singular(word) for word in re.findall(r"[a-z]+", task.casefold())}
+    common = set.intersection(*(_lookups(value, trace, tools, words) for value in values))
+    calls = (node for node in ast.walk(parse(program.source)) if isinstance(node, ast.Call))
+    prints = [call for call in calls if _prints_one_value(call, program.printing)]
+    if len(common) != 1 or len(prints) != 1:
+        return None
+    alias, argument, field = common.pop()
+    printed = ast.unparse(prints[0].args[0])
+    one = f'{alias}({argument}={{}})["{field}"]'
+    new = f"[{one.format('item')} for item in {printed}]" if several else one.format(printed)
+    return with_text(program, prints[0].args[0], new)
+
+
+def _values(answer: str) -> tuple[list[str], bool]:
+    """The texts in an answer, and whether they were printed as one list. A value a line is printed one by one."""
+    text = answer.strip()
+    try:
+        parsed: Any = literal(text)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        parsed = None
+    several = isinstance(parsed, list | set | tuple)
+    found = parsed if several else [line.strip() for line in text.splitlines() if line.strip()]
+    if len(found) > _MOST_VALUES or not all(isinstance(value, str) for value in found):
+        return [], several
+    return sorted(set(found)), several
+
+
+def _lookups(value: str, trace: Trace, tools: Toolbox, words: set[str]) -> set[tuple[str, str, str]]:
+    """The (tool, argument, field) by which this value, an id, leads to a field that the task names."""
+    found: set[tuple[str, str, str]] = set()
+    for origin in origins(value, trace.calls):
+        path = re.sub(r"\[\d+\]", "[]", origin.path)
+        printed, name = _end(path), tools[origin.tool].protocol.name if origin.tool in tools else origin.tool
+        for tool in tools.values():
+            required = _required(tool)
+            if tool.protocol.writes or len(required) != 1:
+                continue
+            given = (tool.arguments[required[0]], name, path)
+            known = {(link.argument, link.tool, link.path) for link in tool.protocol.links if link.support != "guessed"}
+            if given not in known:
+                continue
+            # "Which airlines" names the things, whose id stands under `airline`; "which tail numbers" names the ids.
+            if _named(printed, words) and (_singular(printed) != required[0] or "_" in printed):
+                return set()
+            plain = [field for field, is_plain in _fields(tool).items() if is_plain and _named(field, words)]
+            found |= {(tool.alias, required[0], field) for field in plain}
+    return found
 
 
 def _end(path: str) -> str:
     """The key that a path ends in."""
     return path.rpartition(".")[2].removesuffix("[]")
+
+
+def _named(field: str, words: set[str]) -> bool:
+    """Whether the task holds every word of a field's name."""
+    parts = [_singular(part) for part in field.casefold().split("_") if part]
+    return bool(parts) and all(part in words for part in parts)
+
+
+def _singular(word: str) -> str:
+    return word[:-1] if word.endswith("s") and len(word) > 3 else word
+
+
+def _prints_one_value(call: ast.Call, printing: str) -> bool:
+    named = isinstance(call.func, ast.Name) and call.func.id == printing
+    return named and len(call.args) == 1 and not isinstance(call.args[0], ast.Starred | ast.JoinedStr)

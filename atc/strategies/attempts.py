@@ -16,6 +16,7 @@ from atc.events import AttemptEnded, ProgramWritten, ToolsNamed
 from atc.grounding import fixed_answer, made_up
 from atc.learned import observed
 from atc.mend import mend
+from atc.mend.lookups import look_up_answer
 from atc.mend.paging import read_every_page, unread_pages
 from atc.strategies.run import Parts, Run
 from atc.typed import held_to
@@ -26,7 +27,7 @@ from sandbox.journal import canonical
 from sandbox.limits import Limits
 from sandbox.trace import ToolCall, Trace
 
-FIRST_PAGE = "first-page-only"
+FIRST_PAGE, ID_PRINTED = "first-page-only", "id-printed"
 MISREAD: frozenset[FaultKind] = frozenset({"misread_result", "drift", "empty_result"})
 """Faults of a program that took a response for another than it was."""
 Call: TypeAlias = tuple[str, int]
@@ -130,7 +131,7 @@ def _mended(run: Run, tools: Toolbox, result: Attempt, *, look: bool) -> Attempt
     result = _shapes(run, tools, result)
     if look:
         return result
-    result = _pages(run, tools, result)
+    result = _names(run, tools, _pages(run, tools, result))
     return result if wrote(result, run.parts) else _doubted(run, tools, result)
 
 
@@ -160,6 +161,15 @@ def _pages(run: Run, tools: Toolbox, result: Attempt) -> Attempt:
             found = Finding(code=FIRST_PAGE, message=f"{unread.tool}: {unread.evidence} was read.", line=1)
             result = _instead(run, tools, result, read_every_page(result.program, unread, tools), found)
     return result
+
+
+def _names(run: Run, tools: Toolbox, result: Attempt) -> Attempt:
+    """Ids in its answer looked up, where the task asks for a field that a lookup gives."""
+    if result.answer is None or result.trace is None:
+        return result
+    program = look_up_answer(run.task, result.program, result.trace, result.answer, run.parts.toolbox)
+    found = Finding(code=ID_PRINTED, message=f"{result.answer[:40]!r} is no more than an id.", line=1)
+    return _instead(run, tools, result, program, found)
 
 
 def _instead(run: Run, tools: Toolbox, result: Attempt, program: Program | None, found: Finding) -> Attempt:
