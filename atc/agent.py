@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property, partial
-from typing import Any, Self, TypedDict, TypeVar, Unpack, overload
+from typing import TYPE_CHECKING, Any, Self, TypedDict, TypeVar, Unpack, overload
 
 from atc import notebook
 from atc.config import Config, public
@@ -21,9 +21,6 @@ from atc.models import choose
 from atc.past import Past, is_unfinished, recorded
 from atc.redaction import Redactor
 from atc.retrieve.base import Retriever
-from atc.retrieve.finder import open_finder, open_index
-from atc.retrieve.index import ToolIndex
-from atc.retrieve.methods import AUTO, read
 from atc.run_record import RunRecord, ignore, traced
 from atc.store import RunStore
 from atc.store.stored import RunEnded, StoredRun, ToolsChanged
@@ -43,6 +40,9 @@ from sandbox.contract import contract
 from sandbox.effects import Effects
 from sandbox.journal import Journal, canonical
 from sandbox.trace import Pins, ToolCall
+
+if TYPE_CHECKING:
+    from atc.retrieve.index import ToolIndex
 
 BeforeWrite = Callable[[str, Tool, JsonObject], None]
 """Takes the run, the tool and its arguments, by original name, before a write; raises `Paused` to stop there."""
@@ -355,6 +355,9 @@ class Agent:
 
         With None, the configured method if it asks no model, else the best that asks none.
         """
+        from atc.retrieve.finder import open_finder
+        from atc.retrieve.methods import AUTO, read
+
         method = self.config.retrieval
         if method == AUTO and ask is not None:
             method = "planned"
@@ -364,12 +367,16 @@ class Agent:
 
     def word_finder(self) -> Retriever:
         """Search over the toolbox by words alone: it is there at once, where an index by meaning takes minutes."""
+        from atc.retrieve.finder import open_finder, open_index
+
         index = open_index(self.toolbox, replace(self.config, index=None, tools=()), method="bm25")
         return open_finder("bm25", index, self.toolbox, ask=NoModel(), threads=1)
 
     @cached_property
     def _index(self) -> ToolIndex:
         """Built when the first search needs it: a toolbox that fits a prompt never does."""
+        from atc.retrieve.finder import open_index
+
         return open_index(self.toolbox, self.config, method=self.config.retrieval)
 
     def _parts(
