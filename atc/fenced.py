@@ -7,8 +7,11 @@ function by one that does nothing; a reply of nothing else is no program.
 from __future__ import annotations
 
 import ast
+import re
 
-from protocols.parsing import parse
+from protocols.parsing import parsed
+
+_BLOCK = re.compile(r"^[ \t]*```[^\n]*\n(.*?)(?:```|\Z)", re.DOTALL | re.MULTILINE)
 
 
 def program_in(reply: str) -> str | None:
@@ -28,26 +31,14 @@ def program_in(reply: str) -> str | None:
 
 
 def _fenced(reply: str) -> list[str]:
-    blocks: list[list[str]] = []
-    inside = False
-    for line in reply.splitlines():
-        if line.lstrip().startswith("```"):
-            inside = not inside
-            if inside:
-                blocks.append([])
-        elif inside:
-            code, closing, _ = line.partition("```")  # a fence glued to the last line, as small models write it
-            blocks[-1].append(code)
-            inside = not closing
-    texts = ["\n".join(lines).strip("\n").rstrip() + "\n" for lines in blocks]
+    """The blocks that hold anything. A fence may close at the end of a line of code, as small models write it."""
+    texts = (block.strip("\n").rstrip() + "\n" for block in _BLOCK.findall(reply))
     return [text for text in texts if text.strip()]
 
 
 def _statements(source: str) -> list[ast.stmt]:
-    try:
-        return parse(source).body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return []
+    tree = parsed(source)
+    return tree.body if tree is not None else []
 
 
 def _without_stubs(source: str) -> str | None:

@@ -121,9 +121,8 @@ def observed(toolbox: Toolbox, calls: Iterable[ToolCall], *, exactly: bool = Fal
     changed: dict[str, Tool] = {}
     for alias, responses in came.items():
         tool = toolbox[alias]
-        if not any(is_news(tool, response) for response in responses):
-            continue
-        if len(json.dumps(responses, default=repr)) > _LARGEST_CHARACTERS:
+        large = len(json.dumps(responses, default=repr)) > _LARGEST_CHARACTERS
+        if large or not any(is_news(tool, response) for response in responses):
             continue
         known = None if exactly else tool.protocol.output_schema
         schema = _as_programs_see_it(tool, structure(infer(responses, known)), exactly=exactly)

@@ -85,12 +85,10 @@ def _read(text: str) -> Json:
     text = text.strip()
     if not text.startswith(("{", "[", "(")) or len(text) > _LONGEST_READ:
         return None
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        pass
-    try:
-        value = literal(text)
-    except (ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
-        return None
-    return list(value) if isinstance(value, tuple) else value
+    for read in (json.loads, literal):
+        try:
+            value = read(text)
+        except (ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
+            continue
+        return list(value) if isinstance(value, tuple) else value
+    return None

@@ -212,7 +212,7 @@ class _Shapes:
                 parts = [self.annotation(s, root, hint=hint, level=level) for s in top[combiner]]
                 return " | ".join(sorted(dict.fromkeys(parts), key=lambda part: part == "None"))
         if "allOf" in top:
-            top = self._merged(top, root, _DEEPEST)
+            top = self._merged(top, root)
         if "enum" in top and len(top["enum"]) <= 12:
             return f"Literal[{', '.join(repr(v) for v in top['enum'])}]"
         if "const" in top:
@@ -220,17 +220,16 @@ class _Shapes:
         names = [self._one(name, top, root, hint=hint, level=level) for name in types(top)]
         return " | ".join(sorted(dict.fromkeys(names), key=lambda part: part == "None")) or "Any"
 
-    def _merged(self, schema: JsonObject, root: JsonObject, depth: int) -> JsonObject:
+    def _merged(self, schema: JsonObject, root: JsonObject) -> JsonObject:
         """`allOf` as one schema: each part narrows the others, whatever their order."""
-        merged: JsonObject = {k: v for k, v in schema.items() if k != "allOf"}
-        for part in schema["allOf"]:
+        merged: JsonObject = {}
+        waiting: list[Any] = [schema]
+        while waiting and self._left > 0:
             self._left -= 1
-            if self._left < 0 or depth == 0:
-                return merged
-            inner = resolve(part, root)
-            inner = self._merged(inner, root, depth - 1) if "allOf" in inner else inner
-            both = narrowed(inner, merged)
-            merged = both if isinstance(both, Mapping) and "allOf" not in both else {**inner, **merged}
+            part = dict(resolve(waiting.pop(), root))
+            waiting += part.pop("allOf", ())
+            both = narrowed(part, merged)
+            merged = both if isinstance(both, Mapping) and "allOf" not in both else {**part, **merged}
         return merged
 
     def _one(self, type_name: str, schema: JsonObject, root: JsonObject, *, hint: str, level: int) -> str:
