@@ -131,7 +131,7 @@ def _mended(run: Run, tools: Toolbox, result: Attempt, *, look: bool) -> Attempt
     result = _shapes(run, tools, result)
     if look:
         return result
-    result = _names(run, tools, _pages(run, tools, result))
+    result = _completed(run, tools, result)
     return result if wrote(result, run.parts) else _doubted(run, tools, result)
 
 
@@ -154,17 +154,12 @@ def _shapes(run: Run, tools: Toolbox, result: Attempt) -> Attempt:
     return mended if mended.answer is not None else result
 
 
-def _pages(run: Run, tools: Toolbox, result: Attempt) -> Attempt:
-    """All pages read, where it answered from the first ones; whatever the first page held stands where it stood."""
+def _completed(run: Run, tools: Toolbox, result: Attempt) -> Attempt:
+    """All pages read, where it answered from the first; ids looked up, where the task asks for what is behind them."""
     if result.answer is not None and result.trace is not None:
         for unread in unread_pages(result.program, result.trace, tools):
             found = Finding(code=FIRST_PAGE, message=f"{unread.tool}: {unread.evidence} was read.", line=1)
             result = _instead(run, tools, result, read_every_page(result.program, unread, tools), found)
-    return result
-
-
-def _names(run: Run, tools: Toolbox, result: Attempt) -> Attempt:
-    """Ids in its answer looked up, where the task asks for a field that a lookup gives."""
     if result.answer is None or result.trace is None:
         return result
     program = look_up_answer(run.task, result.program, result.trace, result.answer, run.parts.toolbox)

@@ -14,7 +14,7 @@ from atc.strategies.chain import Chain
 from atc.strategies.run import Parts
 from atc.strategies.stepwise import Stepwise
 from atc.synthesize import described
-from atc.types import Attempt, Fault, Program, Solution
+from atc.types import Attempt, Program, Solution
 from protocols.toolbox import Toolbox
 
 _MOST_MISREAD = 2
@@ -45,7 +45,11 @@ class _First(Chain):
         if program is not None:
             if found := unseen_writes(program, self.tools):
                 self.why = "{} may be given what {} returns, which nobody has seen".format(*found)
-        elif len(misread := _misreadings(attempts)) >= _MOST_MISREAD and not any(a.answer for a in attempts):
+            return bool(self.why)
+        rounds = [list(group) for _, group in groupby(attempts, key=lambda attempt: attempt.round)]
+        faults = [worth_repairing(tried).fault for tried in rounds]  # those that the model was told of, or would be
+        misread = [fault for fault in faults if fault is not None and fault.kind in MISREAD]
+        if len(misread) >= _MOST_MISREAD and not any(attempt.answer for attempt in attempts):
             blamed = list(dict.fromkeys(fault.tool for fault in misread if fault.tool is not None))
             self.why = f"programs misread what {listed(blamed, most=3) or 'the tools'} gave"
         return bool(self.why)
@@ -60,10 +64,3 @@ def unseen_writes(program: Program, tools: Toolbox) -> tuple[str, str] | None:
         if name in writing and (source := next(unseen, None)):
             return name, source
     return None
-
-
-def _misreadings(attempts: Sequence[Attempt]) -> list[Fault]:
-    """The faults of this kind that the model was told of, or would be: one a round."""
-    rounds = [list(group) for _, group in groupby(attempts, key=lambda attempt: attempt.round)]
-    told = [worth_repairing(tried).fault for tried in rounds]
-    return [fault for fault in told if fault is not None and fault.kind in MISREAD]

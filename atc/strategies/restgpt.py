@@ -89,17 +89,13 @@ class _RestGPT(Acting):
         """What came of a step, in words; None where a person must decide first."""
         if not plan:
             return fill("restgpt_plan_none")
-        background = self._background()
+        background = "\n".join(briefer(self.results, room=self.room // 2)) or "No background"
         call = self._select(plan, background)
         if call.error is not None:
             return f"nothing was called: {call.error.message}"
         if call.tool == "no_call":
             return str(call.arguments["result"])
         return self._execute(call.arguments, background)
-
-    def _background(self) -> str:
-        """What came of the steps so far, the earliest in brief where room is short."""
-        return "\n".join(briefer(self.results, room=self.room // 2)) or "No background"
 
     def _select(self, plan: str, background: str) -> ReadCall:
         """The selector's reply.

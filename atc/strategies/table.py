@@ -33,7 +33,7 @@ _PROGRAMS = ("docs", "repair", "samples", "max_repairs")
 _WITH_OPTIONS = ("anytool",)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Entry:
     """One strategy: `solve` of its module. Its flags are `settings`, and the fields of the module's `Options`."""
 
@@ -57,22 +57,20 @@ class Entry:
         return import_module(f"atc.strategies.{self.name.partition('@')[0]}")
 
 
-_TABLE: tuple[tuple[str, str, Sequence[str]], ...] = (
-    ("auto", "chain, or stepwise where what is known speaks for it", _PROGRAMS),
-    ("chain", "one program, checked, executed, and repaired from facts (ATC)", _PROGRAMS),
-    ("stepwise", "a program that grows, with its output so far in view", _PROGRAMS),
-    ("react", "a thought, one call, what it gave, and again", _CALLS),
-    ("react@3", "the same, begun anew up to three times", _CALLS),
-    ("dfsdt", "the same turns as a depth-first search (ToolLLM)", _CALLS),
-    ("dfsdt@3", "the same, begun anew up to three times", _CALLS),
-    ("codeact", "blocks of Python, one a turn, with their outputs in view", _BLOCKS),
-    ("restgpt", "a planner in words, a selector, a caller and a parser", _CALLS),
-    ("conagents", "grounding, execution and review agents", _CALLS),
-    ("anytool", "agents find tools, a solver tries, and failures wake the agents", _CALLS),
+_ENTRIES = (
+    Entry("auto", "chain, or stepwise where what is known speaks for it", _PROGRAMS),
+    Entry("chain", "one program, checked, executed, and repaired from facts (ATC)", _PROGRAMS),
+    Entry("stepwise", "a program that grows, with its output so far in view", _PROGRAMS),
+    Entry("react", "a thought, one call, what it gave, and again", _CALLS),
+    Entry("react@3", "the same, begun anew up to three times", _CALLS),
+    Entry("dfsdt", "the same turns as a depth-first search (ToolLLM)", _CALLS),
+    Entry("dfsdt@3", "the same, begun anew up to three times", _CALLS),
+    Entry("codeact", "blocks of Python, one a turn, with their outputs in view", _BLOCKS),
+    Entry("restgpt", "a planner in words, a selector, a caller and a parser", _CALLS),
+    Entry("conagents", "grounding, execution and review agents", _CALLS),
+    Entry("anytool", "agents find tools, a solver tries, and failures wake the agents", _CALLS),
 )
-STRATEGIES: Mapping[str, Entry] = {
-    name: Entry(name=name, summary=summary, settings=settings) for name, summary, settings in _TABLE
-}
+STRATEGIES: Mapping[str, Entry] = {entry.name: entry for entry in _ENTRIES}
 """In the order in which they are told."""
 
 
