@@ -205,8 +205,7 @@ class Config:
     """USD that the model of one run may cost, by `model_price`; None: no cap."""
     model_price: (
         Annotated[
-            tuple[Price, Price],
-            BeforeValidator(lambda raw: tuple(raw.split(",")) if isinstance(raw, str) else raw),
+            tuple[Price, Price], BeforeValidator(lambda raw: tuple(raw.split(",")) if isinstance(raw, str) else raw)
         ]
         | None
     ) = None

@@ -109,12 +109,7 @@ class Meter:
             ModelUnavailable: the model gave no reply.
         """
         request = Request(
-            messages=messages,
-            schema=schema,
-            grammar=grammar,
-            temperature=temperature,
-            seed=seed,
-            max_tokens=max_tokens,
+            messages=messages, schema=schema, grammar=grammar, temperature=temperature, seed=seed, max_tokens=max_tokens
         )
         return require(self._replies([request], map, purpose)[0])
 

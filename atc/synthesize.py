@@ -55,12 +55,7 @@ def described(tool: Tool) -> bool:
 
 
 def new_program(
-    messages: Sequence[Message],
-    complete: Complete,
-    *,
-    known: Collection[str],
-    most: int,
-    temperature: float,
+    messages: Sequence[Message], complete: Complete, *, known: Collection[str], most: int, temperature: float
 ) -> Program | None:
     """The program of the first of up to `most` replies to a prompt that is not `known`; else what the last one held.
 

@@ -37,11 +37,7 @@ Id = tuple[str, str]
 """The noun of which it is an id, and its text."""
 _NOTE = "mark"
 _LETTERS = 8
-_PLACED = {
-    "email": "{}@example.com",
-    "hostname": "{}.example.com",
-    "uri": "https://example.com/{}",
-}
+_PLACED = {"email": "{}@example.com", "hostname": "{}.example.com", "uri": "https://example.com/{}"}
 """Where the mark stands in a text of some format."""
 _FIXED = frozenset({"byte", "date", "date-time", "duration", "ipv4", "ipv6", "time"})
 """Formats in which it can stand nowhere."""

@@ -20,18 +20,7 @@ from functools import cached_property
 from itertools import islice
 
 from probing.facts import ArgumentFacts, ToolFacts, says_something
-from probing.names import (
-    EQUAL,
-    NEAR,
-    PAGING,
-    Name,
-    argument_name,
-    distance,
-    distinctive,
-    is_id,
-    scalars,
-    text_of,
-)
+from probing.names import EQUAL, NEAR, PAGING, Name, argument_name, distance, distinctive, is_id, scalars, text_of
 from probing.pools import Place, Pools, said_of
 from probing.samples import Arguments, Value
 from probing.values import Fits

@@ -52,13 +52,7 @@ def sharpen(session: Session, tool: str, *, reserve: int = 0) -> None:
     Raises:
         NotCalled: the tool may not be called any more.
     """
-    questions: tuple[Callable[..., Asked], ...] = (
-        _without,
-        _wrong,
-        _optional,
-        _other,
-        _nowhere,
-    )
+    questions: tuple[Callable[..., Asked], ...] = (_without, _wrong, _optional, _other, _nowhere)
     if tool not in session.reads:
         harmless = not set(snake(tool).split("_")[:2]) & (SENDS | PAYS | TELLS)  # not where each tells or pays somebody
         questions = (_without, _wrong, _optional) if harmless else (_wrong,)

@@ -26,13 +26,7 @@ TOOLS = Toolbox(
 )
 
 
-@pytest.mark.parametrize(
-    "call",
-    [
-        "get_order(order_id='A12X')",
-        "get_flight(number=1234)",
-    ],
-)
+@pytest.mark.parametrize("call", ["get_order(order_id='A12X')", "get_flight(number=1234)"])
 def test_an_id_that_nobody_gave_is_found(call):
     findings = made_up(Program(call), "Where is my order?", TOOLS)
     assert [finding.code for finding in findings] == ["made-up-value"]

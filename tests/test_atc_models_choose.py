@@ -52,10 +52,7 @@ def test_a_gguf_file_is_a_model_of_ones_own():
     assert model.name == "mine.gguf"
 
 
-@pytest.mark.parametrize(
-    ("host", "url"),
-    [("", "http://127.0.0.1:11434"), ("https://o.example/", "https://o.example")],
-)
+@pytest.mark.parametrize(("host", "url"), [("", "http://127.0.0.1:11434"), ("https://o.example/", "https://o.example")])
 def test_ollama_is_where_its_own_variable_says(monkeypatch, host, url):
     monkeypatch.setenv("OLLAMA_HOST", host)
     model = choose("ollama:qwen3:8b")

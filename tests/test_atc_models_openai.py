@@ -93,15 +93,7 @@ def test_a_completion_has_its_text_and_token_counts():
     assert reply.seconds > 0
     assert (server.last.method, server.last.path) == ("POST", "/v1/chat/completions")
     assert server.last.headers["authorization"] == "Bearer sk-secret-123"
-    assert bodies(server) == [
-        {
-            "model": "m",
-            "temperature": 0.7,
-            "seed": 3,
-            "max_tokens": 64,
-            "messages": TURNS,
-        }
-    ]
+    assert bodies(server) == [{"model": "m", "temperature": 0.7, "seed": 3, "max_tokens": 64, "messages": TURNS}]
 
 
 def test_an_endpoint_without_response_format_is_asked_in_words_and_that_is_remembered():

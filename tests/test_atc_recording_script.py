@@ -104,8 +104,7 @@ def test_credentials_come_from_the_configuration(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "text",
-    ['"""\nimport os', "a\rimport os; os.abort()", "a\x0cb\x00c", "# \u2028import os", "\\"],
+    "text", ['"""\nimport os', "a\rimport os; os.abort()", "a\x0cb\x00c", "# \u2028import os", "\\"]
 )
 def test_nothing_that_a_task_or_an_answer_says_is_code(text):
     with serving() as server:

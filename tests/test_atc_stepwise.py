@@ -61,9 +61,7 @@ def told(model, turn=-1):
 
 def test_a_program_grows_to_its_answer_and_makes_no_call_twice(solve, sent):
     solution, model, events = solve(
-        LIST,
-        "note = get_note(id=people['people'][1]['id'])\nprint(note)",
-        "print('ANSWER:', note['extra']['stars'])",
+        LIST, "note = get_note(id=people['people'][1]['id'])\nprint(note)", "print('ANSWER:', note['extra']['stars'])"
     )
     assert (solution.status, solution.answer, solution.repairs, solution.calls) == ("solved", "5", 0, 2)
     assert sent == [("list_people", {}), ("get_note", {"id": "p1"})]

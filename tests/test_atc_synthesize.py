@@ -73,10 +73,7 @@ def test_what_repeats_the_given_functions_is_left_out(reply):
     assert "def find" not in source
 
 
-@pytest.mark.parametrize(
-    "reply",
-    [f"```python\n{STUBS}```", f"```python\nimport json\n{STUBS}"],
-)
+@pytest.mark.parametrize("reply", [f"```python\n{STUBS}```", f"```python\nimport json\n{STUBS}"])
 def test_a_reply_of_nothing_else_is_no_program(reply):
     assert parse(reply) is None
 

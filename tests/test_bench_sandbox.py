@@ -197,12 +197,7 @@ def test_what_does_nothing_of_the_kind_is_contained() -> None:
 
 
 def test_the_zygote_contains_what_the_leaky_one_does_not() -> None:
-    verdicts = judged(
-        ESCAPES[1][0],
-        "x = []\nwhile True: x.append('A' * 10_000_000)",
-        FORK_AND_STAY,
-        backend="zygote",
-    )
+    verdicts = judged(ESCAPES[1][0], "x = []\nwhile True: x.append('A' * 10_000_000)", FORK_AND_STAY, backend="zygote")
     assert [(verdict["verdict"], verdict["reason"]) for verdict in verdicts] == [("contained", "")] * 3
     assert verdicts[1]["failure"] == "limit memory_bytes"
 

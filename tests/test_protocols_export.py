@@ -7,11 +7,7 @@ from protocols.protocol import Annotations, ErrorOutcome, Example, HttpBinding, 
 from protocols.schema import validator
 from protocols.sources.openapi import read_openapi
 
-NODE = {
-    "type": "object",
-    "title": "Node",
-    "properties": {"next": {"$ref": "#/$defs/Node"}, "n": {"type": "integer"}},
-}
+NODE = {"type": "object", "title": "Node", "properties": {"next": {"$ref": "#/$defs/Node"}, "n": {"type": "integer"}}}
 NODES = {"type": "array", "items": {"$ref": "#/$defs/Node"}, "$defs": {"Node": NODE}}
 
 

@@ -133,13 +133,7 @@ def test_a_list_of_the_thing_itself_comes_before_what_refers_to_it():
     assert found == ["z_films", "a_ratings", "b_watched"]
 
 
-@pytest.mark.parametrize(
-    ("path", "listed"),
-    [
-        ("/airports/search", "results"),
-        ("/v2/airports/search", "data"),
-    ],
-)
+@pytest.mark.parametrize(("path", "listed"), [("/airports/search", "results"), ("/v2/airports/search", "data")])
 def test_what_picks_from_a_collection_is_no_noun(path, listed):
     picked = tool("pick", path, rows(listed, id=NUMBER))
     one = tool("get_airport", "/airports/{id}", id=NUMBER)

@@ -152,11 +152,7 @@ NAMED = {"type": "object", "properties": {"name": {"type": "string"}, "tag": {"t
 
 @pytest.mark.parametrize(
     ("media", "place"),
-    [
-        ("application/json", "body"),
-        ("application/x-www-form-urlencoded", "form"),
-        ("multipart/form-data", "form"),
-    ],
+    [("application/json", "body"), ("application/x-www-form-urlencoded", "form"), ("multipart/form-data", "form")],
 )
 def test_an_object_body_becomes_arguments(media, place):
     protocol = only(body(NAMED, media=media, required=True), method="post")

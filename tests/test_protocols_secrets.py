@@ -6,14 +6,7 @@ import time
 
 import pytest
 
-from protocols.secrets import (
-    PLACEHOLDER,
-    conceals_nothing,
-    covered,
-    in_literal,
-    kind_of,
-    placeholder,
-)
+from protocols.secrets import PLACEHOLDER, conceals_nothing, covered, in_literal, kind_of, placeholder
 
 RANDOM = "AIzaSyD9tSrke72PouQMnMX7eZSW0jk"
 SECRETS = """
@@ -97,10 +90,7 @@ def test_what_is_declared_to_be_none_is_none():
     assert hidden(value, schema) == {"token": "abc", "box": {"size": 3, "code": "***"}}
     assert hidden(
         {"tokens": [RANDOM], "inner": {"token": "abc"}}, {"properties": {"tokens": {"x-atc-secret": False}}}
-    ) == {
-        "tokens": [RANDOM],
-        "inner": {"token": "***"},
-    }
+    ) == {"tokens": [RANDOM], "inner": {"token": "***"}}
 
 
 def test_listed_values_are_no_secrets():

@@ -10,13 +10,7 @@ from atc.retrieve.blend import Blend, Signals, discriminant
 from atc.retrieve.document import ToolDocument, json_text
 from atc.retrieve.index import ToolIndex
 from atc.retrieve.lexical import Lexical
-from atc.retrieve.reinvoke import (
-    ReInvoke,
-    d2q,
-    expanded_dense,
-    expanded_lexical,
-    extract,
-)
+from atc.retrieve.reinvoke import ReInvoke, d2q, expanded_dense, expanded_lexical, extract
 from atc.retrieve.store import Store
 from tests.retrieve_index_lab import Words, zoo
 

@@ -52,10 +52,7 @@ def hinted(sandbox, source):
     [
         ('for row in get_rows():\n    print("é", row["score"] + 1)', {("row", 0, ("rows", 5))}),
         ('print(max(get_rows(), key=lambda r: r["score"]))', {("r", 0, ("rows", 5))}),
-        (
-            'rows = get_rows()\nprint(sum(r["score"] for r in rows))',
-            {("rows", 0, ("rows",)), ("r", 0, ("rows", 5))},
-        ),
+        ('rows = get_rows()\nprint(sum(r["score"] for r in rows))', {("rows", 0, ("rows",)), ("r", 0, ("rows", 5))}),
         (
             'held = {r["id"]: [r] for r in get_rows(page=2)}\nprint(held["r2-3"][0]["who"]["x"])',
             {('held["r2-3"][0]', 0, ("rows", 3)), ('held["r2-3"][0]["who"]', 0, ("rows", 3, "who"))},

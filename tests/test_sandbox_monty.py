@@ -42,10 +42,7 @@ def test_conforms(sandbox, check):
 
 @pytest.mark.parametrize(
     ("source", "kind", "type_"),
-    [
-        ("[0] * 10**9", "limit", "memory_bytes"),
-        ("open('/etc/passwd').read()", "exception", "PermissionError"),
-    ],
+    [("[0] * 10**9", "limit", "memory_bytes"), ("open('/etc/passwd').read()", "exception", "PermissionError")],
 )
 def test_ends_a_program(sandbox, source, kind, type_):
     failure = run(sandbox, source).failure

@@ -66,15 +66,7 @@ def test_a_refusal_names_its_line_and_what_is_refused():
 
 
 @pytest.mark.parametrize(
-    "source",
-    [
-        "\0",
-        "\ud800",
-        "(" * 10_000,
-        "x" + "+1" * 100_000,
-        "'\\N{no such name}'",
-        "\ufeffx = 1",
-    ],
+    "source", ["\0", "\ud800", "(" * 10_000, "x" + "+1" * 100_000, "'\\N{no such name}'", "\ufeffx = 1"]
 )
 def test_what_is_no_python_is_not_its_affair(source):
     assert review(source) == ()

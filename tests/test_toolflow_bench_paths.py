@@ -4,15 +4,7 @@ from typing import Any
 
 import pytest
 
-from toolflow_bench.paths import (
-    correct_path,
-    issued,
-    orphaned_writes,
-    path_rate,
-    precision,
-    repeated_writes,
-    sent,
-)
+from toolflow_bench.paths import correct_path, issued, orphaned_writes, path_rate, precision, repeated_writes, sent
 
 
 def call(

@@ -31,11 +31,7 @@ class World:
     """
 
     def __init__(
-        self,
-        names: Sequence[str] = NAMES,
-        *,
-        folder: Path | None = None,
-        announce: Callable[[str], None] | None = None,
+        self, names: Sequence[str] = NAMES, *, folder: Path | None = None, announce: Callable[[str], None] | None = None
     ) -> None:
         self.services: dict[str, Served] = {}
         self.owners: dict[str, str] = {}

@@ -12,16 +12,7 @@ from xml.etree import ElementTree
 import click
 
 from atc.cli.options import FILE, force_option, json_option, output_option
-from atc.cli.output import (
-    has_person,
-    json_text,
-    print_json,
-    print_or_say,
-    print_text,
-    read_text,
-    require_new,
-    say,
-)
+from atc.cli.output import has_person, json_text, print_json, print_or_say, print_text, read_text, require_new, say
 from atc.cli.settings import load_config
 from atc.cli.wiring import open_store, saved_folder
 from atc.recording.document import parse, to_document

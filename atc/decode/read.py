@@ -24,13 +24,7 @@ from protocols.words import alike
 from sandbox.contract import BadArguments, all_types, contract
 
 ErrorClass = Literal[
-    "no-call",
-    "unknown-tool",
-    "malformed",
-    "missing-argument",
-    "unknown-argument",
-    "wrong-count",
-    "wrong-type",
+    "no-call", "unknown-tool", "malformed", "missing-argument", "unknown-argument", "wrong-count", "wrong-type"
 ]
 """*wrong-type*: a value that its schema does not allow."""
 

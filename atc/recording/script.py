@@ -41,8 +41,7 @@ def to_script(recording: Recording, *, modules: Mapping[str, str]) -> str:
             if isinstance(tool.protocol.binding, ProgramBinding):
                 why = "is a saved program"
             raise InvalidRecording(
-                where,
-                f"the tool {tool.alias!r} {why}, so a script cannot call it; replay it from a run file instead.",
+                where, f"the tool {tool.alias!r} {why}, so a script cannot call it; replay it from a run file instead."
             )
     future, program = _program(recording)
     by_value = _answers_by_value(recording)

@@ -55,11 +55,7 @@ def worth_repairing(attempts: Sequence[Attempt]) -> Attempt:
     """
     return max(
         attempts,
-        key=lambda a: (
-            a.answer is not None,
-            a.trace is not None,
-            len(a.trace.calls) if a.trace else -len(a.findings),
-        ),
+        key=lambda a: (a.answer is not None, a.trace is not None, len(a.trace.calls) if a.trace else -len(a.findings)),
     )
 
 

@@ -179,13 +179,7 @@ class Gateway:
         found = certain_findings(program, self._agent.toolbox)
         return {"ok": not found, "findings": [_finding(finding, program) for finding in found]}
 
-    def run(
-        self,
-        source: str,
-        continues: str | None = None,
-        *,
-        asked: Asked = Asked(),
-    ) -> dict[str, Json]:
+    def run(self, source: str, continues: str | None = None, *, asked: Asked = Asked()) -> dict[str, Json]:
         """Check and run a program; with `continues`, no call that the run of this handle completed is made again."""
         program = _readable(source)
         run = None if continues is None else self._run_of(continues)

@@ -84,19 +84,9 @@ TOOLS = (
         ["source"],
         _ACTS,
     ),
+    _tool("check_program", "Check a program without running it.", {"source": _STRING}, ["source"], _READS),
     _tool(
-        "check_program",
-        "Check a program without running it.",
-        {"source": _STRING},
-        ["source"],
-        _READS,
-    ),
-    _tool(
-        "resume_run",
-        "Go on with a paused run after a person has allowed its write.",
-        {"run": _STRING},
-        ["run"],
-        _ACTS,
+        "resume_run", "Go on with a paused run after a person has allowed its write.", {"run": _STRING}, ["run"], _ACTS
     ),
 )
 
@@ -114,9 +104,7 @@ _CONSENT = {
 }
 _CONSENT_TO_VALUES = {
     "type": "object",
-    "properties": {
-        "allow": {"type": "string", "title": "Send it?", "enum": ["no", "this call"], "default": "no"},
-    },
+    "properties": {"allow": {"type": "string", "title": "Send it?", "enum": ["no", "this call"], "default": "no"}},
     "required": ["allow"],
 }
 

@@ -85,13 +85,7 @@ def well_formed(number: int, turn: str) -> bool:
 
 
 def reward(
-    conversation: Sequence[Message],
-    *,
-    task: str,
-    gold: Collection[str],
-    plan: str,
-    base: Retriever,
-    embedder: Embedder,
+    conversation: Sequence[Message], *, task: str, gold: Collection[str], plan: str, base: Retriever, embedder: Embedder
 ) -> dict[str, float]:
     """The parts of a rollout's reward before the weights, and the weighted `total`.
 

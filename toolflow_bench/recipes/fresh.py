@@ -47,11 +47,7 @@ def fresh_tasks(count: int, *, seed: int, folder: Path | None = None) -> Iterato
     untrue = tuple(sql.pop("x-untrue"))
     recipes = {f"{name}/{one.id}": one for name in FOLDERS for one in recipes_of(name) if f"{name}/{one.id}" in sql}
     known, made = {task.question for task in load_tasks()}, list[Task]()
-    with (
-        World(folder=folder) as world,
-        closing(Data(folder=folder)) as data,
-        closing(open_sandbox()) as sandbox,
-    ):
+    with World(folder=folder) as world, closing(Data(folder=folder)) as data, closing(open_sandbox()) as sandbox:
         rows = {name: data.rows(query) for name, query in sorted(sql.items())}
         numbers = dict.fromkeys(recipes, 0)
         while len(made) < count:

@@ -30,10 +30,7 @@ def document(
         "info": dict(info),
         "servers": [{"url": server}],
         "paths": paths,
-        "components": {
-            "schemas": {**schemas, "Problem": _COMMON["problem"]},
-            "responses": _COMMON["responses"],
-        },
+        "components": {"schemas": {**schemas, "Problem": _COMMON["problem"]}, "responses": _COMMON["responses"]},
     }
 
 
