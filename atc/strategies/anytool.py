@@ -124,8 +124,7 @@ class _AnyTool(Acting):
         turns = Turns(opening, self.room, list(self.turns))
         solver = dfsdt.search if self.options.solver == "dfsdt" else react.chain_of_turns
         limit = solver(turns, offer, self, most=self.options.turns)
-        last = turns.last
-        self.turns = [turn for turn in turns.taken if turn.end is None]
+        last, self.turns = turns.last, [turn for turn in turns.taken if turn.end is None]
         if last.answer is not None:
             return self._judged(last.answer)
         if limit is not None:
@@ -143,9 +142,8 @@ class _AnyTool(Acting):
             said = attempt.fault.message if attempt.fault is not None else "The answer is empty."
             return None if self.paused else _Failed(clipped(said, _LONGEST_REASON))
         self.best = (attempt, self.standing)
-        calls, temperature = told(attempt.trace.calls, self.parts.toolbox), self.parts.config.temperature
-        ask = self.meter.asker("judge")
-        word, why = judged(ask, self.task, attempt.answer, calls=calls, temperature=temperature)
+        calls, warmth = told(attempt.trace.calls, self.parts.toolbox), self.parts.config.temperature
+        word, why = judged(self.meter.asker("judge"), self.task, attempt.answer, calls=calls, temperature=warmth)
         if word != "Unsolved":  # of an unsure one there is nothing to mend it by
             self.answer = attempt.answer
             return None

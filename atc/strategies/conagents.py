@@ -79,20 +79,15 @@ class _Team(Acting):
         self.rounds = 0
 
     def act(self) -> None:
-        """The steps."""
+        """Step by step, from its instruction to what was observed. Of what was sent back only its own prompts tell."""
         for _ in range(MOST_STEPS):
-            outcome = self._step()
+            self.rounds = MOST_ROUNDS
+            said, outcome = self._accepted("grounding", self.turns.messages(), self.guiding, self._guided)
+            self.turns.taken.append(Turn(said=said, told=fill("conagents_result", result=outcome.told)))
             if outcome.paused or outcome.answer is not None:
                 self.answer = outcome.answer
                 return
         self.limit = f"{MOST_STEPS} steps"
-
-    def _step(self) -> _Outcome:
-        """One step, from its instruction to what was observed. Of what was sent back only this step's prompts tell."""
-        self.rounds = MOST_ROUNDS
-        said, outcome = self._accepted("grounding", self.turns.messages(), self.guiding, self._guided)
-        self.turns.taken.append(Turn(said=said, told=fill("conagents_result", result=outcome.told)))
-        return outcome
 
     def _accepted(
         self, agent: Agent, messages: list[Message], tools: Toolbox, act: Callable[[ReadCall], _Outcome]

@@ -69,7 +69,8 @@ class _RestGPT(Acting):
     def act(self) -> None:
         """Step after step."""
         for step in range(1, MOST_STEPS + 1):
-            plan, answer = self._plan(step)
+            messages = self.planning.messages(fill("restgpt_plan_next", step=str(step)) if step > 1 else "")
+            plan, answer = read_plan(self.replied(messages, "plan", _PLAN_TOKENS))
             if answer is not None:
                 self.answer = self.give(answer).answer
                 return
@@ -77,13 +78,9 @@ class _RestGPT(Acting):
             if done is None:
                 return
             self.results.append(done)
-            told = fill("restgpt_plan_result", result=done)
-            self.planning.taken.append(Turn(said=f"Plan step {step}: {plan}", told=told))
+            said = f"Plan step {step}: {plan}"
+            self.planning.taken.append(Turn(said=said, told=fill("restgpt_plan_result", result=done)))
         self.limit = f"{MOST_STEPS} steps"
-
-    def _plan(self, step: int) -> tuple[str, str | None]:
-        messages = self.planning.messages(fill("restgpt_plan_next", step=str(step)) if step > 1 else "")
-        return read_plan(self.replied(messages, "plan", _PLAN_TOKENS))
 
     def _fulfilled(self, plan: str) -> str | None:
         """What came of a step, in words; None where a person must decide first."""
