@@ -3,7 +3,13 @@
 import base64
 import hashlib
 import json
+import os
+import re
+import subprocess
+import sys
 import threading
+from contextlib import contextmanager
+from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 from urllib.request import urlopen
 
@@ -14,7 +20,7 @@ pytest.importorskip("uvicorn")
 from protocols.errors import CredentialMissing, ToolError
 from protocols.invoke import Credential, Invoker, InvokeSettings
 from protocols.sources import load_tools
-from tests.loopback import Reply, serving
+from tests.loopback import Reply, closed_port, serving
 from toolflow_bench.services.serve import serve
 
 
@@ -104,6 +110,62 @@ def test_a_document_that_declares_none_and_fixed_headers(httpbin, tmp_path):
     assert (seen["headers"]["X-Key"], seen["headers"]["X-Version"]) == ("token k1", "7")
     login = Credential(value="ada:right", hosts=(host,), prefix="Basic ")
     assert tools_of(tmp_path, told, credentials={"any": login})["login"].call({})["authenticated"]
+
+
+@contextmanager
+def started(*command, **environment):
+    """The address that a server says it listens at."""
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env={**os.environ, **environment}
+    )
+    try:
+        said = (re.search(r"http://127\.0\.0\.1:\d+", line) for line in process.stdout)
+        yield next(found[0] for found in said if found)
+    finally:
+        process.terminate()
+        process.communicate()
+
+
+def with_and_without(source, name, arguments, key, url):
+    """What a tool gives with the credential, and how it fails without it."""
+    answers = []
+    for credentials in ({"key": Credential(hosts=(url.removeprefix("http://"),), **key)}, {}):
+        tools = load_tools(f"{source}@{url}", invoker=Invoker(InvokeSettings(credentials=credentials)))
+        try:
+            answers.append(tools[name].call(arguments))
+        except ToolError as error:
+            answers.append(error.status or type(error))
+    return answers
+
+
+def test_jupyter_server_whose_document_declares_nothing(tmp_path):
+    jupyter = pytest.importorskip("jupyter_server")
+    (tmp_path / "note.txt").write_text("hello")
+    options = ["--IdentityProvider.token=t0ken", "--no-browser", "--allow-root", "--port=0", "--ServerApp.ip=127.0.0.1"]
+    command = [sys.executable, "-m", "jupyter_server", *options, f"--ServerApp.root_dir={tmp_path}"]
+    key = {"value": "t0ken", "place": "header", "name": "Authorization", "prefix": "token "}
+    with started(*command, HOME=str(tmp_path), JUPYTER_RUNTIME_DIR=str(tmp_path / "run")) as url:
+        source = Path(jupyter.__file__).parent / "services/api/api.yaml"
+        read, failed = with_and_without(source, "get_api_contents_by_path", {"path": "note.txt"}, key, url)
+    assert (read["content"], failed) == ("hello", 403)
+
+
+PRISM = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "atc-prism/node_modules/.bin/prism"
+
+
+@pytest.mark.skipif(not PRISM.exists(), reason="there is no Prism; .ci/prism installs it where npm is")
+def test_a_pet_store_on_prism_which_holds_requests_to_the_document(tmp_path):
+    told = document("http://127.0.0.1", {"key": SCHEMES["header"]}, ("get_pet", "/pet/{pet_id}", [{"key": []}]))
+    pet = {"type": "object", "properties": {"name": {"type": "string", "examples": ["Rex"]}}, "required": ["name"]}
+    told["paths"]["/pet/{pet_id}"]["get"] |= {
+        "parameters": [{"name": "pet_id", "in": "path", "required": True, "schema": {"type": "integer"}}],
+        "responses": {"200": {"description": "It.", "content": {"application/json": {"schema": pet}}}},
+    }
+    file = tmp_path / "pets.json"
+    file.write_text(json.dumps(told))
+    with started(str(PRISM), "mock", "-h", "127.0.0.1", "-p", str(closed_port()), str(file)) as url:
+        read, failed = with_and_without(file, "get_pet", {"pet_id": 3}, {"value": "h1"}, url)
+    assert (read, failed) == ({"name": "Rex"}, CredentialMissing)
 
 
 @pytest.fixture(scope="module")
