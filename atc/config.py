@@ -64,22 +64,37 @@ def _without_secret(value: str) -> str:
     return value if value.startswith(("env:", "file:")) else "***"
 
 
-Text = Annotated[str, Field(pattern=r"\S")]
+def _of_form(pattern: str, told: str) -> AfterValidator:
+    """Texts in which `pattern` is found; `told` says so to whoever gives another."""
+
+    def held(text: str) -> str:
+        if re.search(pattern, text) is None:
+            raise PydanticCustomError("setting", "must be {told}", {"told": told})
+        return text
+
+    return AfterValidator(held)
+
+
+Text = Annotated[str, _of_form(r"\S", "a text that is not empty")]
 Names = Annotated[tuple[Text, ...], BeforeValidator(lambda raw: (raw,) if isinstance(raw, str) else raw)]
 AtLeastOne = Annotated[int, Field(ge=1)]
 NotNegative = Annotated[int, Field(ge=0)]
 Price = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 AboveZero = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Folder = Annotated[Path, AfterValidator(lambda path: path.expanduser().absolute())]
-Address = Annotated[str, Field(pattern=r"^postgres(ql)?://"), PlainSerializer(without_password)]
-Backend = Annotated[str, Field(pattern=f"^({'|'.join((AUTO, *NAMES))})$")]
+Address = Annotated[
+    str,
+    _of_form("^postgres(ql)?://", "an address such as postgresql://USER@HOST/NAME"),
+    PlainSerializer(without_password),
+]
+Backend = Annotated[str, _of_form(f"^({'|'.join((AUTO, *NAMES))})$", f"one of {AUTO}, {', '.join(NAMES)}")]
 
 
 @pydantic.dataclasses.dataclass(frozen=True, slots=True, kw_only=True, config=_CLOSED)
 class CredentialEntry:
     """A secret that tools may name, and the only hosts it is sent to. How it is sent, their document says."""
 
-    value: str = Field("", pattern=r"^[^\n]*$", repr=False)
+    value: Annotated[str, _of_form(r"^[^\n]*\Z", "one line of text")] = Field("", repr=False)
     """`env:NAME`, `file:PATH` (its first line) or the secret itself: a key, a token, `user:password`."""
     hosts: tuple[Annotated[str, AfterValidator(_host)], ...] = Field(min_length=1)
     """`api.example.org` or `localhost:8080`; the secret goes nowhere else."""
@@ -225,7 +240,7 @@ class Config:
     where the endpoint cannot. Programs are written freely."""
     docs: Literal["full", "requests", "names"] = "full"
     """What a prompt tells of tools: a stub each, stubs that do not say what responses hold, or names alone."""
-    workers: Annotated[str, Field(pattern=r"^ray(:\S+)?$")] | None = None
+    workers: Annotated[str, _of_form(r"^ray(:\S+)?$", "'ray' or 'ray:ADDRESS'")] | None = None
     """Where benchmarks, indexes and probing are worked on: `ray:HOST:PORT` is a Ray cluster, `ray` the one that
     RAY_ADDRESS names, else one of this machine alone; None: this process."""
     learn: bool = True

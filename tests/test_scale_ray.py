@@ -230,7 +230,7 @@ def test_probing_goes_on_after_a_kill_and_keeps_a_hosts_rate_over_its_sources(at
     [
         ("ray:127.0.0.1:1", 3, "no Ray cluster answers"),
         ("ray:ray://x:1", 3, "give HOST:PORT"),
-        ("slurm", 2, "must match pattern '^ray"),
+        ("slurm", 2, "must be 'ray' or 'ray:ADDRESS'"),
     ],
 )
 def test_a_cluster_that_is_not_there_is_a_sentence(atc_, workers: str, code: int, told: str) -> None:
