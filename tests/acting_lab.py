@@ -10,8 +10,8 @@ from unittest.mock import patch
 
 from atc.agent import Agent
 from atc.config import Config
+from atc.events import Event, ModelAsked
 from atc.models.scripted import ScriptedModel
-from atc.store import Store
 from atc.strategies.run import Strategy
 from protocols.errors import ToolError
 from protocols.toolbox import Toolbox
@@ -76,10 +76,6 @@ class Solver(Agent):
         with patch("atc.agent.strategy", lambda _: self._way):
             return super().run(*args, **given)
 
-    def resume(self, *args: Any, **given: Any):
-        with patch("atc.agent.strategy", lambda _: self._way):
-            return super().resume(*args, **given)
-
 
 @dataclass
 class Lab:
@@ -88,17 +84,17 @@ class Lab:
     world: World
     sandbox: Sandbox
 
-    def __call__(self, solve: Strategy, *replies: Any, task: str = "Do it.", store: Store | None = None, **settings):
-        model = ScriptedModel(*replies)
-        return self._agent(solve, model, store, settings).run(task), model
+    def __call__(self, solve: Strategy, *replies: Any, **settings):
+        model, config = ScriptedModel(*replies), Config(**{"decoding": "off", **settings})
+        return Solver(solve, self.world.toolbox, model=model, sandbox=self.sandbox, config=config).run("Do it."), model
 
-    def resume(self, solve: Strategy, store: Store, *replies: Any, **settings):
-        model = ScriptedModel(*replies)
-        return self._agent(solve, model, store, settings).resume("last"), model
 
-    def _agent(self, solve, model, store, settings):
-        config = Config(**{"decoding": "off", **settings})
-        return Solver(solve, self.world.toolbox, model=model, sandbox=self.sandbox, config=config, store=store)
+def heard(strategy: str, tools: Toolbox, model: ScriptedModel, sandbox: Sandbox, task: str, **settings: Any):
+    """What a run comes to, its model, and for what it was asked each time."""
+    events: list[Event] = []
+    agent = Agent(tools, model=model, sandbox=sandbox, config=Config(strategy=strategy, **settings))
+    solution = agent.run(task, observer=events.append)
+    return solution, model, [event.purpose for event in events if isinstance(event, ModelAsked)]
 
 
 def told(model: ScriptedModel, turn: int = -1) -> str:

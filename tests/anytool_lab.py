@@ -6,7 +6,6 @@ order. A tool agent searches one collection here: travel has a category agent, f
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
@@ -18,6 +17,7 @@ from protocols.errors import ToolError
 from protocols.toolbox import Tool, Toolbox
 from tests import tool_lab
 from tests.acting_lab import Solver
+from tests.acting_lab import turn as act
 from tests.hierarchy_lab import FINISH, Cast, Line, call, verdict
 
 TASK = "How do I get to Oslo?"
@@ -49,14 +49,6 @@ def box(sent: list[tuple[str, Any]]) -> Toolbox:
     )
 
 
-def act(tool: str, **arguments: Any) -> str:
-    return f"Thought: on we go\nAction: {tool}\nAction Input: {json.dumps(arguments)}"
-
-
-def finish(answer: str) -> str:
-    return act("finish", answer=answer)
-
-
 def give_up(reason: str, *functions: str) -> str:
     return act("give_up", reason=reason, functions=list(functions))
 
@@ -81,11 +73,11 @@ def cast(**scripts: Sequence[Line]) -> Cast:
     return Cast(usual | {globals()[name.upper()]: lines for name, lines in scripts.items()})
 
 
-def lab(model: Any, sandbox: Any, sent: list[tuple[str, Any]], *, store: Any = None, **given: Any):
+def lab(model: Any, sandbox: Any, sent: list[tuple[str, Any]], **given: Any):
     """An agent that solves by AnyTool; `given` are settings of the configuration or options of AnyTool."""
     names = set(Options.__dataclass_fields__)
     options = {key: value for key, value in given.items() if key in names}
     settings = {key: value for key, value in given.items() if key not in names}
     config = Config(**{"strategy": "anytool", "decoding": "off", **settings})
     way = partial(anytool.solve, options=Options(**{"tools_per_agent": 1, **options}))
-    return Solver(way, box(sent), model=model, sandbox=sandbox, config=config, store=store)
+    return Solver(way, box(sent), model=model, sandbox=sandbox, config=config)

@@ -77,5 +77,5 @@ SPORTS = {f"club{i}": 2 for i in range(8)}
 WORLD = box(sports=SPORTS, weather={"storm": 3, "sun": 2}, food={f"dish{i}": 1 for i in range(7)})
 
 META, CHECK = "You guide a search", "Judge whether"
-SPORTS_AGENT, FOOD_AGENT = "category sports", "category food"
+SPORTS_AGENT = "category sports"
 WEATHER_TOOLS = "storm (weather)"

@@ -21,14 +21,10 @@ from protocols.ask import Ask, Completion, Message, Powers
 from protocols.errors import ModelUnavailable, ToolError
 from protocols.toolbox import Tool, Toolbox
 from sandbox.base import Sandbox
-from tests.tool_lab import TEXT, tool
+from tests.tool_lab import TEXT, fenced, record, tool
 
 TASK = "What does the note of p0 say?"
 SEARCH = "What is to be searched for"
-
-
-def _object(**properties: Any) -> dict[str, Any]:
-    return {"type": "object", "properties": properties, "required": list(properties)}
 
 
 @dataclass
@@ -43,7 +39,7 @@ class World:
 
     @property
     def toolbox(self) -> Toolbox:
-        text, person = _object(text=TEXT), {"person": TEXT}
+        text, person = record(text=TEXT), {"person": TEXT}
 
         def made(name: str, answer: Any, parameters: Any, output: Any, *, reads: bool = True) -> Tool:
             about = {"description": f"{name} does it.", "category": "people", "collection": "notes"}
@@ -52,10 +48,10 @@ class World:
 
         return Toolbox(
             [
-                made("list_people", {"people": ["p0", "p1"]}, {}, _object(people={"type": "array", "items": TEXT})),
+                made("list_people", {"people": ["p0", "p1"]}, {}, record(people={"type": "array", "items": TEXT})),
                 made("get_note", {"text": "milk"}, person, text),
-                made("add_mark", self._mark, person, _object(mark=TEXT), reads=False),
-                made("send_mail", self._lost, {"text": TEXT}, _object(sent=TEXT), reads=False),
+                made("add_mark", self._mark, person, record(mark=TEXT), reads=False),
+                made("send_mail", self._lost, {"text": TEXT}, record(sent=TEXT), reads=False),
                 made("get_trouble", self._down, {}, text),
                 made("get_odd", {"words": 7}, {}, text),
             ]
@@ -129,10 +125,6 @@ def _json(name: str, **arguments: Any) -> str:
     return json.dumps({"name": name, "arguments": arguments})
 
 
-def _fenced(code: str) -> str:
-    return f"```python\n{code}\n```"
-
-
 def _program(plan: Plan, messages: Sequence[Message], _: int) -> str:
     """From the next move on up to one that fails, or all: programs before it were told of their failures."""
     number, lines = _next(messages), ["while True:"] if plan.endless else []
@@ -142,12 +134,12 @@ def _program(plan: Plan, messages: Sequence[Message], _: int) -> str:
             break
         number += 1
     answer = f"{plan.answer!r} if result is not None else None" if lines else repr(plan.answer)
-    return _fenced("\n".join([*lines, f"print({answer})"]))
+    return fenced("\n".join([*lines, f"print({answer})"]))
 
 
 def _piece(plan: Plan, messages: Sequence[Message], _: int) -> str:
     move = plan.move(number := _next(messages))
-    return _fenced(f"print({move.code})  # move {number}" if move else f"print('ANSWER:', {plan.answer!r})")
+    return fenced(f"print({move.code})  # move {number}" if move else f"print('ANSWER:', {plan.answer!r})")
 
 
 def _block(plan: Plan, messages: Sequence[Message], seed: int) -> str:
@@ -221,7 +213,7 @@ ROLES: Mapping[str, Play] = {
     "You plan how a request": _planned,
     "You pick the API": _selected,
     "You carry out one step": _called,
-    "You write a few lines of Python that get": _always(_fenced("print('read')")),
+    "You write a few lines of Python that get": _always(fenced("print('read')")),
     "An API was called as": _always("read"),
     "You guide the work": _instructed,
     "You carry out an instruction": _executed,
@@ -242,10 +234,7 @@ class Player:
     plan: Plan = READS
     down: frozenset[int] = frozenset()
     reply: str | None = None
-    tokens: int = 50
-    cached: int = 0
     prompts: list[list[Message]] = field(default_factory=list)
-    spent: list[Completion] = field(default_factory=list)
 
     name = "player"
     prompt_tokens = 4000
@@ -256,15 +245,7 @@ class Player:
         if len(self.prompts) - 1 in self.down:
             raise ModelUnavailable("the model is down")
         text = self.reply if self.reply is not None else self._played(messages, seed)
-        completion = Completion(
-            text=text,
-            model=self.name,
-            input_tokens=self.tokens,
-            output_tokens=len(text.split()),
-            cached_tokens=self.cached,
-        )
-        self.spent.append(completion)
-        return completion
+        return Completion(text=text, model=self.name, input_tokens=50, output_tokens=len(text.split()))
 
     def _played(self, messages: Sequence[Message], seed: int) -> str:
         play = next((play for part, play in ROLES.items() if part in messages[0].content), None)

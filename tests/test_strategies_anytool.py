@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from protocols.ask import Message
+from tests.acting_lab import finish
+from tests.acting_lab import turn as act
 from tests.anytool_lab import (
     CHECK,
     FLIGHTS,
@@ -16,10 +18,8 @@ from tests.anytool_lab import (
     TASK,
     TRAINS,
     TRAVEL,
-    act,
     added,
     cast,
-    finish,
     give_up,
     lab,
 )  # fmt: skip
@@ -113,18 +113,15 @@ def test_an_answer_that_the_judge_rejects_wakes_agents_and_keeps_the_calls(solve
 def test_an_earlier_answer_stands_where_nothing_better_came(solve, sent):
     model = cast(
         solver=[*TRAIN, act("find_dish", city="Oslo"), give_up("no idea", "find_train", "find_dish()")],
-        meta=[call("create_agent_category_level", category="food"), LOOK, LOOK, FINISH],
-        menus=[added("find_dish"), FINISH],
-        travel=[FINISH],
+        meta=[
+            call("create_agent_category_level", category="travel"),
+            *[LOOK] * 2,
+            call("create_agent_category_level", category="food"),
+            FINISH,
+        ],
+        travel=[call("create_agent_tool_level", tools=["trains"]), LOOK, FINISH],
         judge=[verdict("Unsolved", "no")],
     )
-    model.scripts[TRAVEL] = [call("create_agent_tool_level", tools=["trains"]), LOOK, FINISH]
-    model.scripts[META] = [
-        call("create_agent_category_level", category="travel"),
-        *[LOOK] * 2,
-        call("create_agent_category_level", category="food"),
-        FINISH,
-    ]
     solution = solve(model)
     assert (solution.status, solution.answer) == ("solved", "IC 7")
     assert solution.attempts[-1].program.source == "result_1 = find_train(city='Oslo')\nprint('IC 7')\n"
@@ -133,11 +130,6 @@ def test_an_earlier_answer_stands_where_nothing_better_came(solve, sent):
 
 
 FLIGHT = [act("find_flight", city="Oslo"), give_up("no flights", "find_flight")]
-
-
-def post(**scripts):
-    """The pool gets the tool that sends letters, which changes something."""
-    return cast(**{"meta": [call("create_agent_category_level", category="post"), LOOK, FINISH], **scripts})
 
 
 # Budgets
@@ -158,11 +150,15 @@ def test_agents_solver_and_judge_share_the_tokens(solve, tokens, asked, last):
 
 
 def test_a_write_that_happened_stays_in_the_program_whatever_is_said_of_its_tool(solve, sent):
-    model = post(solver=[act("send_letter", city="Oslo"), give_up("no reply", "send_letter"), finish("sent")])
-    model.scripts[META] = [
-        call("create_agent_category_level", category="post"), *[LOOK] * 2,
-        call("create_agent_category_level", category="food"), FINISH,
-    ]  # fmt: skip
+    model = cast(
+        meta=[
+            call("create_agent_category_level", category="post"),
+            *[LOOK] * 2,
+            call("create_agent_category_level", category="food"),
+            FINISH,
+        ],
+        solver=[act("send_letter", city="Oslo"), give_up("no reply", "send_letter"), finish("sent")],
+    )
     solution = solve(model, allow_writes=("send_letter",))
     assert (solution.status, solution.answer, solution.orphans) == ("solved", "sent", ())
     assert sent == [("send_letter", {"city": "Oslo"})]
@@ -178,7 +174,6 @@ def test_where_agents_find_nothing_they_are_woken_and_the_run_fails(solve, sent)
     assert (solution.status, solution.answer, sent) == ("failed", None, [])
     assert [a.fault.message for a in solution.attempts] == ["No function was found that helps with the task."]
     assert who(model) == [META]
-    again = cast(meta=[LOOK, FINISH], flights=[FINISH])
-    again.scripts[META] = [*[LOOK] * 3, FINISH]
+    again = cast(meta=[*[LOOK] * 3, FINISH])
     assert solve(again, steps=2).status == "failed"
     assert "No function was found that helps with the task." in str(of(again, META))

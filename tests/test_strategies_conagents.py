@@ -6,13 +6,11 @@ import json
 
 import pytest
 
-from atc.agent import Agent
-from atc.config import Config
-from atc.events import ModelAsked
 from atc.models.scripted import ScriptedModel
 from atc.strategies.conagents import MOST_ROUNDS
 from protocols.errors import ToolError
 from protocols.toolbox import Toolbox
+from tests.acting_lab import heard, told
 from tests.tool_lab import tool
 
 FILMS = {"p1": ["Metropolis", "M"], "p2": ["Jaws"]}
@@ -35,27 +33,18 @@ def toolbox(sent):
             raise ToolError(404, "there is no such person")
         return [{"title": title, "pages": "x" * arguments.get("pages", 1)} for title in FILMS[arguments["person"]]]
 
-    def add_mark(arguments):
-        return {"mark": f"m{len(sent)}"}
-
     return Toolbox(
         [
             tool("find_person", find_person, {"name": "string"}, sent=sent),
             tool("list_films", list_films, {"person": "string", "pages": "integer"}, optional=["pages"], sent=sent),
-            tool("add_mark", add_mark, {"person": "string"}, reads=False, sent=sent),
         ]
     )
 
 
 @pytest.fixture
 def solve(toolbox, sandbox):
-    def run(*replies, model=None, store=None, **settings):
-        model = model or ScriptedModel(*replies)
-        agent = Agent(
-            toolbox, model=model, sandbox=sandbox, store=store, config=Config(**{"strategy": "conagents", **settings})
-        )
-        events = []
-        return agent.run(TASK, observer=events.append), model, [e.purpose for e in events if isinstance(e, ModelAsked)]
+    def run(*replies, **settings):
+        return heard("conagents", toolbox, ScriptedModel(*replies), sandbox, TASK, **settings)
 
     return run
 
@@ -84,10 +73,6 @@ LIST = (instruct("List the films of Lang (p1).", "list_films"), ACCEPT, call("li
 STEP = ["ground", "review", "execute", "review", "observe"]
 
 
-def last(model, turn):
-    return model.prompts[turn][-1].content
-
-
 def agent_of(messages):
     """Whose prompt this is."""
     words = {"guide": "ground", "carry": "execute", "review": "review", "read": "observe"}
@@ -110,9 +95,9 @@ def test_a_wrong_call_is_sent_back_corrected_and_accepted(solve, sent):
     )  # fmt: skip
     assert (solution.answer, sent) == ("p1", [("find_person", {"name": "Lang"})])
     assert purposes == ["ground", "review", "execute", "review", "execute", "review", "observe", "ground"]
-    assert 'find_person(name="Spielberg")' in last(model, 3)
+    assert 'find_person(name="Spielberg")' in told(model, 3)
     assert [m.role for m in model.prompts[4]] == ["system", "user", "assistant", "user"]
-    assert "The name is Lang." in last(model, 4)
+    assert "The name is Lang." in told(model, 4)
 
 
 def test_a_wrong_choice_of_tool_is_calibrated(solve, sent):
@@ -122,7 +107,7 @@ def test_a_wrong_choice_of_tool_is_calibrated(solve, sent):
     )  # fmt: skip
     assert (solution.answer, sent) == ("p1", [("find_person", {"name": "Lang"})])
     assert purposes == ["ground", "review", *STEP, "ground"]
-    assert "find_person finds people." in last(model, 2)
+    assert "find_person finds people." in told(model, 2)
     assert not any("find_person finds people." in message.content for message in model.prompts[-1])
 
 
@@ -134,7 +119,7 @@ def test_a_call_that_fails_is_calibrated_by_execution(solve, sent):
     assert (solution.status, solution.answer) == ("solved", "M")
     assert sent == [("list_films", {"person": "p7"}), ("list_films", {"person": "p1"})]
     assert purposes == [*STEP[:4], "review", "execute", "review", "observe", "ground"]
-    assert "404" in last(model, 4)
+    assert "404" in told(model, 4)
     assert "p7" not in solution.attempts[-1].program.source
 
 
@@ -152,7 +137,7 @@ def test_endless_review_ends(solve, sent, to):
                 return ACCEPT if to != blamed else send_back("No.", blamed)
         return "The id is p1."
 
-    solution, _, purposes = solve(model=ScriptedModel(*[reply] * 1000), max_calls=3)
+    solution, _, purposes = solve(*[reply] * 1000, max_calls=3)
     assert (solution.status, solution.limit, solution.calls) == ("failed", "max_calls = 3", 3)
     again = purposes.count("ground" if to == "grounding" else "execute")
     assert again == 4 * (MOST_ROUNDS + 1)
@@ -165,6 +150,6 @@ CODE = "```python\nprint('The first is', data[0]['title'])\n```"
 def test_a_long_response_is_observed_by_code_over_its_structure(solve, sent):
     solution, model, purposes = solve(*LONG, CODE, call("finish", answer="Metropolis"))
     assert (solution.answer, len(sent), purposes) == ("Metropolis", 1, [*STEP, "ground"])
-    assert "[{title: string, pages: string}] × 2" in last(model, 4)
-    assert len(last(model, 4)) < 2_000
-    assert last(model, 5).startswith("Result: The first is Metropolis\n")
+    assert "[{title: string, pages: string}] × 2" in told(model, 4)
+    assert len(told(model, 4)) < 2_000
+    assert told(model, 5).startswith("Result: The first is Metropolis\n")

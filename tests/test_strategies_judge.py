@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from atc.models.scripted import ScriptedModel
 from atc.strategies.anytool import judged, read, told
 from protocols.toolbox import Toolbox
 from sandbox.trace import ToolCall
+from tests.hierarchy_lab import verdict
 from tests.tool_lab import tool
 
 
-def vote(word: str, reason: str = "") -> str:
-    return json.dumps({"reason": reason, "verdict": word})
-
-
 @pytest.mark.parametrize(
-    ("words", "verdict", "asked"),
+    ("words", "decided", "asked"),
     [
         (["Solved", "Solved", "Unsolved"], "Solved", 2),
         (["Solved", "Unsolved", "Solved"], "Solved", 3),
@@ -26,9 +21,9 @@ def vote(word: str, reason: str = "") -> str:
         (["Unsure", "Unsure"], "Unsure", 2),
     ],
 )
-def test_more_than_half_of_three_votes_decide_and_none_is_asked_for_in_vain(words, verdict, asked):
-    model = ScriptedModel(*(vote(word, f"reason {number}") for number, word in enumerate(words)))
-    assert judged(model, "Who won?", "Ada")[0] == verdict
+def test_more_than_half_of_three_votes_decide_and_none_is_asked_for_in_vain(words, decided, asked):
+    model = ScriptedModel(*(verdict(word, f"reason {number}") for number, word in enumerate(words)))
+    assert judged(model, "Who won?", "Ada")[0] == decided
     assert len(model.prompts) == asked
 
 

@@ -7,7 +7,6 @@ import pytest
 
 from atc.events import Noted
 from atc.models.scripted import ScriptedModel
-from atc.store import Store
 from atc.strategies import dfsdt, react
 from protocols.ask import Powers
 from protocols.protocol import Link
@@ -17,24 +16,11 @@ from tests.decode_calls_lab import HoldingModel
 from tests.tool_lab import tool
 
 LIST, NOTE = turn("list_people"), turn("get_note", id="p1")
-MARK = turn("add_mark", person="p1")
 
 
 @pytest.fixture
 def lab(sandbox):
     return Lab(World(), sandbox)
-
-
-def test_turn_by_turn_to_the_answer(lab):
-    solution, model = lab(react.solve, LIST, NOTE, finish("bread"))
-    assert (solution.status, solution.answer, solution.calls, solution.repairs) == ("solved", "bread", 2, 0)
-    assert lab.world.sent == [("list_people", {}), ("get_note", {"id": "p1"})]
-    assert [steps(prompt) for prompt in model.prompts] == [[], ["list_people"], ["list_people", "get_note"]]
-    assert told(model, 1) == "Observation: {'people': ['p0', 'p1']}"
-    assert solution.attempts[-1].program.source == (
-        "result_1 = list_people()\nresult_2 = get_note(id='p1')\nprint('bread')\n"
-    )
-    assert all(attempt.fault is None for attempt in solution.attempts)
 
 
 def test_a_call_that_cannot_be_made_is_told_and_costs_nothing(lab):
@@ -96,22 +82,6 @@ def test_it_begins_anew_while_a_try_ends_without_an_answer(lab):
     assert [steps(prompt) for prompt in model.prompts] == [[], ["list_people"]] * 3
     assert lab.world.sent == [("list_people", {}), ("get_note", {"id": "p1"}), ("get_note", {"id": "p0"})]
     assert [options["temperature"] > 0 for options in model.options] == [False] * 2 + [True] * 4
-
-
-def test_a_run_that_ended_within_a_call_does_not_make_it_again(lab, tmp_path, monkeypatch):
-    class Killed(BaseException):
-        pass
-
-    def killed(*_):
-        raise Killed
-
-    with Store(tmp_path / "runs.sqlite") as store:
-        with monkeypatch.context() as patch:
-            patch.setattr("atc.strategies.attempts.attribute", killed)  # the call is made, its attempt not stored
-            with pytest.raises(Killed):
-                lab(react.solve, MARK, store=store, allow_writes=("all",))
-        solution, model = lab.resume(react.solve, store, finish("m1"), allow_writes=("all",))
-    assert (solution.status, lab.world.marks, len(model.prompts)) == ("solved", ["p1"], 1)
 
 
 def test_a_schema_that_is_too_much_for_a_grammar_is_noted_and_calls_are_written_freely(lab, sandbox):

@@ -6,13 +6,12 @@ import json
 
 import pytest
 
-from atc.agent import Agent
-from atc.config import Config
-from atc.events import ModelAsked
 from atc.models.scripted import ScriptedModel
 from atc.strategies.restgpt import read_plan
 from protocols.errors import ToolError
 from protocols.toolbox import Toolbox
+from tests.acting_lab import heard, told
+from tests.tool_lab import fenced as code
 from tests.tool_lab import record, tool
 
 PEOPLE = record(people={"type": "array", "items": record(id="string", name="string")}, count="integer")
@@ -38,30 +37,20 @@ def toolbox(sent):
         [
             tool("find_people", {"people": ADA, "count": 1}, {"name": "string"}, PEOPLE, **about),
             tool("get_note", get_note, {"id": "string"}, **about),
-            tool("add_mark", lambda _: {"mark": f"m{len(sent)}"}, {"person": "string"}, reads=False, **about),
         ]
     )
 
 
 @pytest.fixture
 def solve(toolbox, sandbox):
-    def run(*replies, model=None, store=None, **settings):
-        model = model or ScriptedModel(*replies)
-        config = Config(**{"strategy": "restgpt", **settings})
-        agent = Agent(toolbox, model=model, sandbox=sandbox, config=config, store=store)
-        events = []
-        solution = agent.run(TASK, observer=events.append)
-        return solution, model, [event.purpose for event in events if isinstance(event, ModelAsked)]
+    def run(*replies, **settings):
+        return heard("restgpt", toolbox, ScriptedModel(*replies), sandbox, TASK, **settings)
 
     return run
 
 
 def call(name, /, **arguments):
     return json.dumps({"name": name, "arguments": arguments})
-
-
-def code(source):
-    return f"```python\n{source}\n```"
 
 
 def select(*apis, plan="do it"):
@@ -87,11 +76,6 @@ FIRST = [
 ]
 SECOND = ["Continue. Get the note of Ada (p1)", select("get_note"), note(), "It says: note of p1", done("It says so")]
 FINAL = "Thought: I have it.\nFinal Answer: note of p1"
-
-
-def told(model, turn=-1):
-    """What the model was told last before a reply."""
-    return model.prompts[turn][-1].content
 
 
 def test_plan_select_call_parse_and_back_until_the_answer(solve, sent):
