@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from atc.retrieve.base import Ranker
+from atc.retrieve.base import Hit, Ranker, Retrieval
 from atc.retrieve.document import ToolDocument
 from atc.retrieve.words import tokens
+from atc.types import Usage
 
 
 class BagOfWords:
@@ -52,3 +53,14 @@ class Words(BagOfWords):
     """So many numbers that no two words of a test share one."""
 
     dimensions = 512
+
+
+class Fixed:
+    """A method that finds the same tools whatever is asked, best first."""
+
+    def __init__(self, *names: str, usage: Usage | None = None) -> None:
+        self.hits = tuple(Hit(name, 1.0 - number / 10) for number, name in enumerate(names))
+        self.usage = usage or Usage()
+
+    def search(self, query: str, *, k: int) -> Retrieval:
+        return Retrieval(hits=self.hits[:k], transcript=("looked",), usage=self.usage)

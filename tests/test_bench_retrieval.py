@@ -24,7 +24,6 @@ from benchmarks.retrieval.figures import Row, method_figures  # noqa: E402
 from benchmarks.runner import MOST_OUTAGES, InvalidData, Outage, Rows  # noqa: E402
 from protocols.errors import ModelUnavailable  # noqa: E402
 
-SHARED = Path(__file__).parents[2] / "shared" / "data"
 HEADER = {"format": running.FORMAT, "data": "x"}
 TOOLS = [ToolDocument(name="a", description="Sends letters."), ToolDocument(name="b", description="Reads a map.")]
 QUERIES = [{"id": f"q{number}", "query": f"text {number}", "gold": ["b"]} for number in range(12)]

@@ -6,17 +6,18 @@ from math import log2
 
 import pytest
 
-np = pytest.importorskip("numpy")
+pytest.importorskip("numpy")
 
-from atc.models.scripted import ScriptedModel  # noqa: E402
-from atc.retrieve.base import Hit, Retrieval  # noqa: E402
-from atc.retrieve.document import ToolDocument  # noqa: E402
-from benchmarks.retrieval.data import RetrievalQuery  # noqa: E402
-from benchmarks.toolqp.__main__ import figures, make_all  # noqa: E402
-from benchmarks.toolqp.reward import opening, plan_text, query_text, reward  # noqa: E402
-from benchmarks.toolqp.trajectory import Making  # noqa: E402
-from protocols.ask import Message  # noqa: E402
-from protocols.errors import ModelUnavailable  # noqa: E402
+from atc.models.scripted import ScriptedModel
+from atc.retrieve.base import Hit, Retrieval
+from atc.retrieve.document import ToolDocument
+from benchmarks.retrieval.data import RetrievalQuery
+from benchmarks.toolqp.__main__ import figures, make_all
+from benchmarks.toolqp.reward import opening, plan_text, query_text, reward
+from benchmarks.toolqp.trajectory import Making
+from protocols.ask import Message
+from protocols.errors import ModelUnavailable
+from tests.retrieve_index_lab import BagOfWords
 
 DOCUMENTS = {
     name: ToolDocument(name=name, description=about, parameters={"address": ""})
@@ -127,21 +128,12 @@ class Base:
         return Retrieval(hits=tuple(Hit(name, 1 / rank) for rank, name in enumerate(FOUND.get(query, ())[:k], start=1)))
 
 
-class Letters:
-    """An embedder that counts letters."""
-
-    def embed(self, texts):
-        rows = np.array([[text.lower().count(chr(97 + n)) for n in range(26)] for text in texts], dtype=np.float32)
-        lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-        return rows / np.where(lengths > 0, lengths, 1)
-
-
 def rollout(*turns):
     return opening("task") + [one for turn in turns for one in (Message("assistant", turn), Message("user", "…"))]
 
 
 def rewarded(*turns, gold=("gold1", "gold2")):
-    return reward(rollout(*turns), task="task", gold=gold, plan="plan", base=Base(), embedder=Letters())
+    return reward(rollout(*turns), task="task", gold=gold, plan="plan", base=Base(), embedder=BagOfWords())
 
 
 def test_a_rollout_that_finds_all_in_form_earns_each_part():

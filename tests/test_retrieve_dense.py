@@ -14,6 +14,7 @@ from hypothesis import strategies as st  # noqa: E402
 from atc.retrieve.dense import Dense  # noqa: E402
 from atc.retrieve.embed import of_length_one  # noqa: E402
 from atc.retrieve.fuse import Hybrid, best  # noqa: E402
+from tests.retrieve_index_lab import found  # noqa: E402
 
 
 class Compass:
@@ -27,12 +28,8 @@ class Compass:
         return of_length_one(np.array(sums, np.float32).reshape(len(texts), 2))
 
 
-def compass(*texts: str, names: Sequence[str] | None = None) -> Dense:
-    return Dense(names or list(texts), Compass().embed(texts), Compass())
-
-
-def found(dense: Dense, view: str | tuple[str, ...], n: int = 10) -> list[str]:
-    return [dense.names[position] for position in dense.top([view], n=n)[0].positions]
+def compass(*texts: str) -> Dense:
+    return Dense(list(texts), Compass().embed(texts), Compass())
 
 
 def test_the_nearest_come_first_with_their_cosines():
@@ -71,5 +68,5 @@ def test_a_query_is_embedded_once_however_often_it_is_compared():
     assert dense.scores([("n", "e"), "n"]).tolist() == other.scores([("n", "e"), "n"]).tolist()
     assert asked == [["n"], ["e"]]
     fused = Hybrid([(dense, 0.5), (dense, 0.5)], full=2, pool=3)
-    assert [dense.names[place] for place in fused.top(["s"], n=1)[0].positions] == ["s"]
+    assert found(fused, "s", n=1) == ["s"]
     assert asked == [["n"], ["e"], ["s"]]

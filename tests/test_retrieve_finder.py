@@ -2,12 +2,13 @@
 
 import pytest
 
-from atc.retrieve.base import Hit, Retrieval
+from atc.retrieve.base import Hit
 from atc.retrieve.finder import Finder
 from atc.retrieve.searches import in_turns, with_producers
 from protocols.protocol import Link
 from protocols.toolbox import Toolbox
 from tests import tool_lab
+from tests.retrieve_index_lab import Fixed
 
 
 def tool(name, *, needs=(), optional=(), links=()):
@@ -37,16 +38,6 @@ BOX = Toolbox(
         tool("forecast"),
     ]
 )
-
-
-class Fixed:
-    """A method that finds the same whatever is asked."""
-
-    def __init__(self, *names):
-        self.hits = tuple(Hit(name, 1.0 - number / 10) for number, name in enumerate(names))
-
-    def search(self, query, *, k):
-        return Retrieval(hits=self.hits[:k], transcript=("looked",))
 
 
 def finder(*names, **settings):

@@ -51,12 +51,6 @@ def test_it_holds_what_it_was_built_of(place: Path | None) -> None:
     assert ToolIndex.build(zoo(3)).dense is None
 
 
-def test_an_empty_index_finds_nothing(place: Path | None) -> None:
-    for _ in range(2):  # made, then opened
-        index = ToolIndex.build([], folder=place, embedder=BagOfWords())
-        assert found(index.lexical, "cat") == found(index.dense, "cat") == []
-
-
 @pytest.mark.parametrize(
     ("documents", "message"),
     [

@@ -5,6 +5,7 @@ import numpy as np
 
 from atc.retrieve.lexical import Lexical
 from atc.retrieve.words import tokens
+from tests.retrieve_index_lab import found
 
 TEXTS = {
     "weather_now": "current weather of a city, temperature and wind",
@@ -15,20 +16,11 @@ TEXTS = {
 }
 
 
-def index(texts: dict[str, str] = TEXTS) -> Lexical:
-    return Lexical.build(texts, texts.values())
-
-
-def found(ranker: Lexical, query: object, n: int = 10) -> list[str]:
-    [ranked] = ranker.top([query], n=n)  # type: ignore[list-item]
-    return [ranker.names[i] for i in ranked.positions]
-
-
 def test_scores_are_those_of_bm25s() -> None:
     theirs = bm25s.BM25(k1=1.5, b=0.75)
     theirs.index([tokens(text) for text in TEXTS.values()], show_progress=False)
     for query in ("weather in a city", "zebras on a flight to the zoo zoo", "status"):
-        [ours] = index().scores([query])
+        [ours] = Lexical.build(TEXTS, TEXTS.values()).scores([query])
         np.testing.assert_allclose(ours, theirs.get_scores(tokens(query)), rtol=1e-6)
 
 

@@ -3,34 +3,21 @@
 import pytest
 
 from atc.models.scripted import ScriptedModel
-from atc.retrieve.base import Hit, Retrieval
 from atc.retrieve.document import ToolDocument
 from atc.retrieve.listwise import Listwise
 from atc.types import Usage
+from tests.retrieve_index_lab import Fixed
 
 DOCUMENTS = {name: ToolDocument(name=name, description=f"About {name}.") for name in "abcdefgh"}
 
 
-class Fixed:
-    """Finds the same tools whatever is asked, best first."""
-
-    def __init__(self, names, usage=None):
-        self.hits = tuple(Hit(name, 1.0 - 0.1 * place) for place, name in enumerate(names))
-        self.usage = usage or Usage()
-        self.asked = []
-
-    def search(self, query, *, k):
-        self.asked.append(k)
-        return Retrieval(hits=self.hits[:k], transcript=("found",), usage=self.usage)
-
-
 def test_a_language_model_chooses():
     model = ScriptedModel('{"best": ["C", "A"]}')
-    retriever = Fixed("hgfed", usage=Usage(model_calls=2, output_tokens=5))
+    retriever = Fixed(*"hgfed", usage=Usage(model_calls=2, output_tokens=5))
     found = Listwise(retriever=retriever, documents=DOCUMENTS, ask=model).search("what for?", k=4)
     assert [hit.tool for hit in found.hits] == ["f", "h", "g", "e"]
     assert [hit.score for hit in found.hits] == [hit.score for hit in retriever.hits[:4]]
-    assert found.transcript == ("found", "the model chose f, h")
+    assert found.transcript == ("looked", "the model chose f, h")
     assert found.usage == Usage(model_calls=3, input_tokens=found.usage.input_tokens, output_tokens=8)
     assert model.options[0]["schema"]["properties"]["best"]["items"]["enum"] == list("ABCDE")
     assert model.prompts[0][-1].content.endswith("E. d: About d.\n\nRequest: what for?")
@@ -38,6 +25,6 @@ def test_a_language_model_chooses():
 
 @pytest.mark.parametrize("reply", ["", "[]", '{"best": null}', '{"best": ["Z", 4]}', '{"worst": ["A"]}', "3"])
 def test_a_choice_of_nothing_keeps_the_order(reply):
-    found = Listwise(retriever=Fixed("cab"), documents=DOCUMENTS, ask=ScriptedModel(reply)).search("q", k=3)
+    found = Listwise(retriever=Fixed(*"cab"), documents=DOCUMENTS, ask=ScriptedModel(reply)).search("q", k=3)
     assert [hit.tool for hit in found.hits] == ["c", "a", "b"]
     assert found.transcript[-1] == "the model chose none: order kept"

@@ -12,7 +12,7 @@ from atc.retrieve.index import ToolIndex
 from atc.retrieve.lexical import Lexical
 from atc.retrieve.reinvoke import ReInvoke, d2q, expanded_dense, expanded_lexical, extract
 from atc.retrieve.store import Store
-from tests.retrieve_index_lab import Words, zoo
+from tests.retrieve_index_lab import Words, found, zoo
 
 WEATHER = ToolDocument(name="meteo", description="Atmospheric conditions.")
 HOTEL = ToolDocument(name="lodging", description="Accommodation.")
@@ -54,7 +54,7 @@ def test_a_score_is_the_mean_of_the_copies(kept):
     each = embedder.embed(copies) @ embedder.embed(["a bed"])[0]
     ranker = expanded_dense(TOOLS, kept, embedder)
     assert ranker.scores(["a bed"])[0, 1] == pytest.approx(each.mean(), abs=2e-3)
-    assert ranker.names[ranker.top(["a bed"], n=1)[0].positions[0]] == "lodging"
+    assert found(ranker, "a bed", n=1) == ["lodging"]
 
 
 def test_every_intent_brings_its_tool_and_the_transcript_tells(kept):
@@ -67,8 +67,7 @@ def test_every_intent_brings_its_tool_and_the_transcript_tells(kept):
 
 def test_doc2query_searches_a_document_and_its_queries_as_one_text(kept):
     ranker = d2q(TOOLS, kept, embedder := Words(), queries=2)
-    [ranked] = ranker.top(["a cab to the airport"], n=1)
-    assert ranker.names[ranked.positions[0]] == "rides"
+    assert found(ranker, "a cab to the airport", n=1) == ["rides"]
     assert embedder.asked[0] == "\n".join([json_text(WEATHER), *WRITTEN["meteo"][:2]])
 
 

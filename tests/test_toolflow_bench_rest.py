@@ -11,8 +11,6 @@ import requests
 
 pytest.importorskip("uvicorn", reason="needs the extra 'toolflow'")
 
-from protocols.invoke import Invoker, idempotency_key
-from protocols.sources import load_tools
 from tests.notes_service import notes_app
 from toolflow_bench.services.serve import Served, serve
 
@@ -43,30 +41,6 @@ def test_a_refusal_of_the_handler_is_an_answer_too(service: Served) -> None:
     assert texts(service) == []
 
 
-def test_a_reset_forgets_writes_and_keys_and_only_where_asked_the_log(service: Served) -> None:
-    first = send(service, "POST", "/notes", {"text": "milk"}, idempotency_key="k")[1]
-    service.app.state.control.reset()
-    assert service.app.state.run.snapshot() == {}
-    assert len(service.app.state.requests) == 1
-    assert send(service, "POST", "/notes", {"text": "milk"}, idempotency_key="k")[:2] == (201, first)
-    assert texts(service) == ["milk"]
-    service.app.state.control.reset(log=True)
-    assert not service.app.state.requests
-
-
-def test_a_tool_sends_its_key(service: Served) -> None:
-    with Invoker() as invoker:
-        tools = load_tools(service.document_url, invoker=invoker)
-        assert [tool.protocol.binding.idempotency_header for tool in tools.values()].count("Idempotency-Key") == 1
-        token = idempotency_key.set("run-1/3")
-        try:
-            answers = [tools["add_note"].call({"text": "milk"}) for _ in range(2)]
-        finally:
-            idempotency_key.reset(token)
-    assert answers[0] == answers[1]
-    assert texts(service) == ["milk"]
-
-
 @pytest.mark.parametrize(
     "body",
     [
@@ -87,7 +61,7 @@ def test_a_body_that_cannot_be_used_is_refused_in_json(service: Served, body: by
 
 
 def test_a_harness_outside_can_see_and_reset_and_leaves_no_record(service: Served) -> None:
-    send(service, "POST", "/notes", {"text": "milk"})
+    send(service, "POST", "/notes", {"text": "milk"}, idempotency_key="k")
     state = send(service, "GET", "/bench/state")[1]
     assert state == {"state": {"notes": [{"text": "milk", "stars": 0}]}}
     [record] = send(service, "GET", "/bench/log")[1]["requests"]
@@ -95,6 +69,8 @@ def test_a_harness_outside_can_see_and_reset_and_leaves_no_record(service: Serve
     assert send(service, "POST", "/bench/reset")[:2] == (200, {"state": {}})
     assert texts(service) == []
     assert len(service.app.state.requests) == 2
+    send(service, "POST", "/notes", {"text": "milk"}, idempotency_key="k")
+    assert texts(service) == ["milk"]  # the key was forgotten, too
     assert send(service, "POST", "/bench/reset", {"log": True})[0] == 200
     assert not service.app.state.requests
     assert not [path for path in send(service, "GET", "/openapi.json")[1]["paths"] if "bench" in path]
