@@ -50,8 +50,6 @@ def test_accepts(given, accepted):
     ("given", "said"),
     [
         ({"from_": None}, "argument 'from_' must be a string, got None"),
-        ({"count": "2"}, "argument 'count' must be an integer, got '2'"),
-        ({"count": True}, "argument 'count' must be an integer, got True"),
         ({"count": 0}, "argument 'count': 0 is less than the minimum of 1"),
         ({"note": 5}, "argument 'note' must be a string or None, got 5"),
         ({"order": "left"}, "argument 'order' must be one of 'up', 'down', got 'left'"),
@@ -65,11 +63,6 @@ def test_refuses(given, said):
     with pytest.raises(BadArguments) as caught:
         make().accept({"from_": "x", "count": 2, **given})
     assert str(caught.value) == said
-
-
-def test_a_required_argument_is_missing():
-    with pytest.raises(BadArguments, match="argument 'count' is missing"):
-        make().accept({"from_": "x"})
 
 
 def test_unknown_arguments_pass_where_the_schema_is_open():

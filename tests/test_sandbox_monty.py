@@ -77,11 +77,6 @@ def test_caught_failure_and_lines(sandbox):
     assert [call.line for call in trace.calls] == [3]
 
 
-def test_clock_and_chance_are_pinned(sandbox):
-    source = "import random, datetime, time\n[random.random(), str(datetime.datetime.now()), time.time()]"
-    assert run(sandbox, source).value == run(sandbox, source).value
-
-
 def test_says_what_it_lacks(sandbox):
     failure = run(sandbox, "echo(text='a')\nimport subprocess").failure
     assert failure.type == "ModuleNotFoundError"
