@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from protocols.alias import argument_aliases, identifier, tool_aliases
-from protocols.errors import InvalidProtocol, UnknownTool
+from protocols.errors import UnknownTool
 from protocols.protocol import ToolProtocol
 from protocols.toolbox import Tool, Toolbox
 from protocols.words import alike
@@ -100,11 +100,6 @@ def test_only_keeps_aliases_and_order():
     chosen = BOX.only(["films_search", "read-file"])
     assert list(chosen) == ["films_search", "read_file"]
     assert len(BOX) == 4
-
-
-def test_one_name_twice_in_one_source_is_an_error():
-    with pytest.raises(InvalidProtocol, match=r"^s: two tools are named 'a'\. Rename one"):
-        Toolbox([tool("a"), tool("a")])
 
 
 def test_arguments_by_alias_and_back():

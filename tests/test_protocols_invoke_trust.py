@@ -78,14 +78,6 @@ def test_hosts_are_exact_and_a_bare_one_means_https(url, hosts, allowed):
     assert Credential(value="v", hosts=(hosts,)).may_go_to(split_url(url)[0]) is allowed
 
 
-def test_a_missing_credential_says_how_to_give_it(other):
-    with Invoker() as calls, pytest.raises(ToolError) as caught:
-        calls.bind(http_tool(other.url, credentials=("github",)))({})
-    line = f'credentials.github = {{ value = "env:CREDENTIAL_GITHUB", hosts = ["{other.netloc}"] }}'
-    assert caught.value.body.endswith(f"set the variable CREDENTIAL_GITHUB: {line}")
-    assert (caught.value.outcome, other.seen) == ("not_run", [])
-
-
 @pytest.mark.parametrize("value", ["", "a\r\nX: y"])
 def test_a_broken_secret_is_neither_sent_nor_shown(other, value):
     with (

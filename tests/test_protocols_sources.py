@@ -116,17 +116,6 @@ def test_the_suffix_says_where_the_service_runs(api):
     }
 
 
-def test_a_document_from_an_address_is_called_there():
-    def answer(request):
-        return Reply(body=API if request.path == "/openapi.json" else {"airports": [{"code": "JFK"}]})
-
-    with serving(answer) as server:
-        box = load_tools(f"{server.url}/openapi.json")
-        assert box["search"].protocol.binding.url == f"{server.url}/airports"
-        assert box["search"].call({"q": "new york"}) == {"airports": [{"code": "JFK"}]}
-        assert server.last.query == [("q", "new york")]
-
-
 @pytest.mark.parametrize("binding", [None, {"mcp": {"server": "files", "tool": "read"}}])
 def test_a_tool_that_cannot_be_called_says_so_when_called(tmp_path, binding):
     (tmp_path / "a.json").write_text(json.dumps({"name": "loose"} | ({"binding": binding} if binding else {})))
@@ -156,7 +145,10 @@ def test_a_source_that_is_not_there(source, message, tmp_path, monkeypatch):
     [
         ("hello there", "d.json: 'hello there' is no request; write 'GET https://HOST/path/{id}'."),
         ('{"a": 1}', 'd.json: "name" is a required property. The format: docs/reference/protocols.md#the-format'),
-        ('{"openapi": "3.1.0"}', "describes no operations: its 'paths' are missing or empty"),
+        (
+            '{"openapi": "3.1.0", "paths": {"/x": {"summary": "nothing"}, "/y": null}}',
+            "describes no operations: its 'paths' are missing or empty",
+        ),
         ('{"name": "x", "binding": {"python": {"module": "os", "function": "system"}}}', "which a file may not"),
         ('[{"name": "x"}, {"name": "x"}]', "two tools are named 'x'. Rename one of them"),
     ],
