@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from probing.gate import Caller
 from probing.probe import Probed, probe
 from probing.samples import Log, ProbeSettings
@@ -70,14 +68,6 @@ def test_links_get_their_share_of_the_calls_before_the_last_argument_is_explored
     fakes.add("list_users", lambda _: {"users": USERS})
     probed = run(fakes, tmp_path, budget=6)
     assert [(link.link.tool, link.link.argument) for link in probed.links] == [("list_users", "user_id")]
-
-
-@pytest.mark.parametrize("budget", [0, 5])
-def test_the_budget_is_kept_over_all_times(tmp_path: Path, budget: int) -> None:
-    fakes = shop()
-    for _ in range(2):
-        run(fakes, tmp_path, budget=budget)
-    assert len(fakes.calls) <= budget
 
 
 def test_each_wrong_argument_teaches_what_it_must_be(tmp_path: Path) -> None:
