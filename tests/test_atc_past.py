@@ -37,12 +37,6 @@ def store(tmp_path):
         yield store
 
 
-def test_what_was_asked_in_vain_is_passed_over(store) -> None:
-    """An outage, then the same prompt again: the run was resumed, and is resumed once more."""
-    found = past(store, exchange("a", "1"), exchange("b", None), exchange("b", "2"), exchange("c", None))
-    assert one_by_one(found, "abc") == ["1", "2", None]
-
-
 def test_from_another_prompt_on_the_rest_is_of_no_use(store) -> None:
     found = past(store, exchange("a", "1"), exchange("b", "2"), exchange("c", "3"))
     assert one_by_one(found, "axbc") == ["1", None, None, None]

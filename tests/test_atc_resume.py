@@ -5,19 +5,15 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
-import sys
-import threading
 from collections import Counter
 from contextlib import ExitStack, contextmanager
-from pathlib import Path
 
 import pytest
 
 from atc.agent import Agent
 from atc.config import Config
 from atc.models.scripted import ScriptedModel
-from atc.store import RunEnded, RunTaken, Store, UnknownRun
+from atc.store import RunEnded, UnknownRun
 from benchmarks.kills.__main__ import Nursery
 from benchmarks.kills.cases import Kill, Left
 from benchmarks.kills.gate import Gate, Trap
@@ -32,10 +28,6 @@ from toolflow_bench.services.operation import Arguments, Operation, Parameter
 from toolflow_bench.services.rest import Routes, build_app
 from toolflow_bench.services.serve import serve
 
-ROOT = Path(__file__).resolve().parent.parent
-MAIN = (  # Ctrl-C is ignored by what a shell started in the background
-    "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); from atc.cli.main import main; main()"
-)
 TASK = "Note 'one', star it, mail 'three', note 'four', and say how many notes there are."
 MAIL = 'send_mail(text="three")'
 PROGRAM = f"""
@@ -181,16 +173,6 @@ def test_a_killed_run_goes_on_where_it_was(host, notes, moment, nth) -> None:
     assert notes.wrote == GOLD
 
 
-@both_stores
-def test_what_nobody_can_know_pauses_and_stays_so(host, notes) -> None:
-    host(Kill(moment="applied", nth=2))
-    for _ in range(2):
-        end = host()
-        assert (end["status"], end["answer"]) == ("paused", None)
-        assert end["detail"].startswith("paused: UnknownOutcome: send_mail may or may not have taken effect")
-        assert notes.wrote == GOLD[:3]
-
-
 def test_a_write_that_shows_late_is_waited_for(host, notes) -> None:
     """The service is still at work on it when the run goes on, and the read does not show it yet."""
     host(Kill(moment="late", nth=1), **PATIENT)
@@ -287,15 +269,6 @@ def test_an_unknown_write_that_is_skipped_is_not_sent_again(agent, notes) -> Non
     assert notes.wrote == GOLD
 
 
-def test_a_person_may_say_that_the_write_in_doubt_did_not_happen(agent, host, notes) -> None:
-    host(Kill(moment="dropped", nth=2))
-    with agent() as second:
-        assert second.resume("last").status == "paused"
-        solution = second.resume("last", resend=True)
-    assert (solution.status, solution.answer, solution.unknown) == ("solved", "2", ())
-    assert notes.wrote == GOLD
-
-
 def test_random_numbers_clock_and_ids_are_those_of_the_first_process(agent, notes) -> None:
     program = (
         "import random, time, uuid\n"
@@ -341,78 +314,14 @@ def test_a_program_that_ran_out_of_time_is_given_more(agent, notes) -> None:
 # --- through the command line
 
 
-class Command:
-    """`atc` in a process of its own, over the notes service, with its state in one folder."""
-
-    def __init__(self, notes: Notes, folder: Path) -> None:
-        self.notes, self.state = notes, folder / "state"
-        self._script = folder / "script.json"
-        self._script.write_text(json.dumps([PROGRAM]), encoding="utf-8")
-        kept = {k: v for k, v in os.environ.items() if not k.startswith(("ATC_", "OPENAI_"))}
-        self._environment = kept | {
-            "ATC_STATE_DIR": str(self.state),
-            "ATC_TOOLS": notes.served.document_url,
-            "ATC_MODEL": f"scripted:{self._script}",
-            "ATC_SAMPLES": "1",
-            "ATC_SETTLE_SECONDS": "0.5",
-            "XDG_CONFIG_HOME": str(folder),
-            "PYTHONPATH": str(ROOT),
-        }
-
-    def start(self, *arguments: str) -> subprocess.Popen[str]:
-        return subprocess.Popen(
-            [sys.executable, "-c", MAIN, *arguments],
-            env=self._environment,
-            cwd=self.state.parent,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-
-    def __call__(self, *arguments: str) -> tuple[int, str, str]:
-        with self.start(*arguments) as process:
-            out, err = process.communicate(timeout=60)
-        return process.returncode, out, err
-
-
-@pytest.fixture
-def command(notes, tmp_path) -> Command:
-    return Command(notes, tmp_path)
-
-
-def test_a_command_that_is_interrupted_says_how_to_go_on(command, notes) -> None:
-    with command.start("run", TASK, "--allow-writes", "all") as process:
-        notes.trap.arm(Kill(moment="applied", nth=1), lambda: process.send_signal(signal.SIGINT))
-        _, err = process.communicate(timeout=60)
-    assert process.returncode == 130, err
+def test_a_command_that_is_interrupted_says_how_to_go_on(own_folders, atc_, notes, monkeypatch) -> None:
+    (own_folders / "script.json").write_text(json.dumps([PROGRAM]), encoding="utf-8")
+    monkeypatch.setenv("ATC_SETTLE_SECONDS", "0.5")
+    words = ("--allow-writes", "all", "--tools", notes.served.document_url, "--model", "scripted:script.json")
+    notes.trap.arm(Kill(moment="applied", nth=1), lambda: os.kill(os.getpid(), signal.SIGINT))
+    code, _, err = atc_("run", TASK, *words)
+    assert code == 130, err
     assert err.endswith("Go on with: atc runs resume last\natc: interrupted.\n")
-    status, out, err = command("runs", "resume", "last")
-    assert (status, out) == (0, "2\n"), err
-    assert notes.wrote == GOLD
-
-
-def test_a_run_belongs_to_the_process_that_works_on_it(command, notes, sandbox) -> None:
-    """While it lives nobody else can resume the run; when it is dead, anybody can."""
-    waiting, condemned = threading.Event(), threading.Event()
-
-    def held() -> None:
-        waiting.set()
-        condemned.wait(60)
-        process.kill()
-        process.wait()
-
-    with command.start("run", TASK, "--allow-writes", "all") as process:
-        notes.trap.arm(Kill(moment="applied", nth=1), held)
-        assert waiting.wait(60)
-        with Store(command.state / "runs.sqlite") as store:
-            config = Config(samples=1, allow_writes=("all",), settle_seconds=0.5)
-            agent = Agent(notes.toolbox, model=ScriptedModel(), sandbox=sandbox, config=config, store=store)
-            with pytest.raises(RunTaken, match=f"process {process.pid}"):
-                agent.resume("last")
-            condemned.set()
-            process.communicate(timeout=60)
-            assert process.returncode == -9
-            assert store.load("last").summary.status == "interrupted"
-            assert agent.resume("last").answer == "2"
+    code, out, err = atc_("runs", "resume", "last")
+    assert (code, out) == (0, "2\n"), err
     assert notes.wrote == GOLD
