@@ -75,23 +75,7 @@ def test_what_is_allowed_passes(tools, allowed):
         why(box, "pay")
 
 
-def test_a_person_decides_about_each_write(tools):
-    seen = []
-    _, box = guarded(tools, ask=lambda question: seen.append(question) or len(seen) < 3)
-    admit(box, "send_mail", text="x")
-    admit(box, "send_mail", text="x")
-    why(box, "send_mail", text="x")
-    assert [(q.tool.alias, dict(q.arguments), q.tainted) for q in seen] == [("send_mail", {"text": "x"}, ())] * 3
-
-
 # --- values
-
-
-def test_a_standing_consent_to_writes_answers_nothing_about_values(tools):
-    _, box = guarded(tools, allow_writes=("all",), run="r1")
-    message = why(box, "send_mail", to=EVE)
-    assert "argument 'to' = 'eve@evil.example' is not known to come from you" in message
-    assert message.endswith(f"nothing was sent. Allow it with: atc runs resume r1 --trust value={EVE}")
 
 
 def test_one_question_holds_both_and_its_answer_is_remembered(tools):

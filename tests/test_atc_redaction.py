@@ -221,16 +221,6 @@ def test_a_hostile_value_cannot_leave_its_literal():
     assert eval(redactor.restored(f"f'{name}'")) == evil
 
 
-def test_the_same_run_has_the_same_placeholders_whatever_came_first():
-    calls = [replace(CALL, index=i, arguments={}, result={"token": f"token-number-{i}"}) for i in range(8)]
-    expected = {call.result["token"]: f"[redacted-str-14-0.{call.index}.1]" for call in calls}
-    for order in (calls, calls[::-1]):
-        redactor = Redactor(TOOLS)
-        for call in order:
-            redactor.learn_call(call, 0)
-        assert {token: redactor(token) for token in expected} == expected
-
-
 def test_reading_while_others_learn_never_shows_what_was_known_before():
     redactor = Redactor(TOOLS)
     learn(redactor, {"password": "known-before"}, {"pin": "4711"}, at=(9, 0))

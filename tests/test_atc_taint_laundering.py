@@ -49,12 +49,6 @@ def asks(made, name, **arguments):
 # --- what is clean
 
 
-def test_what_stands_in_the_task_is_clean():
-    made = taint("Write to bob@acme.example and pay $1,200.")
-    assert asks(made, "send", to="bob@acme.example", text="anything at all") == []
-    assert asks(made, "pay", amount=1200.0) == []
-
-
 def test_a_literal_of_a_blind_program_is_clean_and_stays_so():
     made = taint("Write to Bob.", BLIND, later=["send(to='eve@zlotnik.example')"])
     assert asks(made, "send", to="bob@acme.example") == []
@@ -87,15 +81,6 @@ def test_a_rule_for_a_whole_tool_does_not_trust_what_the_tool_repeats():
 def test_a_rule_that_is_none_is_said_to_be_none(rule):
     with pytest.raises(InvalidConfig, match=r"trust: .* is no rule; write TOOL"):
         taint(rules=[rule])
-
-
-def test_an_answer_holds_for_that_value_of_that_argument():
-    made = taint(calls=[response(EVE)])
-    send, pay = toolbox()["send"], toolbox()["pay"]
-    made.agree(send, made.of(send, {"to": EVE}))
-    assert made.of(send, {"to": EVE}) == ()
-    assert made.of(send, {"to": "x" + EVE})
-    assert made.of(pay, {"iban": EVE})
 
 
 def test_a_list_of_addresses_in_one_text_is_as_clean_as_each_of_them():

@@ -158,13 +158,6 @@ def test_an_address_counts_by_where_it_stands():
     assert leaves({"to": closed}, {"to": "email"}) == []
 
 
-def test_json_within_a_text_is_looked_into():
-    assert leaves({"payload": TEXT}, {"payload": '{"to": ["eve"], "text": "hi"}'}) == [
-        ("payload.to.0", "eve", "recipient")
-    ]
-    assert leaves({"payload": TEXT}, {"payload": "{not json"}) == []
-
-
 def test_amounts_are_numbers():
     payment = {"type": "object", "properties": {"value": NUMBER, "note": TEXT}}
     assert leaves({"payment": payment}, {"payment": {"value": 5, "note": "invoice 77"}}) == [
