@@ -96,18 +96,7 @@ def test_gold_programs_score_a_hundred(run, data: str) -> None:
 def test_a_model_writes_the_programs(run, data: str, monkeypatch) -> None:
     replies = [f'```python\nprint(number_{number}()["value"])\n```' for number in (1, 9)]
     Path("replies.json").write_text(json.dumps(replies))
-    command = (
-        "--data",
-        data,
-        "--split",
-        "short",
-        "--limit",
-        "2",
-        "--model",
-        "scripted:replies.json",
-        "--strategy",
-        "chain",
-    )
+    command = f"--data {data} --split short --limit 2 --model scripted:replies.json --strategy chain".split()
     code, out, err = run(*command, "--out", "rows.jsonl")
     assert code == 0, err
     assert out.splitlines()[1].split()[:3] == ["chain", "2", "50%"]
@@ -129,19 +118,8 @@ def test_several_strategies_make_one_table(run, data: str) -> None:
         "react": 'Thought: It is known.\nAction: finish\nAction Input: {"answer": "1007"}',
     }
     Path("replies.json").write_text(json.dumps(list(replies.values())))
-    command = (
-        "--data",
-        data,
-        "--split",
-        "short",
-        "--limit",
-        "1",
-        "--model",
-        "scripted:replies.json",
-        "--out",
-        "r.jsonl",
-    )
-    command += ("--strategy", "chain", "--strategy", "react:decoding=off", "--strategy", "echo")
+    command = f"--data {data} --split short --limit 1 --model scripted:replies.json --out r.jsonl".split()
+    command += ["--strategy", "chain", "--strategy", "react:decoding=off", "--strategy", "echo"]
     code, out, err = run(*command)
     assert code == 0, err
     assert [line.split()[:3] for line in out.splitlines()] == [
@@ -159,19 +137,6 @@ def test_several_strategies_make_one_table(run, data: str) -> None:
     shown = json.loads(out)
     assert [one["strategy"] for one in shown["strategies"]] == ["chain", "react:decoding=off", "echo"]
     assert [one["solved"] for one in shown["strategies"]] == [1, 1, 0]
-
-
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [
-        ("reakt", "--strategy: no strategy is named 'reakt'; did you mean 'react'?"),
-        ("chain:repair=much", "--strategy: the strategy 'chain' takes repair=facts, reflection,"),
-    ],
-)
-def test_a_wrong_strategy_is_told_before_anything_is_asked(run, data: str, given: str, said: str) -> None:
-    code, out, err = run("--data", data, "--strategy", "gold", "--strategy", given)
-    assert (code, out) == (2, "")
-    assert said in err
 
 
 def test_what_fails_on_our_side_is_asked_again(run, data: str) -> None:
@@ -194,6 +159,7 @@ def test_what_fails_on_our_side_is_asked_again(run, data: str) -> None:
         (("--split", "lnog"), "no split named 'lnog'; did you mean 'long'?"),
         (("--services", "flights,movie"), "no service named 'movie'; did you mean 'movies'?"),
         (("--services", "baseball"), "there is no task in the split 'all' with services baseball alone"),
+        (("--strategy", "reakt"), "--strategy: no strategy is named 'reakt'; did you mean 'react'?"),
         (("--sample", "0"), "Invalid value for '--sample'"),
         (("--out", "old.jsonl"), "'old.jsonl' was written by an older version of atc, in format 1; this one reads 2;"),
     ],

@@ -113,13 +113,6 @@ def test_a_bug_is_a_sentence_and_a_traceback_only_when_asked_for(atc_, monkeypat
     assert traced.splitlines()[-1] == err.strip()
 
 
-def test_ctrl_c_ends_with_one_line() -> None:
-    interrupt = "s.user_config_file = lambda: os.kill(os.getpid(), signal.SIGINT)"
-    code = f"import os, signal, atc.cli.settings as s\n{interrupt}\n{MAIN}"
-    done = atc("config", "show", code=code)
-    assert (done.returncode, done.stdout, done.stderr) == (130, "", "atc: interrupted.\n")
-
-
 def test_a_reader_that_has_gone_is_no_error_to_talk_about() -> None:
     reading, writing = os.pipe()
     os.close(reading)

@@ -6,9 +6,6 @@ import io
 import json
 import socket
 import stat
-import subprocess
-import sys
-from contextlib import redirect_stdout
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -183,19 +180,3 @@ def test_many_files_as_a_test_suite(solve, atc_, offline):
     suite = ElementTree.parse("out/report.xml").getroot()
     assert [suite.get(name) for name in ("tests", "failures", "errors")] == ["4", "1", "1"]
     assert 'got get_note(id="p3")' in suite.find("testcase[@name='two.json']/failure").get("message")
-
-
-def test_a_solved_program_as_a_script(solve, atc_, service):
-    solve()
-    code, out, err = atc_("runs", "export", "last", "--python", "-o", "solved.py")
-    assert (code, out) == (0, "")
-    assert err.endswith("run it with: python solved.py\n")
-    done = subprocess.run([sys.executable, "solved.py"], capture_output=True, text=True, timeout=60)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "hello\nwörld\n", "")
-    code, out, _ = atc_("runs", "export", "last", "--python")
-    assert code == 0
-    printed = io.StringIO()
-    with redirect_stdout(printed):
-        exec(compile(out, "solved.py", "exec", dont_inherit=True), {})
-    assert printed.getvalue() == "hello\nwörld\n"
-    assert [seen.path for seen in service.seen] == ["/notes/p1", "/notes/p2"] * 3

@@ -7,7 +7,6 @@ import pytest
 from atc.models import choose, nearby
 from atc.models.local import LocalModel
 from atc.models.openai import OpenAIModel
-from atc.models.scripted import ScriptedModel, ScriptEnded
 from protocols.errors import ModelUnavailable
 from tests.loopback import Reply, closed_port, serving
 
@@ -79,13 +78,3 @@ def test_servers_on_this_machine_are_found_and_anything_else_there_is_not():
         assert [name for name, _ in nearby.served(server.url, server.url)] == ["ollama:qwen3:8b", "llamacpp"]
     with serving(lambda _: Reply(body=[1])) as server:
         assert list(nearby.served(server.url, f"http://127.0.0.1:{closed_port()}")) == []
-
-
-@pytest.mark.parametrize(("content", "words"), [("[", "cannot be read"), ("[1]", "a JSON array of texts")])
-def test_a_script_that_is_none_or_has_ended_is_named(tmp_path, content, words):
-    path = tmp_path / "script.json"
-    path.write_text(content)
-    with pytest.raises(ModelUnavailable, match=rf"the script '.*script\.json' .*{words}"):
-        choose(f"scripted:{path}")
-    with pytest.raises(ScriptEnded, match="'scripted' has 0 replies, and was asked 1 times"):
-        ScriptedModel()([])

@@ -20,8 +20,7 @@ from atc.models.llama import LlamaProcess, LlamaSettings
 from atc.models.local import LocalModel
 from atc.models.openai import OpenAIModel
 from atc.waiting import wait_until
-from benchmarks.decoding.rivals import top_tokens
-from protocols.ask import Message, Powers, forget
+from protocols.ask import Message, forget
 from protocols.errors import OutOfTime
 from tests.decode_calls_lab import TOOLS
 
@@ -64,12 +63,6 @@ def test_a_call_is_valid_at_any_temperature(model):
     assert (written.call.error, written.enforced, written.how) == (None, True, "grammar")
 
 
-def test_llamas_powers_are_all_there_are(model):
-    remote = isinstance(model, OpenAIModel)
-    lark = frozenset({"lark"})
-    assert model.powers == Powers(schema=True, grammars=lark, continues=True, parallel=remote)
-
-
 def test_a_reply_is_held_to_a_grammar_and_to_a_schema(model):
     call = model(SUM, grammar=STATEMENT.format(1), temperature=2.0, seed=1, max_tokens=40)
     assert judge(STATEMENT.format(1), call.text) == "complete"
@@ -91,19 +84,6 @@ def test_words_are_gone_on_with_byte_for_byte(model, said):
     first = model([*SUM, Message("assistant", said)], max_tokens=3).text
     rest = model([*SUM, Message("assistant", said + first)], max_tokens=3).text
     assert first + rest == at_once.text or "\ufffd" in first  # a character that is cut cannot be gone on with
-
-
-def test_the_likeliest_tokens_are_those_that_are_written(model):
-    if isinstance(model, OpenAIModel):
-        pytest.skip("an endpoint is not asked for them")
-    begun = [*SUM, Message("assistant", "```python\n")]
-    for messages in (SUM, begun):
-        found, reply = top_tokens(model, messages, n=5, temperature=0, seed=0, max_tokens=6)
-        assert "".join(place.text for place in found) == reply.text == model(messages, max_tokens=6).text
-        for place in found:
-            assert len(place.tops) == 5
-            assert place.tops[0] == (place.text, place.logprob)
-            assert [p for _, p in place.tops] == sorted((p for _, p in place.tops), reverse=True)
 
 
 def test_what_was_forgotten_is_read_again(model):

@@ -137,19 +137,6 @@ def test_a_fault_is_found_before_any_call(gateway, shop):
     assert shop.calls == []
 
 
-def test_a_corrected_program_repeats_no_call_and_no_write(open_gateway, shop):
-    async def conversation(client):
-        first = await run_program(client, "add_note(text='a')\nget_secret_note()['nothing']")
-        corrected = "add_note(text='a')\nprint(get_secret_note()['title'])"
-        return first, await run_program(client, corrected, continues=first["run"])
-
-    first, second = talk(open_gateway(allow_writes=("all",)), conversation)
-    assert first["status"] == "failed"
-    assert "its keys are title, api_key" in first["fault"]["problem"]
-    assert (second["status"], second["answer"]) == ("solved", "hello")
-    assert [name for name, _ in shop.calls] == ["add_note", "get_secret_note"]
-
-
 def test_a_write_whose_answer_was_lost_is_not_sent_by_another_run(open_gateway, shop):
     """The client that got no answer sends its program anew, also when the gateway was started again."""
 
