@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from benchmarks.sandbox.shop import ITEM, run
 from protocols.toolbox import Toolbox
 from sandbox.conformance import make_tool
-from sandbox.errors import Paused
+from sandbox.errors import Paused, SandboxUnavailable
 from sandbox.journal import Journal
 from sandbox.trace import Pins
 
@@ -372,6 +372,25 @@ def calls_are_limited(sandbox):
     assert (failure.type, failure.line, len(trace.calls)) == ("tool_calls", 2, 5), trace
 
 
+def closing_ends_a_run(sandbox):
+    """No check of the list, as the sandbox is closed after it: a run that is under way ends without a verdict."""
+    started, ended = threading.Event(), []
+
+    def work():
+        try:
+            run(sandbox, "started()\nwhile True: pass", Toolbox([make_tool("started", {}, started.set)]))
+        except SandboxUnavailable as error:
+            ended.append(error)
+
+    sandbox.warm()
+    thread = threading.Thread(target=work)
+    thread.start()
+    assert started.wait(20)
+    sandbox.close()
+    thread.join(20)
+    assert len(ended) == 1
+
+
 def failure_of(trace):
     """The failure that there must be."""
     assert trace.failure is not None, trace
@@ -387,5 +406,5 @@ def call_of(trace):
 CHECKS = tuple(
     value
     for name, value in list(globals().items())
-    if getattr(value, "__module__", "") == __name__ and name not in ("failure_of", "call_of")
+    if getattr(value, "__module__", "") == __name__ and name not in ("closing_ends_a_run", "failure_of", "call_of")
 )

@@ -8,7 +8,6 @@ import socket
 import subprocess
 import sys
 import textwrap
-import threading
 import time
 from contextlib import closing
 from pathlib import Path
@@ -201,29 +200,13 @@ def test_a_container_that_somebody_kills_is_no_verdict(own, client):
         run(own, "kill()\nwhile True: pass", Toolbox([make_tool("kill", {}, kill)]))
 
 
-def test_closing_ends_runs_that_are_under_way_and_leaves_nothing(base_image, client):
-    with DockerSandbox(base=base_image, runtime=RUNTIME) as docker:
-        owner = docker._current().owner
-        started = threading.Event()
-        caught = []
-
-        def work():
-            try:
-                run(docker, "started()\nwhile True: pass", Toolbox([make_tool("started", {}, started.set)]))
-            except SandboxUnavailable as error:
-                caught.append(error)
-
-        thread = threading.Thread(target=work)
-        docker.warm()
-        thread.start()
-        assert started.wait(20)
-        docker.close()
-        thread.join(20)
-        assert len(caught) == 1
-        assert of_host(client, owner) == []
-        docker.close()
-        with pytest.raises(SandboxUnavailable, match="was closed"):
-            run(docker, "1")
+def test_closing_ends_runs_that_are_under_way_and_leaves_nothing(own, client):
+    owner = own._current().owner
+    sandbox_checks.closing_ends_a_run(own)
+    assert of_host(client, owner) == []
+    own.close()
+    with pytest.raises(SandboxUnavailable, match="was closed"):
+        run(own, "1")
 
 
 # What a crash leaves.

@@ -19,6 +19,7 @@ from protocols.toolbox import Toolbox
 from sandbox.conformance import make_tool
 from sandbox.errors import SandboxUnavailable
 from sandbox.zygote import ZygoteSandbox, unavailable
+from tests import sandbox_checks
 
 pytestmark = pytest.mark.skipif(unavailable() is not None, reason=str(unavailable()))
 
@@ -168,7 +169,6 @@ def test_a_child_has_one_live_descriptor_no_thread_and_nothing_of_ours(own):
     [
         ("import os\nos._exit(3)", "ProcessExit"),
         ("import os\nos.close(3)", "PermissionError"),
-        ("import os\nos.fork()", "PermissionError"),
         ("import ctypes\nctypes.string_at(0)", "Crash"),
         ("import os\nos.write(3, b'{}\\n')\nwhile True: pass", "ProtocolViolation"),
         ("import os\nos.write(3, b'A' * 4000)\nprint('x' * 100000)", "ProtocolViolation"),
@@ -259,22 +259,7 @@ def test_ctrl_c_while_a_tool_works_kills_the_child(sandbox):
 
 
 def test_closing_ends_runs_that_are_under_way(own):
-    started = threading.Event()
-    tools = Toolbox([make_tool("started", {}, started.set)])
-    caught = []
-
-    def work():
-        try:
-            run(own, "import time\nstarted()\ntime.sleep(60)", tools)
-        except SandboxUnavailable as error:
-            caught.append(error)
-
-    thread = threading.Thread(target=work)
-    thread.start()
-    assert started.wait(20)
-    own.close()
-    thread.join(20)
-    assert len(caught) == 1
+    sandbox_checks.closing_ends_a_run(own)
 
 
 def test_a_zygote_that_does_not_answer_is_replaced(own, monkeypatch):
