@@ -218,16 +218,6 @@ def test_nothing_changed(tmp_path):
     assert films.deleted == 0
 
 
-def test_a_field_that_is_gone_breaks(tmp_path):
-    with probed(tmp_path / "dir") as (films, invoker):
-        films.change = lambda record: {k: v for k, v in record.items() if k != "title"}
-        checked = check(tmp_path / "dir", invoker, tmp_path / "fresh")
-    assert ("breaking", "list_films", "removed", "films[].title") in told(checked)
-    assert checked.breaking == tuple(c for c in checked.changes if c.severity == "breaking")
-    items = checked.new["list_films"].output_schema["properties"]["films"]["items"]
-    assert "title" not in items["properties"]
-
-
 @pytest.mark.parametrize("keep_values", [False, True])
 def test_without_the_log_examples_and_other_answers_give_arguments(tmp_path, keep_values):
     folder = tmp_path / "dir"

@@ -13,8 +13,9 @@ from probing.probe import Probed, probe
 from probing.samples import Log, ProbeSettings
 from protocols.errors import ToolError
 from protocols.jsontypes import Json, JsonObject
-from protocols.protocol import Annotations, McpBinding, ToolProtocol
+from protocols.protocol import McpBinding
 from tests.fake_tools import Fakes
+from tests.tool_lab import tool
 
 TEXT = {"type": "string"}
 TEXTS = {"type": "array", "items": TEXT}
@@ -28,13 +29,9 @@ class Server(Fakes):
     """Tools as an MCP server has them: argument schemas, a hint that some only read, errors in words."""
 
     def offer(self, answer: Callable[..., Json], *, reads: bool = False, **arguments: Any) -> None:
-        protocol = ToolProtocol(
-            name=answer.__name__,
-            input_schema={"type": "object", "properties": arguments, "required": list(arguments)},
-            annotations=Annotations(read_only=reads),
-            binding=McpBinding(server="fake", tool=answer.__name__),
-        )
-        self.take(protocol, lambda given: answer(**given))
+        binding = McpBinding(server="fake", tool=answer.__name__)
+        made = tool(answer.__name__, lambda given: answer(**given), arguments, reads=reads, binding=binding)
+        self.take(made.protocol, made.call)
 
     def probed(self, folder: Path) -> Probed:
         chosen = ProbeSettings(requests_per_second=None, allow_writes=True)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import stat
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,24 +12,17 @@ from probing.links import ObservedLink
 from probing.output import file_names, write
 from probing.probe import Probed
 from probing.samples import Log
-from protocols.protocol import Annotations, HttpBinding, Link, ToolProtocol, load
+from protocols.protocol import Link, load
 from protocols.sources.folder import read_folder
-from tests.probing_lab import sample
+from tests.probing_lab import sample, tool
 
 TOKEN = "ghp_abcdefghijABCDEFGHIJ0123456789abcdef"
 
 
-def protocol(name, method="GET", path="", *arguments):
-    return ToolProtocol(
-        name=name,
-        input_schema={"type": "object", "properties": {argument: {} for argument in arguments}},
-        annotations=Annotations(read_only=method == "GET"),
-        binding=HttpBinding(method=method, url=f"https://api.example.org{path or '/' + name}"),
-    )
-
-
-LIST, GET, EMPTY = protocol("list_users"), protocol("get/user", "GET", "/users/{id}", "id", "full"), protocol("empty")
-ADD, LOST = protocol("add_user", "POST", "/users", "name"), protocol("get_lost", "GET", "/lost", "code")
+URL = "https://api.example.org"
+LIST, GET = tool(URL, "list_users", arguments=()), tool(URL, "get/user", arguments=("id", "full"))
+EMPTY, LOST = tool(URL, "empty", arguments=()), tool(URL, "get_lost", arguments=("code",))
+ADD = tool(URL, "add_user", method="POST", arguments=("name",))
 SAMPLES = [
     sample(1, {"users": [{"id": "u-171"}], "tags": [], "token": TOKEN}, tool="list_users"),
     sample(2, {"id": "u-171"}, tool="get/user", id="u-171"),
@@ -89,8 +80,6 @@ def test_no_secret_and_no_value_leaves_the_log(tmp_path):
     assert TOKEN.encode() not in outside
     assert b"u-171" not in outside
     assert TOKEN.encode() in (tmp_path / ".probe" / "samples.jsonl").read_bytes()
-    if os.name == "posix":
-        assert stat.S_IMODE((tmp_path / ".probe" / "samples.jsonl").stat().st_mode) == 0o600
 
 
 def test_the_report_says_what_is_missing_and_why(tmp_path):

@@ -5,8 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from protocols.links import guess_links
-from protocols.protocol import Annotations, HttpBinding, Link, ToolProtocol
+from protocols.protocol import Link, ToolProtocol
 from protocols.render import DETAILS, FULL, Detail, described_within, names_only, stubs, stubs_within, token_estimate
 from protocols.sources.openapi import read_openapi
 from protocols.toolbox import Tool, Toolbox
@@ -76,15 +75,6 @@ def list_departures(*, origin: Literal['JFK', 'LGA'], date: str, page: int = 1) 
     )
 
 
-def test_a_wrapped_response_is_shown_as_programs_get_it():
-    wrapped = {
-        "type": "object",
-        "properties": {"codes": {"type": "array", "items": {"type": "string"}}},
-        "required": ["codes"],
-    }
-    assert "-> list[str]:" in stubs(box(protocol(output=wrapped)))
-
-
 def test_equal_shapes_are_declared_once():
     text = stubs(box(protocol("a", output=PAGE), protocol("b", output=PAGE)))
     assert text.count("(TypedDict)") == 2
@@ -138,24 +128,15 @@ def test_an_argument_says_which_tool_yields_it():
     }
     consumer = replace(
         protocol("list_departures", origin={"type": "string", "description": "Airport code."}),
-        links=(Link(argument="origin", tool="search_airports", path="airports[].code"),),
+        links=(
+            Link(argument="origin", tool="visited", path="codes[]", support="guessed"),
+            Link(argument="origin", tool="search_airports", path="airports[].code", support="observed"),
+        ),
     )
-    text = stubs(box(protocol("search_airports", output=found, query={"type": "string"}), consumer))
+    search = protocol("search_airports", output=found, query={"type": "string"})
+    text = stubs(box(protocol("visited"), search, consumer))
+    assert "def search_airports(*, query: str) -> list[Airport]:" in text
     assert 'origin: Airport code; from search_airports(…)[0]["code"]' in text
-
-
-def test_the_simplest_producer_is_the_one_that_is_named():
-    pet = {"type": "object", "properties": {"id": {"type": "integer"}, "name": {"type": "string"}}}
-    reads = Annotations(read_only=True)
-    made = HttpBinding(method="POST", url="https://a.example/pets")
-    listed = HttpBinding(method="GET", url="https://a.example/pets")
-    one = HttpBinding(method="GET", url="https://a.example/pets/{id}", locations={"id": "path"})
-    found = guess_links([
-        replace(protocol("add_pet", pet), binding=made),
-        replace(protocol("get_pet", pet, id={"type": "integer"}), binding=one, annotations=reads),
-        replace(protocol("list_pets", {"type": "array", "items": pet}), binding=listed, annotations=reads),
-    ])  # fmt: skip
-    assert 'id: from list_pets(…)[0]["id"]' in stubs(box(*found))
 
 
 def named(*names):

@@ -8,23 +8,19 @@ from dataclasses import dataclass, field
 import pytest
 
 from protocols.errors import ToolError
-from protocols.protocol import Annotations, HttpBinding, ToolProtocol, Verify
-from protocols.toolbox import Tool, Toolbox, idempotency_key
+from protocols.protocol import HttpBinding, Verify
+from protocols.toolbox import Toolbox, idempotency_key
 from sandbox.effects import Effects, Sending, StillUnknown
 from sandbox.trace import ToolCall
+from tests.tool_lab import record, tool
 
-RECORD = {
-    "type": "object",
-    "properties": {"watch_id": {"type": "string"}, "flight": {"type": "string"}, "note": {"type": "string"}},
-    "required": ["watch_id", "flight", "note"],
-    "additionalProperties": False,
-}
+RECORD = record(watch_id="string", flight="string", note="string")
 LIST = {
     "type": "object",
     "properties": {"watches": {"type": "array", "items": RECORD}, "pages": {"type": "integer"}},
     "required": ["watches"],
 }
-ARGUMENTS = {"type": "object", "properties": {"flight": {"type": "string"}, "note": {"type": "string"}}}
+ARGUMENTS = {"flight": "string", "note": "string"}
 LOST = "lost after it was applied"
 DROPPED = "lost before it was applied"
 
@@ -96,29 +92,17 @@ def http(method, *, key=None):
 
 def boxed(desk, *, verified=True, key=None):
     verify = Verify(tool="list_watches") if verified else None
-    writes = Annotations(read_only=False)
 
     def write(name, method, call, arguments=ARGUMENTS):
-        protocol = ToolProtocol(
-            name=name,
-            input_schema=arguments,
-            output_schema=RECORD,
-            annotations=writes,
-            binding=http(method, key=key),
-            verified_by=verify,
-        )
-        return Tool(protocol=protocol, call=call)
+        binding = http(method, key=key)
+        return tool(name, call, arguments, RECORD, reads=False, binding=binding, verified_by=verify)
 
-    read = ToolProtocol(
-        name="list_watches", output_schema=LIST, annotations=Annotations(read_only=True), binding=http("GET")
-    )
-    by_id = {"type": "object", "properties": {"watch_id": {"type": "string"}}, "required": ["watch_id"]}
     return Toolbox(
         [
             write("create_watch", "POST", desk.create),
             write("put_watch", "PUT", desk.put),
-            write("delete_watch", "DELETE", desk.delete, by_id),
-            Tool(protocol=read, call=desk.list),
+            write("delete_watch", "DELETE", desk.delete, {"watch_id": "string"}),
+            tool("list_watches", desk.list, output=LIST, binding=http("GET")),
         ]
     )
 
