@@ -24,10 +24,12 @@ from atc.cli.main import _guarded
 from atc.recording.document import parse, to_document
 from atc.recording.recording import record
 from atc.recording.rerun import Replayer
+from atc.store import RunStore
 from atc.store.stored import StoredRun
 from benchmarks import postgres as postgresql
 from sandbox.zygote import ZygoteSandbox
 from tests.browser import Browser
+from tests.stores import open_store
 
 # Tests start hundreds of processes: without bytecode on disk each would compile the whole tree anew.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
@@ -123,6 +125,18 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     if getattr(request, "param", "sqlite") == "postgresql":
         return request.getfixturevalue("postgres").database()
     return str(tmp_path / "state" / "runs.sqlite")
+
+
+@pytest.fixture
+def store(place: str) -> Iterator[RunStore]:
+    with open_store(place) as opened:
+        yield opened
+
+
+@pytest.fixture
+def sent() -> list[tuple[str, dict[str, Any]]]:
+    """Every call that really reached a tool."""
+    return []
 
 
 @pytest.fixture

@@ -15,11 +15,6 @@ MISREAD = "print(get_note(id='{}')['extra']['stars'])"
 
 
 @pytest.fixture
-def sent():
-    return []
-
-
-@pytest.fixture
 def tool(sent):
     def make(name, output, *, reads=True, result=None):
         answer = result or {"text": "a note", "extra": {"rated": {"stars": 5}}}

@@ -21,12 +21,6 @@ PAGES = {"page": {"type": "integer", "default": 1}, "page_size": {"type": "integ
 
 
 @pytest.fixture
-def sent():
-    """Every call that really reached a tool."""
-    return []
-
-
-@pytest.fixture
 def toolbox(sent):
     def list_people(arguments):
         page, size = arguments.get("page", 1), arguments.get("page_size", 2)

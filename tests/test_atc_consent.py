@@ -19,11 +19,6 @@ PROGRAM = "mail = read_mail()\nsend_mail(to=mail['sender'], text='hi')\nprint('s
 
 
 @pytest.fixture
-def sent():
-    return []
-
-
-@pytest.fixture
 def tools(sent):
     def writes(name, parameters):
         return tool(name, {"ok": True}, parameters, reads=False, optional=parameters, sent=sent)

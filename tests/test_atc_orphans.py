@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from atc.agent import Agent
 from atc.config import Config
-from atc.store import RunEnded, Store
+from atc.store import RunEnded
 from protocols.toolbox import Toolbox
 from tests.tool_lab import record, tool, writing
 
 BOOKED = {**record(id="string", seat="string"), "additionalProperties": True}
-
-
-@pytest.fixture
-def sent():
-    return []
 
 
 @pytest.fixture
@@ -31,12 +24,6 @@ def toolbox(sent):
             writes("cancel", lambda a: {"id": a["id"], "seat": "?"}, {"id": "string"}, destructive=True),
         ]
     )
-
-
-@pytest.fixture
-def store(tmp_path: Path):
-    with Store(tmp_path / "runs.sqlite") as opened:
-        yield opened
 
 
 def agent(toolbox, sandbox, store, *programs):

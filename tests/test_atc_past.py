@@ -31,12 +31,6 @@ def past(store: Store, *exchanges: Exchange) -> Past:
     return Past(type(stored)(**{**{n: getattr(stored, n) for n in stored.__slots__}, "exchanges": exchanges}))
 
 
-@pytest.fixture
-def store(tmp_path):
-    with Store(tmp_path / "runs.sqlite") as store:
-        yield store
-
-
 def test_from_another_prompt_on_the_rest_is_of_no_use(store) -> None:
     found = past(store, exchange("a", "1"), exchange("b", "2"), exchange("c", "3"))
     assert one_by_one(found, "axbc") == ["1", None, None, None]

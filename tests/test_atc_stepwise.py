@@ -18,12 +18,6 @@ LIST = "people = list_people()\nprint(people)"
 
 
 @pytest.fixture
-def sent():
-    """Every call that really reached a tool."""
-    return []
-
-
-@pytest.fixture
 def toolbox(sent):
     def get_note(arguments):
         if arguments["id"] == "p9":

@@ -25,12 +25,6 @@ CALL = ToolCall(index=0, tool="find", arguments={"name": "a", "n": 1.5}, line=3,
 REFUSED = ToolCall(index=1, tool="find", arguments={}, line=4, error="name is missing", outcome="refused")
 
 
-@pytest.fixture
-def store(place: str):
-    with open_store(place) as opened:
-        yield opened
-
-
 def drive(store: RunStore, run: str) -> Solution:
     """A run of three attempts: findings, a failed execution, an answer that reuses its call."""
     observe, sink = store.observer(run), store.journal_sink(run)

@@ -127,12 +127,6 @@ def ask(url: str, path: str = "", method: str = "GET", body: str | None = None, 
     return answer.status_code, answer.text, answer.headers
 
 
-@pytest.fixture
-def store(place: str) -> Iterator[RunStore]:
-    with open_store(place) as opened:
-        yield opened
-
-
 def test_only_the_address_with_its_token_is_answered(store: RunStore) -> None:
     run = many_calls(store, 3)
     with viewing(store) as url:
