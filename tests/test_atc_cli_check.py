@@ -9,8 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from atc.cli.main import _guarded
-
 TOOLS = '''
 from typing import TypedDict
 
@@ -40,13 +38,11 @@ def program(folder: Path, text: str) -> str:
     return str(path)
 
 
-def test_each_finding_has_a_place_a_caret_and_a_way_out(
-    tmp_path: Path, tools: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_each_finding_has_a_place_a_caret_and_a_way_out(tmp_path: Path, tools: str, atc_) -> None:
     path = program(tmp_path, "item = get_item(key='é')\nprint('é', item['prize'])\nprint(get_itme(key='a'))\n")
-    assert _guarded(["check", path, "--tools", tools]) == 1
-    captured = capsys.readouterr()
-    first, second = captured.out.strip().split("\n\n")
+    code, out, err = atc_("check", path, "--tools", tools)
+    assert (code, err) == (1, "2 errors\n")
+    first, second = out.strip().split("\n\n")
     head, line, carets = first.splitlines()
     assert head.startswith(f"{path}:2:17: error: ")
     assert head.endswith(" [missing-key]")
@@ -56,29 +52,24 @@ def test_each_finding_has_a_place_a_caret_and_a_way_out(
     assert line[carets.index("^") : carets.rindex("^") + 1] == "'prize'"
     assert "unknown-tool" in second
     assert "Did you mean 'get_item'?" in second
-    assert captured.err == "2 errors\n"
 
 
-def test_an_editor_gets_json_through_a_pipe(
-    tools: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_editor_gets_json_through_a_pipe(tools: str, atc_, monkeypatch: pytest.MonkeyPatch) -> None:
     source = "print('é', get_item(kye='a'))"
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(source.encode()), "utf-8"))
-    assert _guarded(["check", "-", "--tools", tools, "--json"]) == 1
-    found = json.loads(capsys.readouterr().out)
-    assert found[0]["file"] == "-"
+    code, out, _ = atc_("check", "-", "--tools", tools, "--json")
+    found = json.loads(out)
+    assert (code, found[0]["file"]) == (1, "-")
     assert {"code", "message", "line", "column", "end_column", "suggestion", "certain"} <= found[0].keys()
     assert (found[0]["code"], found[0]["line"], found[0]["certain"]) == ("unknown-argument", 1, True)
     assert source[found[0]["column"] - 1 : found[0]["end_column"] - 1] == "kye='a'"
     assert found[0]["suggestion"] == "key"
 
 
-def test_a_file_that_cannot_be_read(tmp_path: Path, tools: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_file_that_cannot_be_read(tmp_path: Path, tools: str, atc_) -> None:
     binary = tmp_path / "binary.py"
     binary.write_bytes(b"\xff\xfe")
     for path, said in ((tmp_path / "none.py", "No such file"), (binary, "is not UTF-8 text"), (tmp_path, "directory")):
-        assert _guarded(["check", str(path), "--tools", tools]) == 2
-        captured = capsys.readouterr()
-        assert captured.out == ""
-        assert said in captured.err
-        assert captured.err.count("\n") == 1
+        code, out, err = atc_("check", path, "--tools", tools)
+        assert (code, out, err.count("\n")) == (2, "", 1)
+        assert said in err

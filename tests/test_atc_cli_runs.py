@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from atc import events
-from atc.cli.main import _guarded
 from atc.cli.wiring import open_store
 from atc.config import Config
 from atc.types import Attempt, Fact, Fault, Program, Solution, Usage
@@ -49,29 +48,23 @@ def solved(config: Config) -> str:
     return run
 
 
-def test_no_runs_yet(config: Config, capsys: pytest.CaptureFixture[str]) -> None:
-    assert _guarded(["runs", "list"]) == 0
-    captured = capsys.readouterr()
-    assert (captured.out, captured.err) == ("", "No run is stored yet; 'atc run TASK' makes one.\n")
-    assert _guarded(["runs", "list", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out) == []
+def test_no_runs_yet(config: Config, atc_) -> None:
+    assert atc_("runs", "list") == (0, "", "No run is stored yet; 'atc run TASK' makes one.\n")
+    assert json.loads(atc_("runs", "list", "--json")[1]) == []
 
 
-def test_list(config: Config, capsys: pytest.CaptureFixture[str]) -> None:
+def test_list(config: Config, atc_) -> None:
     first, second = solved(config), solved(config)
-    assert _guarded(["runs", "list"]) == 0
-    lines = capsys.readouterr().out.splitlines()
+    lines = atc_("runs", "list")[1].splitlines()
     assert [line.split()[:2] for line in lines] == [[second, "solved"], [first, "solved"]]
     assert lines[0].endswith("How many \\x1b[31mBos?")
-    assert _guarded(["runs", "list", "--json", "--limit", "1"]) == 0
-    (run,) = json.loads(capsys.readouterr().out)
+    (run,) = json.loads(atc_("runs", "list", "--json", "--limit", "1")[1])
     assert (run["id"], run["status"], run["answer"], run["attempts"], run["calls"]) == (second, "solved", "5", 2, 1)
 
 
-def test_show_tells_the_whole_story(config: Config, capsys: pytest.CaptureFixture[str]) -> None:
+def test_show_tells_the_whole_story(config: Config, atc_) -> None:
     run = solved(config)
-    assert _guarded(["runs", "show", "last"]) == 0
-    out = re.sub(r"when .*", "when -", capsys.readouterr().out)
+    out = re.sub(r"when .*", "when -", atc_("runs", "show", "last")[1])
     assert out == (
         f"run      {run} (solved)\n"
         "task     How many \\x1b[31mBos?\n"
@@ -94,22 +87,17 @@ def test_show_tells_the_whole_story(config: Config, capsys: pytest.CaptureFixtur
         "\n"
         "answer   5\n"
     )
-    assert _guarded(["runs", "show", run[-4:], "--prompts"]) == 0
-    out = capsys.readouterr().out
+    out = atc_("runs", "show", run[-4:], "--prompts")[1]
     assert "prompt (write)\n[user]\nthe prompt\nreply (0 tokens, 0.0 s)\nthe reply\n" in out
 
 
-def test_calls_that_were_under_way_are_shown(config: Config, capsys: pytest.CaptureFixture[str]) -> None:
+def test_calls_that_were_under_way_are_shown(config: Config, atc_) -> None:
     with open_store(config) as store:
         run = store.create("t")
         store.journal_sink(run)(0, replace(CALL, result=None, outcome="unknown"), False)
         store.finish(run, status="interrupted", error="KeyboardInterrupt()")
-    assert _guarded(["runs", "show", run]) == 0
-    out = capsys.readouterr().out
-    assert (
-        'calls of executions that broke off or were begun again\ncall 0   find(name="Bo") → (no outcome was recorded)'
-        in out
-    )
+    code, out, _ = atc_("runs", "show", run)
+    assert code == 0
+    assert 'broke off or were begun again\ncall 0   find(name="Bo") → (no outcome was recorded)' in out
     assert "error    KeyboardInterrupt()" in out
-    assert _guarded(["runs", "show", run, "--json"]) == 0
-    assert len(json.loads(capsys.readouterr().out)["unfinished_calls"]) == 1
+    assert len(json.loads(atc_("runs", "show", run, "--json")[1])["unfinished_calls"]) == 1

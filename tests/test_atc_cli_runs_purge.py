@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from atc import events
-from atc.cli.main import _guarded
 from atc.cli.wiring import open_store
 from atc.config import Config
 from atc.types import Attempt, Program, Solution
@@ -56,60 +55,50 @@ def runs(config: Config) -> list[str]:
         return [run.id for run in store.list(None)]
 
 
-def test_nothing_of_a_purged_run_is_left_in_any_file(config: Config, capsys: pytest.CaptureFixture[str]) -> None:
+def test_nothing_of_a_purged_run_is_left_in_any_file(config: Config, atc_) -> None:
     run, other = stored(config), stored(config)
     assert holds_secret(config)
-    assert _guarded(["runs", "purge", run, other, "--yes"]) == 0
-    assert capsys.readouterr().err == "Deleted 2 runs.\n"
+    assert atc_("runs", "purge", run, other, "--yes") == (0, "", "Deleted 2 runs.\n")
     assert holds_secret(config) == []
     assert runs(config) == []
 
 
-def test_what_the_embedded_model_kept_of_its_prompts_goes_too(config: Config) -> None:
+def test_what_the_embedded_model_kept_of_its_prompts_goes_too(config: Config, atc_) -> None:
     folder = config.state_dir.parent / "cache" / "models" / "states"
     folder.mkdir(parents=True)
     for name, prompt in (("a", f"tools, then: log in with {SECRET}. Go."), ("b", "another task")):
         (folder / f"{name}.json").write_text(json.dumps({"prompt": prompt}))
         (folder / f"{name}.state").write_bytes(b"state")
     (folder / "broken.json").write_text("{")
-    assert _guarded(["runs", "purge", stored(config), "--yes"]) == 0
+    assert atc_("runs", "purge", stored(config), "--yes")[0] == 0
     assert sorted(file.name for file in folder.iterdir()) == ["b.json", "b.state", "broken.json"]
 
 
-def test_a_run_at_work_is_left_alone(config: Config, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_run_at_work_is_left_alone(config: Config, atc_) -> None:
     working, done = stored(config, ended=False), stored(config)
-    assert _guarded(["runs", "purge", "--all", "--yes", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out) == {"deleted": [done], "running": [working]}
+    assert json.loads(atc_("runs", "purge", "--all", "--yes", "--json")[1]) == {"deleted": [done], "running": [working]}
     assert runs(config) == [working]
-    assert _guarded(["runs", "purge", "--all", "--yes"]) == 0
-    assert (
-        f"There is nothing to delete.\nLeft alone, since a process works on it: {working}." in capsys.readouterr().err
-    )
-    assert _guarded(["runs", "purge", working, "--yes"]) == 2
-    assert "is being worked on" in capsys.readouterr().err
+    code, _, err = atc_("runs", "purge", "--all", "--yes")
+    assert code == 0
+    assert f"There is nothing to delete.\nLeft alone, since a process works on it: {working}." in err
+    code, _, err = atc_("runs", "purge", working, "--yes")
+    assert (code, "is being worked on" in err) == (2, True)
     assert runs(config) == [working]
 
 
 @pytest.mark.parametrize("arguments", [[], ["last", "--all"], ["--all", "--older-than", "1"], ["nosuch", "--yes"]])
-def test_wrong_use_deletes_nothing(config: Config, arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_wrong_use_deletes_nothing(config: Config, arguments: list[str], atc_) -> None:
     run = stored(config)
-    assert _guarded(["runs", "purge", *arguments]) == 2
-    assert capsys.readouterr().err.startswith("atc: ")
+    code, _, err = atc_("runs", "purge", *arguments)
+    assert (code, err[:5]) == (2, "atc: ")
     assert runs(config) == [run]
 
 
 @pytest.mark.parametrize(("answer", "code", "left"), [("\n", 130, 1), ("y\n", 0, 0)])
-def test_on_a_terminal_it_asks(
-    config: Config,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    answer: str,
-    code: int,
-    left: int,
-) -> None:
+def test_on_a_terminal_it_asks(config: Config, monkeypatch, atc_, answer: str, code: int, left: int) -> None:
     stored(config)
     monkeypatch.setattr("atc.cli.runs.has_person", lambda: True)
     monkeypatch.setattr("sys.stdin", io.StringIO(answer))
-    assert _guarded(["runs", "purge", "--all"]) == code
-    assert "Delete 1 run with all that they hold? [y/N]" in capsys.readouterr().err
+    ended, _, err = atc_("runs", "purge", "--all")
+    assert (ended, "Delete 1 run with all that they hold? [y/N]" in err) == (code, True)
     assert len(runs(config)) == left

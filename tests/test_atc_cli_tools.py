@@ -47,9 +47,6 @@ def broken(name: str) -> int:
 '''
 
 
-TEXT = {"type": "string"}
-
-
 @pytest.fixture(autouse=True)
 def _people(own_folders: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (own_folders / "people.py").write_text(MODULE)
@@ -67,30 +64,14 @@ def test_list(atc_) -> None:
     assert found[0]["required"] == ["name"]
 
 
-def test_show_tells_errors_and_where_ids_come_from(atc_, tmp_path: Path) -> None:
-    def answers(schema):
-        return {"200": {"description": "", "content": {"application/json": {"schema": schema}}}}
-
-    films = {"type": "object", "properties": {"results": {"type": "array", "items": {"properties": {"id": TEXT}}}}}
-    one = [{"name": "film_id", "in": "path", "required": True, "schema": TEXT}]
-    errors = {"404": {"description": ""}, "409": {"description": "It is\nbeing cut."}, "4XX": {"description": ""}}
-    document = {
-        "openapi": "3.0.0",
-        "info": {"title": "films", "version": "1"},
-        "servers": [{"url": "http://localhost"}],
-        "paths": {
-            "/film/latest": {"get": {"operationId": "films-latest", "responses": answers(films)}},
-            "/film/{film_id}": {"get": {"operationId": "film", "parameters": one, "responses": answers({}) | errors}},
-        },
-    }
-    (tmp_path / "films.json").write_text(json.dumps(document))
-    code, out, _ = atc_("tools", "show", "film", "--tools", "films.json")
+def test_show_tells_errors_and_where_ids_come_from(atc_) -> None:
+    bookshop = Path(__file__).with_name("data") / "bookshop.json"
+    code, out, _ = atc_("tools", "show", "listBooksOfWriter", "--tools", bookshop)
     assert code == 0
-    assert out.splitlines()[-4:] == [
-        "# 404",
-        "# 409: It is being cut.",
-        "# 4XX",
-        "# film_id: from films_latest at results[].id (guessed)",
+    assert out.splitlines()[-3:] == [
+        "# 404: There is none.",
+        "# writer_id: from searchWriters at results[].id (guessed)",
+        "# writer_id: from listWriters at writers[].id (guessed)",
     ]
 
 

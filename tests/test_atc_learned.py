@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from atc.cli.main import _guarded
 from toolflow_bench.services.operation import Operation
 from toolflow_bench.services.rest import build_app
 from toolflow_bench.services.serve import serve
@@ -40,26 +39,23 @@ def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
         yield served.document_url
 
 
-def test_what_an_api_answers_against_its_document_is_offered_to_tools_import(source, capsys, tmp_path: Path) -> None:
-    def atc(*arguments: str) -> tuple[int, str, str]:
-        return _guarded(arguments), *capsys.readouterr()
-
+def test_what_an_api_answers_against_its_document_is_offered_to_tools_import(source, atc_, tmp_path: Path) -> None:
     def content(*flags: str):
-        atc("tools", "import", source, "-o", "out", "--force", *flags)
+        atc_("tools", "import", source, "-o", "out", "--force", *flags)
         document = json.loads((tmp_path / "out" / "get_file.json").read_text())
         kinds = document["outputSchema"]["properties"]["content"]["type"]
         return kinds if isinstance(kinds, str) else sorted(kinds), document.get("evidence", {}).get("level")
 
     run = ("run", "What does the first cell say?", "--tools", source, "--model", "scripted:replies.json")
     assert content() == ("string", None)
-    code, out, err = atc(*run)
+    code, out, err = atc_(*run)
     assert (code, out) == (0, "x = 1\n")
     offered = "To write it down: atc tools import SOURCE -o FOLDER"
     assert f"get_file answered otherwise than declared; later runs go by its answer. {offered}" in " ".join(err.split())
-    code, out, err = atc(*run)
+    code, out, err = atc_(*run)
     assert (code, out) == (0, "x = 1\n")
     assert offered not in " ".join(err.split())  # known by now, and the first program runs
-    code, _, err = atc("tools", "import", source, "-o", "other")
+    code, _, err = atc_("tools", "import", source, "-o", "other")
     assert "What get_file answered in runs stands in place of what was declared" in err
     assert content() == (["object", "string"], "observed")  # both may come
     assert content("--no-learn") == ("string", None)

@@ -8,7 +8,6 @@ import re
 import pytest
 
 from atc.agent import Agent
-from atc.cli.main import _guarded
 from atc.config import Config
 from atc.models.scripted import ScriptedModel
 from atc.store import Store
@@ -26,11 +25,6 @@ AGAIN = """
 session = login(user="bo", password="[redacted-str-16-p0.1]")
 print(balance(auth=session["token"])["amount"])
 """
-
-
-@pytest.fixture
-def sent():
-    return []
 
 
 @pytest.fixture
@@ -81,15 +75,13 @@ def test_a_secret_goes_to_the_tool_and_to_no_prompt_and_no_observer(toolbox, san
     assert len(told) > 8
 
 
-def test_what_is_stored_is_shown_without_secrets_unless_asked(toolbox, sandbox, state, capsys):
+def test_what_is_stored_is_shown_without_secrets_unless_asked(toolbox, sandbox, state, atc_):
     solved(toolbox, sandbox, state, BAD, AGAIN)
     for command in (["show", "last"], ["show", "last", "--prompts"], ["show", "last", "--prompts", "--json"], ["list"]):
-        assert _guarded(["runs", *command]) == 0
-        out = capsys.readouterr().out
-        assert shows_none(out)
+        code, out, _ = atc_("runs", *command)
+        assert (code, shows_none(out)) == (0, True)
         assert "redacted-str-16" in out
-    assert _guarded(["runs", "show", "last", "--json", "--reveal"]) == 0
-    document = json.loads(capsys.readouterr().out)
+    document = json.loads(atc_("runs", "show", "last", "--json", "--reveal")[1])
     assert document["attempts"][0]["trace"]["calls"][0]["arguments"]["password"] == PASSWORD
     with Store(state / "runs.sqlite") as store:
         stored = store.load("last")
@@ -97,12 +89,12 @@ def test_what_is_stored_is_shown_without_secrets_unless_asked(toolbox, sandbox, 
     assert shows_none(repr(stored.exchanges[1]))
 
 
-def test_an_answer_is_the_users_own(toolbox, sandbox, state, capsys):
+def test_an_answer_is_the_users_own(toolbox, sandbox, state, atc_):
     asked = f'session = login(user="bo", password={PASSWORD!r})\nprint(session["token"])\n'
     _, solution = solved(toolbox, sandbox, state, f"\n{asked}")
     assert solution.answer == TOKEN
-    assert _guarded(["runs", "show", "last"]) == 0
-    assert shows_none(capsys.readouterr().out)
+    code, out, _ = atc_("runs", "show", "last")
+    assert (code, shows_none(out)) == (0, True)
 
 
 def test_a_run_that_goes_on_has_the_same_placeholders(toolbox, sandbox, state, sent):
