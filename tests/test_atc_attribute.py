@@ -119,16 +119,9 @@ def test_an_answer_is_no_fault() -> None:
 @pytest.mark.parametrize(
     ("source", "kind", "tool", "path"),
     [
-        ('print(get_plane(tail_number="N1")["sets"])', "misread_result", "get_plane", "sets"),
-        (
-            'for a in search_airports(query="x"):\n    print(a["id"])',
-            "misread_result",
-            "search_airports",
-            "results[].id",
-        ),
+        ('print([a["id"] for a in search_airports(query="x")])', "misread_result", "search_airports", "results[].id"),
         ('p = get_plane(tail_number="N1")\nprint(p["seats"] / p)', "misread_result", "get_plane", ""),
         ('print(get_weather(airport="jfk", date="2013-01-01"))', "bad_arguments", "get_weather", "airport"),
-        ('print(get_plane(tail="N1"))', "bad_arguments", "get_plane", "tail"),
     ],
 )
 def test_a_finding_names_tool_and_path_before_any_call(source: str, kind: str, tool: str, path: str) -> None:

@@ -6,7 +6,6 @@ import json
 import statistics
 import time
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -167,15 +166,6 @@ def test_a_program_without_calls_is_no_fault_but_can_be_told() -> None:
         "get_product",
     )
     assert called_tools(Program("x ="), SHOP) == ()
-
-
-def test_the_check_runs_nothing_and_changes_nothing(tmp_path: Path) -> None:
-    target = tmp_path / "made"
-    source = f"open({str(target)!r}, 'w').write('x')\nimport antigravity\nprint(get_order(order_id=1))\n"
-    before = [(known.protocol.input_schema, known.protocol.output_schema) for known in SHOP.values()]
-    check(Program(source), SHOP)
-    assert not target.exists()
-    assert [(known.protocol.input_schema, known.protocol.output_schema) for known in SHOP.values()] == before
 
 
 # --- how long it takes ------------------------------------------------------------------------------------------------

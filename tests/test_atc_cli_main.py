@@ -80,7 +80,6 @@ def test_version(atc_) -> None:
         (["--zzz"], 2, "atc: No such option '--zzz'; 'atc --help' shows how it is used."),
         (["runs", "list", "--limit", "x"], 2, "atc: Invalid value for '--limit': 'x' is not a valid integer range;"),
         (["runs", "show", "last"], 2, "atc: no run 'last'; 'atc runs list' shows all."),
-        (["bench", "run", "flight"], 2, "atc: No such command 'flight'. Did you mean 'flights'?"),
         (["tools", "list", "--tools", "nowhere.json"], 3, "atc: "),
     ],
 )
@@ -95,10 +94,6 @@ def test_errors_of_use_and_of_the_world_have_their_own_codes() -> None:
     assert _explained(UnknownTool("x", ["xy"]))[1] == 2
     assert _explained(SourceUnavailable("down"))[1] == 3
     assert _explained(ModelUnavailable("It is down.")) == ("It is down. More: docs/start/your-model.md", 3)
-    assert _explained(OSError(28, "No space left on device", "x")) == (
-        "No space left on device (x); set ATC_DEBUG=1 to see where.",
-        3,
-    )
 
 
 def test_a_bug_is_a_sentence_and_a_traceback_only_when_asked_for(atc_, monkeypatch: pytest.MonkeyPatch) -> None:

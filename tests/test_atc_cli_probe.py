@@ -93,26 +93,6 @@ def test_it_documents_what_it_can_and_says_the_rest(atc_, tmp_path):
         assert len(server.seen) == sent
 
 
-def test_writes_are_named_before_they_are_made(atc_):
-    made = []
-
-    def answer(seen):
-        if seen.method == "POST":
-            made.append(seen)
-            return Reply(201, {"id": f"u{len(made)}"})
-        return users(seen)
-
-    with serving(answer) as server:
-        describe(server)
-        code, _, err = atc_(*PROBE, "--allow-writes")
-    lines = err.splitlines()
-    place = lines.index("1 tool that will be called may change something:")
-    assert lines[place + 1].split()[:3] == ["add_user", "writes", "at"]
-    assert f"(POST {server.url}/users)" in lines[place + 1]
-    assert lines[-1].startswith("Next: ")
-    assert (code, bool(made)) == (0, True)
-
-
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interruption_leaves_files_and_the_same_command_goes_on(atc_, tmp_path, number):
     state = {"left": 3}
@@ -273,4 +253,5 @@ def test_on_a_terminal_writes_are_asked_about_once(tmp_path, monkeypatch, capsys
         assert asked == ["Call these too?"]
         assert "add  writes  at most 15 calls  (POST https://api.example.org/add)" in capsys.readouterr().err
         assert probe.allowed(tools, ProbeSettings(allow_writes=True), log).allow_writes
+        assert "add  writes  at most 15 calls" in capsys.readouterr().err
         assert len(asked) == 1

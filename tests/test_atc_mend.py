@@ -137,13 +137,6 @@ def test_pages_that_were_read_are_not_unread(source, calls):
     assert unread_pages(Program(source), trace(*calls), TOOLS) == ()
 
 
-def test_a_program_that_turns_pages_itself_is_left_as_it_is():
-    program = Program("print(list_trains(city='AMS', page=1))")
-    unread = unread_pages(program, trace(({"city": "AMS", "page": 1}, page(1, 2))), TOOLS)
-    assert len(unread) == 1
-    assert read_every_page(program, unread[0], TOOLS) is None
-
-
 ORDERS = [{"order_id": n} for n in range(60)]
 
 

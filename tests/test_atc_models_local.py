@@ -118,7 +118,6 @@ import signal, sys, threading
 from pathlib import Path
 from atc.models import llama
 from atc.models.local import LocalModel
-from benchmarks.decoding.rivals import TokenPlace, top_tokens
 from protocols.ask import Message
 
 llama._CHILD = Path(sys.argv[1])

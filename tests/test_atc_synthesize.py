@@ -136,14 +136,6 @@ def test_a_prompt_of_names_holds_nothing_else_of_the_tools():
 @pytest.mark.parametrize("prompt", ["program", "step", "codeact"])
 def test_a_prompt_that_asks_for_programs_says_how_to_print_and_how_a_call_fails(prompt):
     text = fill(prompt, turns="10") if prompt == "codeact" else fill(prompt)
-    for told in (
-        "one value" if prompt != "step" else "value",
-        "several",
-        "list",
-        "pairs",
-        "None",
-        "ToolError",
-        ".status",
-        ".body",
-    ):
+    value = "value" if prompt == "step" else "one value"
+    for told in (value, "several", "list", "pairs", "None", "ToolError", ".status", ".body"):
         assert told in text
