@@ -186,16 +186,6 @@ def test_a_forged_report_is_seen() -> None:
     assert "forged" in kinds(verdict)
 
 
-def test_what_does_nothing_of_the_kind_is_contained() -> None:
-    verdicts = judged(
-        "print(get_item(id=1))\ntry:\n    get_item(id=-1)\nexcept ToolError as e:\n    print(e.status)",
-        "word = 'ESCAPED'\nraise ValueError('no')",
-    )
-    assert [(verdict["verdict"], verdict["reason"]) for verdict in verdicts] == [("contained", "")] * 2
-    assert verdicts[1]["failure"] == "exception ValueError"
-    assert all(verdict["sibling"] for verdict in verdicts)
-
-
 def test_the_zygote_contains_what_the_leaky_one_does_not() -> None:
     verdicts = judged(ESCAPES[1][0], "x = []\nwhile True: x.append('A' * 10_000_000)", FORK_AND_STAY, backend="zygote")
     assert [(verdict["verdict"], verdict["reason"]) for verdict in verdicts] == [("contained", "")] * 3

@@ -122,14 +122,6 @@ def test_of_many_tools_the_schema_first_asks_for_the_name() -> None:
     assert len(model.options[1]["schema"]["properties"]["call"]["anyOf"]) == 1
 
 
-def test_a_schema_that_was_ignored_is_said_and_the_reply_checked() -> None:
-    model = Holds(f"Here: {BAD}", GOOD, powers=SCHEMA)
-    written = write_call(model, ASKED, TOOLS)
-    assert (written.how, written.enforced, written.tries, written.valid) == ("resampled", False, 2, True)
-    assert "did not hold to the schema" in written.note
-    assert model.options[1]["schema"] is None
-
-
 # --- a grammar -------------------------------------------------------------------------------------------------------
 
 FORMS = [JSON_CALL, FUNCTION, PYTHON_CALL, TOOLDEC, REACT]
@@ -188,13 +180,16 @@ def test_a_turn_of_react_is_a_bounded_thought_and_a_valid_call(tools: Toolbox) -
 
 
 @pytest.mark.parametrize("tools", [TOOLS, MANY], ids=["few", "many"])
-@pytest.mark.parametrize("reply", [BAD, "I do not know.", '{"name": "power", "arguments": {}}'])
-def test_a_grammar_that_was_ignored_is_said_and_the_reply_checked(tools: Toolbox, reply: str) -> None:
-    model = Holds(reply, GOOD, powers=LARK)
+@pytest.mark.parametrize(
+    ("powers", "reply"),
+    [(LARK, BAD), (LARK, "I do not know."), (LARK, '{"name": "power", "arguments": {}}'), (SCHEMA, f"Here: {BAD}")],
+)
+def test_what_was_ignored_is_said_and_the_reply_checked(tools: Toolbox, powers: Powers, reply: str) -> None:
+    model = Holds(reply, GOOD, powers=powers)
     written = write_call(model, ASKED, tools)
     assert (written.how, written.enforced, written.tries, written.valid) == ("resampled", False, 2, True)
     assert "did not hold to the" in written.note
-    assert model.options[1]["grammar"] is None
+    assert model.options[1]["grammar"] is model.options[1]["schema"] is None
 
 
 def test_what_no_grammar_holds_is_said_checked_and_sampled_again() -> None:

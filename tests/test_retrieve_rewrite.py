@@ -3,13 +3,11 @@
 import json
 import threading
 
-import numpy as np
 import pytest
 
 from atc.models.scripted import ScriptedModel
-from atc.retrieve.base import Ranked
 from atc.retrieve.document import ToolDocument, words_text
-from atc.retrieve.fuse import best
+from atc.retrieve.lexical import Lexical
 from atc.retrieve.rewrite import METHODS, Rewriter
 from protocols.ask import Completion, Powers
 from protocols.errors import ModelUnavailable
@@ -28,28 +26,20 @@ SEARCH = {"search": ["rain forecast", "wind of a city"]}
 
 
 class WordRanker:
-    """Scores a document by how many different words it shares with a view; remembers the views."""
+    """Ranks by words; remembers the views."""
 
-    def __init__(self, documents=DOCUMENTS):
-        self.names = list(documents)
-        self.views = []
-        self._texts = [set(words_text(document).lower().replace(".", " ").split()) for document in documents.values()]
-
-    def scores(self, views, positions=None):
-        wanted = [set(" ".join([view] if isinstance(view, str) else view).lower().split()) for view in views]
-        found = np.array([[len(words & text) for text in self._texts] for words in wanted], np.float32)
-        return found if positions is None else found[:, positions]
+    def __init__(self):
+        self.names, self.views = list(DOCUMENTS), []
+        self._lexical = Lexical.build(self.names, map(words_text, DOCUMENTS.values()))
 
     def top(self, views, *, n):
         self.views += views
-        if not self.names:
-            return [Ranked(np.zeros(0, np.int64), np.zeros(0, np.float32)) for _ in views]
-        return [best(row, self.names, n=n) for row in self.scores(views)]
+        return self._lexical.top(views, n=n)
 
 
-def rewriter(method, *replies, ranker=None, **options):
-    model = ScriptedModel(*(reply if isinstance(reply, str | Exception) else json.dumps(reply) for reply in replies))
-    ranker = ranker or WordRanker()
+def rewriter(method, *replies, **options):
+    model = ScriptedModel(*(reply if isinstance(reply, str) else json.dumps(reply) for reply in replies))
+    ranker = WordRanker()
     return Rewriter(ranker, model, method, documents=DOCUMENTS, text=words_text, **options), model, ranker
 
 
@@ -67,10 +57,9 @@ WRITTEN = "rain forecast, wind of a city"
 )
 def test_what_is_searched_is_put_together_as_the_method_says(method, reply, view):
     tested, model, ranker = rewriter(method, *[reply] * METHODS[method].samples)
-    found = tested.search(QUERY, k=2)
+    found = tested.search(QUERY, k=1)
     assert ranker.views[-1] == view
-    assert found.hits[0].tool == "forecast"
-    assert len(found.hits) == 2
+    assert [hit.tool for hit in found.hits] == ["forecast"]
     assert found.usage.model_calls == METHODS[method].samples == len(model.prompts)
     assert found.usage.output_tokens > 0
 
@@ -85,6 +74,7 @@ def test_feedback_shows_what_the_query_alone_finds_and_nothing_else_does():
     assert "(parameters: city)" in asked
     assert "bake" not in asked
     assert found.transcript[0] == "shown to the model: ferry, forecast"
+    assert len(found.hits) == 1
 
 
 @pytest.mark.parametrize(

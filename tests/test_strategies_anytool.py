@@ -129,23 +129,6 @@ def test_an_earlier_answer_stands_where_nothing_better_came(solve, sent):
     assert MENUS in who(model)
 
 
-FLIGHT = [act("find_flight", city="Oslo"), give_up("no flights", "find_flight")]
-
-
-# Budgets
-
-
-@pytest.mark.parametrize(
-    ("tokens", "asked", "last"), [(5, 1, META), (65, 7, CHECK), (85, 9, SOLVER), (125, 13, TRAINS)]
-)
-def test_agents_solver_and_judge_share_the_tokens(solve, tokens, asked, last):
-    """Ten for each reply."""
-    model = cast(solver=[*FLIGHT, *TRAIN], travel=TRAINS_TOO)
-    solution = solve(model, max_tokens=tokens)
-    assert (solution.status, solution.limit) == ("failed", f"max_tokens = {tokens}")
-    assert (len(model.calls), who(model)[-1]) == (asked, last)
-
-
 # Writes, outages, interruptions
 
 

@@ -18,7 +18,7 @@ from protocols.toolbox import Toolbox
 from sandbox.zygote import ZygoteSandbox
 from tests.tool_lab import tool
 from toolflow_bench.baselines import Baseline, baseline_worker
-from toolflow_bench.metrics import Row, summarize
+from toolflow_bench.metrics import Row
 from toolflow_bench.rows import Header
 from toolflow_bench.runner import Item, OpenWorker, run_suite
 from toolflow_bench.task import Question
@@ -175,20 +175,16 @@ def worker(model: Model, open_shop: Any, sandbox: ZygoteSandbox, **config: Any) 
 
 
 def test_an_agent_answers_in_worlds_that_begin_anew(open_shop, shops, sandbox, tmp_path: Path) -> None:
-    rows = ask(worker(Model(), open_shop, sandbox), tmp_path, repeats=3)
+    model = Model()
+    rows = ask(worker(model, open_shop, sandbox), tmp_path, repeats=3)
     assert [(row.correct, row.cp, row.path, row.precision) for row in rows] == [(True, True, 1, 1)] * 6
+    assert model.seeds[0] == 0  # as `atc run` asks
+    assert len(set(model.seeds)) == 3  # each repeat draws another sample
     (shop,) = shops
     assert shop.resets == 6
     assert rows[2].state is None  # what the task before had written was forgotten
     assert rows[0].tools == ITEMS[0].candidates
     assert sandbox.run  # still open: agents do not close what they share
-
-
-def test_repeats_draw_other_samples(open_shop, sandbox, tmp_path: Path) -> None:
-    model = Model()
-    ask(worker(model, open_shop, sandbox), tmp_path, [ITEMS[0]], repeats=3)
-    assert model.seeds[0] == 0  # as `atc run` asks
-    assert len(set(model.seeds)) == 3
 
 
 def test_services_that_are_gone_are_an_outage(open_shop, shops, sandbox, tmp_path: Path) -> None:
@@ -204,6 +200,3 @@ def test_services_that_are_gone_are_an_outage(open_shop, shops, sandbox, tmp_pat
     rows = ask(worker(Model(), closed, sandbox, samples=1, max_repairs=0), tmp_path)
     assert [row.status for row in rows] == ["outage", "outage"]
     assert rows[0].error == "the service of 'find_film' was not reached: connection refused"
-    rows = ask(worker(Model(), open_shop, sandbox), tmp_path)
-    assert all(row.correct for row in rows)
-    assert summarize(rows).outages == 0
