@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from atc.models.scripted import ScriptedModel
+from atc.strategies.anytool import judged, read, told
 from protocols.ask import Message
+from protocols.toolbox import Toolbox
+from sandbox.trace import ToolCall
 from tests.acting_lab import finish
 from tests.acting_lab import turn as act
 from tests.anytool_lab import (
@@ -24,6 +28,7 @@ from tests.anytool_lab import (
     lab,
 )  # fmt: skip
 from tests.hierarchy_lab import FINISH, Cast, call, verdict
+from tests.tool_lab import tool
 
 TRAINS_TOO = [
     call("create_agent_tool_level", tools=["flights"]),
@@ -160,3 +165,38 @@ def test_where_agents_find_nothing_they_are_woken_and_the_run_fails(solve, sent)
     again = cast(meta=[*[LOOK] * 3, FINISH])
     assert solve(again, steps=2).status == "failed"
     assert "No function was found that helps with the task." in str(of(again, META))
+
+
+# The judge
+
+
+@pytest.mark.parametrize(
+    ("words", "decided", "asked"),
+    [
+        (["Solved", "Solved", "Unsolved"], "Solved", 2),
+        (["Solved", "Unsolved", "Solved"], "Solved", 3),
+        (["Solved", "Unsolved", "Unsure"], "Unsure", 3),
+        (["Unsure", "Unsure"], "Unsure", 2),
+    ],
+)
+def test_more_than_half_of_three_votes_decide_and_none_is_asked_for_in_vain(words, decided, asked):
+    model = ScriptedModel(*(verdict(word, f"reason {number}") for number, word in enumerate(words)))
+    assert judged(model, "Who won?", "Ada")[0] == decided
+    assert len(model.prompts) == asked
+
+
+@pytest.mark.parametrize("text", ["", "Solved", "[1]", "{}", '{"verdict": "solved!"}', "[" * 100_000])
+def test_a_reply_that_cannot_be_read_is_unsure(text):
+    assert read(text) == ("Unsure", "")
+
+
+def test_calls_are_told_with_what_they_returned_the_last_ones_where_there_are_many():
+    tools = Toolbox([tool("get", None, {"n": "integer"}, optional=["n"])])
+    good = ToolCall(index=0, tool="get", arguments={"n": 1}, line=1, result={"name": "Ada", "notes": ["x" * 900] * 9})
+    bad = ToolCall(index=1, tool="get", arguments={"n": 2}, line=2, error="HTTP 404: no such year")
+    first, last = told([good, bad], tools).splitlines()[0], told([good, bad], tools).splitlines()[-1]
+    assert first.startswith("- get(n=1) → {'name': 'Ada', 'notes': [")
+    assert len(first) < 600
+    assert last == "- get(n=2) → error: HTTP 404: no such year"
+    assert len(told([bad] * 20, tools).splitlines()) == 12
+    assert told([], tools) == ""
