@@ -1,7 +1,7 @@
 """Documents and an embedder for the tests of the index."""
 
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -64,3 +64,15 @@ class Fixed:
 
     def search(self, query: str, *, k: int) -> Retrieval:
         return Retrieval(hits=self.hits[:k], transcript=("looked",), usage=self.usage)
+
+
+class Overlap:
+    """A method that finds by the share of a query's words that a tool's name and description have."""
+
+    def __init__(self, described: Mapping[str, ToolDocument]) -> None:
+        self._words = {name: set(f"{name} {one.description}".lower().split()) for name, one in described.items()}
+
+    def search(self, query: str, *, k: int) -> Retrieval:
+        words = set(query.lower().split())
+        hits = [Hit(name, len(words & own) / len(words)) for name, own in sorted(self._words.items()) if words & own]
+        return Retrieval(hits=tuple(sorted(hits, key=lambda hit: -hit.score)[:k]))

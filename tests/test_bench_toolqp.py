@@ -1,7 +1,6 @@
 """ToolQP's training data and reward: Algorithm 1 with a scripted teacher, each part of the reward by hand."""
 
 import json
-import re
 from math import log2
 
 import pytest
@@ -17,7 +16,7 @@ from benchmarks.toolqp.reward import opening, plan_text, query_text, reward
 from benchmarks.toolqp.trajectory import Making
 from protocols.ask import Message
 from protocols.errors import ModelUnavailable
-from tests.retrieve_index_lab import BagOfWords
+from tests.retrieve_index_lab import BagOfWords, Overlap
 
 DOCUMENTS = {
     name: ToolDocument(name=name, description=about, parameters={"address": ""})
@@ -28,19 +27,6 @@ DOCUMENTS = {
 }
 QUERY = RetrievalQuery(id="q1", text="Mail Ann", gold=("MailCat",))
 STOP = "<stop_retrieval>"
-
-
-class Overlap:
-    """A retriever by shared words."""
-
-    def search(self, query, *, k):
-        words = set(re.findall(r"\w+", query.lower()))
-        scored = []
-        for name, document in DOCUMENTS.items():
-            own = set(re.findall(r"\w+", f"{document.name} {document.description}".lower()))
-            if words & own:
-                scored.append((-len(words & own) / len(own), name))
-        return Retrieval(hits=tuple(Hit(name, -score) for score, name in sorted(scored)[:k]))
 
 
 class Teacher(ScriptedModel):
@@ -65,7 +51,7 @@ class Teacher(ScriptedModel):
 
 
 def making(query, teacher, **settings):
-    return Making(query, teacher, Overlap(), DOCUMENTS, **{"candidates": 1, **settings})
+    return Making(query, teacher, Overlap(DOCUMENTS), DOCUMENTS, **{"candidates": 1, **settings})
 
 
 def made(teacher, query=QUERY, **settings):

@@ -6,12 +6,12 @@ import pytest
 
 pytest.importorskip("numpy")
 from atc.models.scripted import ScriptedModel
-from atc.retrieve.base import Hit, Retrieval
 from atc.retrieve.document import ToolDocument
 from atc.retrieve.toolqp import ToolQP
+from tests.retrieve_index_lab import Overlap
 
 TOOLS = {
-    "change_password": "Change the password of a user; needs an access token",
+    "change_password": "Change the password of a user, needs an access token",
     "get_token": "Get the access token of a user by name and password",
     "list_books": "List books by an author",
     "send_mail": "Send a mail to an address",
@@ -19,31 +19,18 @@ TOOLS = {
     "weather_week": "Forecast of the weather in a city this week",
 }
 DOCUMENTS = {name: ToolDocument(name=name, description=about) for name, about in TOOLS.items()}
-NAMES = sorted(TOOLS)
 
 
-class Overlap:
-    """Finds by the share of a query's words that a document has."""
-
-    def search(self, query, *, k):
-        hits = [Hit(name, self._score(query, name)) for name in NAMES]
-        return Retrieval(hits=tuple(sorted((hit for hit in hits if hit.score), key=lambda hit: -hit.score)[:k]))
-
-    def _score(self, query, name):
-        words = set(query.lower().split())
-        return len(words & set(f"{name} {TOOLS[name]}".lower().replace(";", "").split())) / len(words)
-
-
-def plan(*goals, about="It takes tools."):
-    return json.dumps({"plan": about, "sub_goals": list(goals)})
+def plan(*goals):
+    return json.dumps({"plan": "It takes tools.", "sub_goals": list(goals)})
 
 
 def asks(query, serves=None):
     return json.dumps(({} if serves is None else {"serves": serves}) | {"query": query})
 
 
-def searched(model, task="Change my password", *, k=5, base=None, **options):
-    return ToolQP(base or Overlap(), DOCUMENTS, model, **options).search(task, k=k)
+def searched(model, task="Change my password", **options):
+    return ToolQP(Overlap(DOCUMENTS), DOCUMENTS, model, **options).search(task, k=5)
 
 
 def tools(found):

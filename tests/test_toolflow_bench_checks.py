@@ -20,7 +20,7 @@ from toolflow_bench.checks.gold import GoldRun, run_program
 from toolflow_bench.checks.needed import idle_calls, unneeded
 from toolflow_bench.checks.suite import check_tasks
 from toolflow_bench.derive import Data, NoDerivation
-from toolflow_bench.recipes.recipe import FOLDERS, Case, InvalidRecipe, Recipe, recipes_of
+from toolflow_bench.recipes.recipe import FOLDERS, recipes_of
 from toolflow_bench.task import Task, load_tasks
 
 
@@ -122,23 +122,6 @@ def test_the_files_hold_what_the_recipes_say() -> None:
         for name, task in tasks.items()
     }
     assert in_files == made
-
-
-def test_constants_stand_as_literals() -> None:
-    recipe = Recipe(
-        id="r",
-        services=("movies",),
-        split="short",
-        type="text",
-        program="print(find(title=$title, years=$years))",
-        query="SELECT $title, $year",
-        cases=(),
-    )
-    case = Case.model_validate({"question": "?", "with": {"title": "Schindler's List", "year": 1993, "years": [1, 2]}})
-    assert recipe.program_of(case) == """print(find(title="Schindler's List", years=[1, 2]))\n"""
-    assert recipe.query_of(case) == "SELECT 'Schindler''s List', 1993"
-    with pytest.raises(InvalidRecipe, match="recipe 'r': no case constant 'year'"):
-        recipe.query_of(Case.model_validate({"question": "?", "with": {"title": "x"}}))
 
 
 # --- derivations

@@ -286,7 +286,6 @@ def test_the_policy_allows_this_style_and_this_script_and_nothing_else(save: Sav
 @pytest.mark.parametrize(
     ("shown", "expected"),
     [
-        (formats.percent(0.625), "62.5%"),
         (formats.interval((0.551, 0.689)), "55–69%"),
         (formats.points(-0.042), "−4.2"),
         (formats.points(-0.0001), "0.0"),
@@ -294,7 +293,6 @@ def test_the_policy_allows_this_style_and_this_script_and_nothing_else(save: Sav
         (formats.seconds(99.96), "1 min 40 s"),
         (formats.seconds(7505), "2 h 05 min"),
         (formats.dollars(0.00421), "$0.00421"),
-        (formats.dollars(0), "$0"),
     ],
 )
 def test_figures_are_spelt(shown: str, expected: str) -> None:
