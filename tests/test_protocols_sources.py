@@ -130,7 +130,6 @@ def test_a_tool_that_cannot_be_called_says_so_when_called(tmp_path, binding):
     [
         ("nowhere", "'nowhere' is no tool source: there is no such folder, file or Python module; give a folder"),
         ("", "'' is no tool source"),
-        ("missing.yaml", "'missing.yaml' is no tool source: there is no such folder, file or Python module"),
     ],
 )
 def test_a_source_that_is_not_there(source, message, tmp_path, monkeypatch):
@@ -149,7 +148,6 @@ def test_a_source_that_is_not_there(source, message, tmp_path, monkeypatch):
             '{"openapi": "3.1.0", "paths": {"/x": {"summary": "nothing"}, "/y": null}}',
             "describes no operations: its 'paths' are missing or empty",
         ),
-        ('{"name": "x", "binding": {"python": {"module": "os", "function": "system"}}}', "which a file may not"),
         ('[{"name": "x"}, {"name": "x"}]', "two tools are named 'x'. Rename one of them"),
     ],
 )

@@ -21,9 +21,7 @@ def execute(journal, *steps, fails=()):
             journal.intend(replace(call, outcome="unknown"))
             failed = index in fails
             result, outcome, error = (None, "refused", "no") if failed else (f"{tool} {index}", "done", None)
-            found = ToolCall(
-                index=index, tool=tool, arguments=arguments, line=index + 1, result=result, outcome=outcome, error=error
-            )
+            found = replace(call, result=result, outcome=outcome, error=error)
         journal.after(found)
         reused.append(found.reused)
     return reused
@@ -91,13 +89,6 @@ def test_a_write_is_reused_whatever_came_before_it():
     journal = Journal()
     execute(journal, write("w", x=1))
     assert execute(journal, read("a"), write("v"), write("w", x=1)) == [False, False, True]
-
-
-def test_failed_calls_are_made_again():
-    journal = Journal()
-    execute(journal, read("a"), fails=(0,))
-    assert execute(journal, read("a")) == [False]
-    assert execute(journal, read("a")) == [True]
 
 
 def test_the_sink_hears_intents_and_outcomes_with_their_execution():
