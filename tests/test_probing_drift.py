@@ -22,6 +22,7 @@ from protocols.sources import load_tools
 from protocols.toolbox import Tool, Toolbox
 from tests.loopback import Reply, serving
 from tests.probing_lab import sample
+from tests.tool_lab import tool
 
 BARE = ToolProtocol(
     name="find",
@@ -173,12 +174,8 @@ class Films:
 
 def protocols(url):
     def one(name, method, path, *arguments):
-        return ToolProtocol(
-            name=name,
-            input_schema={"type": "object", "properties": {key: {} for key in arguments}, "required": list(arguments)},
-            annotations=Annotations(read_only=method == "GET"),
-            binding=HttpBinding(method=method, url=url + path),
-        )
+        binding = HttpBinding(method=method, url=url + path)
+        return tool(name, None, {key: {} for key in arguments}, reads=method == "GET", binding=binding).protocol
 
     return [
         one("get_film", "GET", "/films/{film_id}", "film_id"),

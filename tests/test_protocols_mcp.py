@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -115,16 +116,9 @@ def test_arguments_that_are_not_json_are_not_sent(notes):
 
 
 def test_calls_from_several_threads(notes):
-    found = {}
-    threads = [
-        threading.Thread(target=lambda n=n: found.update({n: notes["get_anything"].call({"what": f"{n}"})}))
-        for n in range(20)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert found == {n: n for n in range(20)}
+    with ThreadPoolExecutor(20) as pool:
+        found = list(pool.map(lambda n: notes["get_anything"].call({"what": f"{n}"}), range(20)))
+    assert found == list(range(20))
 
 
 def test_a_command_gets_a_clean_environment(monkeypatch):

@@ -5,10 +5,11 @@ from dataclasses import replace
 
 import pytest
 
-from protocols.protocol import Link, ToolProtocol
+from protocols.protocol import Link
 from protocols.render import DETAILS, FULL, Detail, described_within, names_only, stubs, stubs_within, token_estimate
 from protocols.sources.openapi import read_openapi
 from protocols.toolbox import Tool, Toolbox
+from tests.tool_lab import tool
 
 
 def nobody(arguments):
@@ -16,13 +17,7 @@ def nobody(arguments):
 
 
 def protocol(name="list_departures", output=None, **parameters):
-    required = [key for key, schema in parameters.items() if "default" not in schema]
-    return ToolProtocol(
-        name=name,
-        description="Departures of a day. One page at a time.",
-        input_schema={"type": "object", "properties": parameters, "required": required},
-        output_schema=output,
-    )
+    return tool(name, None, parameters, output, description="Departures of a day. One page at a time.").protocol
 
 
 FLIGHT = {
@@ -162,8 +157,8 @@ def test_names_fit_a_budget_that_no_stubs_fit():
     ],
 )
 def test_a_description_is_never_cut_inside_a_sentence(first, more):
-    tool = protocol(round={"type": "string", "description": f"{first} {more * 9}"})
-    lines = [line.strip() for line in stubs(box(tool), detail=Detail(comment_characters=50)).splitlines()]
+    one = protocol(round={"type": "string", "description": f"{first} {more * 9}"})
+    lines = [line.strip() for line in stubs(box(one), detail=Detail(comment_characters=50)).splitlines()]
     assert f"round: {first}" in lines
 
 

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 import yaml
 
-from atc.cli.main import _guarded
 from atc.cli.settings import load_config
 from atc.config import public
 from protocols.sources.folder import read_protocols
@@ -34,9 +33,12 @@ def atc(tmp_path, *words, **more):
     return subprocess.Popen(command, cwd=tmp_path, env=env, stdout=subprocess.PIPE, text=True, **more)
 
 
-def settings(tmp_path, text):
-    (tmp_path / "atc").mkdir()
-    (tmp_path / "atc" / "config.toml").write_text(text)
+def settings(folder, text):
+    """The file of the user's settings."""
+    file = folder / "user" / "atc" / "config.toml"
+    file.parent.mkdir(parents=True)
+    file.write_text(text)
+    return file
 
 
 @pytest.mark.parametrize(("answer", "code"), [("y", 0), ("n", 3)])
@@ -54,30 +56,16 @@ def test_a_person_sees_the_command_and_decides(sdk, tmp_path, answer, code):
     assert ("list_notes" in stdout) == (code == 0)
 
 
-@pytest.fixture
-def inside(tmp_path, monkeypatch, capsys):
-    """A verb in this process: its exit code, what it printed, and what it said."""
-    for variable in [name for name in os.environ if name.startswith(("ATC_", "XDG_"))]:
-        monkeypatch.delenv(variable)
-    for variable in ("XDG_CONFIG_HOME", "XDG_STATE_HOME"):
-        monkeypatch.setenv(variable, str(tmp_path))
-    monkeypatch.chdir(tmp_path)
-    return lambda *words: (_guarded(words), *capsys.readouterr())
-
-
-def test_a_server_of_the_settings_is_started_and_may_be_trusted(sdk, tmp_path, inside):
-    settings(tmp_path, f"[mcp.notes]\ncommand = {list(COMMAND)!r}\ntrusted = true\nenv = {{A = 'b'}}\n")
-    code, stdout, stderr = inside("tools", "list", "--tools", "mcp:notes")
+def test_a_server_of_the_settings_is_started_and_may_be_trusted(sdk, own_folders, atc_):
+    settings(own_folders, f"[mcp.notes]\ncommand = {list(COMMAND)!r}\ntrusted = true\nenv = {{A = 'b'}}\n")
+    code, stdout, stderr = atc_("tools", "list", "--tools", "mcp:notes")
     assert (code, stderr) == (0, "")
     assert "weather            reads" in stdout, stdout
 
 
 def test_servers_are_read_and_shown_without_secrets(own_folders, monkeypatch):
-    user = own_folders / "user" / "atc" / "config.toml"
-    user.parent.mkdir(parents=True)
-    user.write_text(
-        "[mcp.a]\ncommand = 'npx -y \"a b\"'\nenv = { K = 'secret', L = 'env:L' }\n[mcp.b]\nurl = 'https://h/m'\n"
-    )
+    servers = "[mcp.a]\ncommand = 'npx -y \"a b\"'\nenv = { K = 'secret', L = 'env:L' }\n[mcp.b]\nurl = 'https://h/m'\n"
+    user = settings(own_folders, servers)
     monkeypatch.setenv("ATC_START_SERVERS", "1")
     config, origins = load_config()
     assert config.mcp["a"].command == ("npx", "-y", "a b")
