@@ -25,9 +25,9 @@ def tool(sent):
 
 @pytest.fixture
 def solve(sandbox):
-    def run(toolbox, *replies, store=None, **settings):
+    def run(toolbox, *replies, **settings):
         model = ScriptedModel(*(f"```python\n{r}\n```" if isinstance(r, str) else r for r in replies))
-        agent = Agent(toolbox, model=model, sandbox=sandbox, config=Config(samples=1, **settings), store=store)
+        agent = Agent(toolbox, model=model, sandbox=sandbox, config=Config(samples=1, **settings))
         events = []
         return agent.run("Do it.", observer=events.append), model, events
 

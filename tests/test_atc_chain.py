@@ -48,12 +48,10 @@ def toolbox(sent):
 
 @pytest.fixture
 def solve(toolbox, sandbox):
-    def run(*replies, task="Do it.", store=None, ask_person=None, tools=toolbox, learned=None, **settings):
+    def run(*replies, task="Do it.", store=None, tools=toolbox, learned=None, **settings):
         model = ScriptedModel(*(fenced(r) if isinstance(r, str) and "(" in r else r for r in replies))
         config = Config(**{"samples": 1, **settings})
-        agent = Agent(
-            tools, model=model, sandbox=sandbox, config=config, store=store, ask_person=ask_person, learned=learned
-        )
+        agent = Agent(tools, model=model, sandbox=sandbox, config=config, store=store, learned=learned)
         events = []
         solution = agent.run(task, observer=events.append)
         return solution, model, events

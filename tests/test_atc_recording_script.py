@@ -7,7 +7,6 @@ import sys
 from contextlib import redirect_stdout
 from dataclasses import replace
 from io import StringIO
-from pathlib import Path
 
 import pytest
 
@@ -18,9 +17,6 @@ from protocols.sources import load_tools
 from protocols.toolbox import Tool, Toolbox
 from sandbox.trace import Trace
 from tests.loopback import Reply, serving
-
-TEXT = {"type": "string"}
-ROOT = Path(__file__).resolve().parent.parent
 
 
 def protocol(name="act", method="GET", url="/", *, properties=None, required=(), output=None, more=False, **binding):

@@ -46,7 +46,6 @@ def told(source, *, mode="facts", checked=False, **options):
 MISREAD = "page = list_flights(origin='JFK', date='2013-01-01')\nfor f in page['flights']:\n    print(f['delay'])\n"
 NAMED = "page = list_flights(origin='New York', date='2013-01-01')\nprint(page['total'])\n"
 EMPTY = Attempt(Program(""), (), None, Fault(kind="syntax", message="The reply held no Python program."))
-TASK = Message("user", "task")
 
 
 @pytest.mark.parametrize("mode", WAYS)

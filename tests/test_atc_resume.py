@@ -120,11 +120,6 @@ class Notes:
         written = Left(log={"": self.served.app.state.control.requests}, state={}, status="", answer=None).writes("")
         return [" ".join([name, *map(str, list(json.loads(arguments).values())[-1:])]) for name, arguments in written]
 
-    @property
-    def asked(self) -> list[str]:
-        """Every call that reached the service, in order."""
-        return [record.operation for record in self.served.app.state.control.requests if record.operation]
-
 
 @pytest.fixture(scope="module")
 def running():

@@ -37,12 +37,11 @@ def toolbox(sent):
 
 @pytest.fixture
 def solve(toolbox, sandbox):
-    def run(*replies, task="Do it.", store=None, observer=None, **settings):
+    def run(*replies, **settings):
         model = ScriptedModel(*(fenced(r) if isinstance(r, str) and "(" in r and "`" not in r else r for r in replies))
         config = Config(**{"samples": 1, "strategy": "stepwise", **settings})
-        agent = Agent(toolbox, model=model, sandbox=sandbox, config=config, store=store)
         events = []
-        solution = agent.run(task, observer=observer or events.append)
+        solution = Agent(toolbox, model=model, sandbox=sandbox, config=config).run("Do it.", observer=events.append)
         return solution, model, events
 
     return run
@@ -146,9 +145,7 @@ def test_an_answer_that_leaves_a_write_behind_is_questioned_once(solve, sent):
 
 
 def test_a_doubtful_answer_is_questioned_once(solve):
-    solution, model, _ = solve(
-        LIST, "print('ANSWER:', [])", "print('ANSWER:', people['count'])", LIST, samples=1
-    )  # fmt: skip
+    solution, model, _ = solve(LIST, "print('ANSWER:', [])", "print('ANSWER:', people['count'])", LIST)
     assert (solution.answer, len(model.prompts), solution.repairs) == ("5", 3, 1)
     assert "It printed '[]'" in told(model)
     stubborn, model, _ = solve(LIST, "print('ANSWER:', [])", "print('ANSWER:', [])")
