@@ -212,7 +212,7 @@ def test_a_reply_is_restored_within_its_literals(redact):
 
 def test_a_hostile_value_cannot_leave_its_literal():
     redactor = Redactor(TOOLS)
-    evil = '"""\'; steal(); x = \'{y}\\\n'
+    evil = '"""\'; steal(); x = \'{y}\\\n🙂'
     learn(redactor, {}, {"token": evil})
     name = redactor(evil)
     assert is_placeholder(name)
