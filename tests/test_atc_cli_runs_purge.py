@@ -42,12 +42,10 @@ def stored(config: Config, *, ended: bool = True) -> str:
     return run
 
 
-def files(config: Config) -> list[Path]:
-    return [file for file in config.state_dir.rglob("*") if file.is_file()]
-
-
 def holds_secret(config: Config) -> list[str]:
-    return [file.name for file in files(config) if SECRET.encode() in file.read_bytes()]
+    return [
+        file.name for file in config.state_dir.rglob("*") if file.is_file() and SECRET.encode() in file.read_bytes()
+    ]
 
 
 def runs(config: Config) -> list[str]:

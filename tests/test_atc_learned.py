@@ -29,11 +29,8 @@ PROGRAM = '```python\nprint(get_file()["content"]["cells"][0])\n```'
 
 
 @pytest.fixture
-def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    for variable in ("CONFIG", "STATE"):
-        monkeypatch.setenv(f"XDG_{variable}_HOME", str(tmp_path / variable))
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "replies.json").write_text(json.dumps([PROGRAM, PROGRAM]))
+def source(own_folders: Path):
+    (own_folders / "replies.json").write_text(json.dumps([PROGRAM, PROGRAM]))
     app = build_app([FILE], context=None, info={"title": "Files", "version": "1"}, schemas=WRONG, close=lambda: None)
     with serve(app) as served:
         yield served.document_url

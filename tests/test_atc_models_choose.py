@@ -10,11 +10,7 @@ from atc.models.openai import OpenAIModel
 from protocols.errors import ModelUnavailable
 from tests.loopback import Reply, closed_port, serving
 
-
-@pytest.fixture(autouse=True)
-def bare_environment(monkeypatch) -> None:
-    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "ATC_MODEL_PATH"):
-        monkeypatch.delenv(name, raising=False)
+pytestmark = pytest.mark.usefixtures("own_folders")  # of an environment that names no endpoint
 
 
 def test_without_a_name_or_an_endpoint_it_is_the_embedded_model():

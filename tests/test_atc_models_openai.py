@@ -21,6 +21,8 @@ from protocols.ask import Message, Powers
 from protocols.errors import ModelUnavailable, OutOfTime
 from tests.loopback import Reply, Seen, Server, closed_port, serving, speaking
 
+pytestmark = pytest.mark.usefixtures("own_folders")  # of an environment that names no endpoint
+
 ASK = [Message("system", "Be brief."), Message("user", "Name a city.")]
 BEGUN = [*ASK, Message("assistant", "x = 1\n")]
 SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
@@ -30,12 +32,6 @@ TURNS = [{"role": "system", "content": "Be brief."}, {"role": "user", "content":
 BODY = {"model": "m", "max_tokens": 9, **SAMPLING, "messages": TURNS}
 BEGUN_BODY = BODY | {"messages": [*TURNS, {"role": "assistant", "content": "x = 1\n"}]}
 ALL = frozenset({"lark"})
-
-
-@pytest.fixture(autouse=True)
-def bare_environment(monkeypatch) -> None:
-    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
-        monkeypatch.delenv(name, raising=False)
 
 
 def said(text: str | None, *, finish: str = "stop", **usage: Any) -> Reply:
