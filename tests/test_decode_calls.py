@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from atc.decode.call import ONE_GRAMMAR_TOOLS, Sampling, Written, write_call, write_turn
-from atc.decode.formats import FUNCTION, JSON_CALL, PYTHON_CALL, REACT, TOOLDEC, CallFormat
+from atc.decode.formats import FORMATS, FUNCTION, JSON_CALL, PYTHON_CALL, REACT, TOOLDEC, CallFormat
 from atc.models.scripted import ScriptedModel
 from protocols.ask import Message, Powers
 from protocols.errors import ModelUnavailable
@@ -29,19 +29,11 @@ def kind(written: Written) -> str:
     return written.call.error.kind if written.call.error is not None else ""
 
 
-class Holds(ScriptedModel):
-    """A scripted model that says of itself what it enforces, true or not."""
-
-    def __init__(self, *replies: Any, powers: Powers) -> None:
-        super().__init__(*replies)
-        self.powers = powers
-
-
 # --- free ------------------------------------------------------------------------------------------------------------
 
 
 def test_off_is_one_free_reply_right_or_wrong() -> None:
-    model = Holds(f"Sure. {BAD} Bye.", powers=LARK)
+    model = ScriptedModel(f"Sure. {BAD} Bye.", powers=LARK)
     written = write_call(model, ASKED, TOOLS, decoding="off")
     assert (written.how, written.tries, written.requests, written.enforced) == ("free", 1, 1, None)
     assert (written.text, kind(written)) == (f"Sure. {BAD}", "unknown-tool")
@@ -73,7 +65,7 @@ def test_after_the_samples_the_model_is_told_its_error_once() -> None:
 
 
 def test_an_outage_is_no_verdict_on_the_call() -> None:
-    for model in (ScriptedModel(BAD, ModelUnavailable("down")), Holds(ModelUnavailable("down"), powers=LARK)):
+    for model in (ScriptedModel(BAD, ModelUnavailable("down")), ScriptedModel(ModelUnavailable("down"), powers=LARK)):
         with pytest.raises(ModelUnavailable, match="down"):
             write_call(model, ASKED, TOOLS)
 
@@ -94,7 +86,7 @@ def test_an_outage_is_no_verdict_on_the_call() -> None:
 )
 def test_a_schema_is_asked_for_and_its_reply_given_in_the_format(form: CallFormat, text: str) -> None:
     reply = {"call": json.loads(GOOD)} | ({"thought": "it\nis<T>"} if form is TOOLDEC else {})
-    model = Holds(json.dumps(reply), powers=SCHEMA)
+    model = ScriptedModel(json.dumps(reply), powers=SCHEMA)
     written = write_call(model, ASKED, TOOLS, form=form)
     assert (written.text, written.how, written.enforced, written.valid) == (text, "schema", True, True)
     assert not violations(model.options[0]["schema"], reply)
@@ -104,7 +96,7 @@ def test_the_schema_knows_arguments_by_alias_and_keeps_their_references() -> Non
     size = {"$defs": {"size": {"type": "integer", "minimum": 1}}, "type": "object", "required": ["max-size", "again"]}
     size["properties"] = {"max-size": {"$ref": "#/$defs/size"}, "again": {"$ref": "#/properties/max-size"}}
     box = Toolbox([tool("one", x=NUMBER), _with_schema("two", size)])
-    model = Holds("{}", *["nothing"] * 3, powers=SCHEMA)
+    model = ScriptedModel("{}", *["nothing"] * 3, powers=SCHEMA)
     write_call(model, ASKED, box)
     schema = model.options[0]["schema"]
     good = {"call": {"name": "two", "arguments": {"max_size": 3, "again": 1}}}
@@ -115,7 +107,7 @@ def test_the_schema_knows_arguments_by_alias_and_keeps_their_references() -> Non
 
 
 def test_of_many_tools_the_schema_first_asks_for_the_name() -> None:
-    model = Holds('{"name": "power"}', json.dumps({"call": json.loads(GOOD)}), powers=SCHEMA)
+    model = ScriptedModel('{"name": "power"}', json.dumps({"call": json.loads(GOOD)}), powers=SCHEMA)
     written = write_call(model, ASKED, MANY)
     assert (written.how, written.tries, written.requests, written.valid) == ("schema", 1, 2, True)
     assert model.options[0]["schema"]["properties"]["name"]["enum"] == list(MANY)
@@ -124,10 +116,8 @@ def test_of_many_tools_the_schema_first_asks_for_the_name() -> None:
 
 # --- a grammar -------------------------------------------------------------------------------------------------------
 
-FORMS = [JSON_CALL, FUNCTION, PYTHON_CALL, TOOLDEC, REACT]
 
-
-@pytest.mark.parametrize("form", FORMS, ids=lambda form: form.name)
+@pytest.mark.parametrize("form", FORMATS.values(), ids=lambda form: form.name)
 @pytest.mark.parametrize("tools", [TOOLS, MANY], ids=["few", "many"])
 @pytest.mark.parametrize("continues", [True, False])
 def test_whatever_the_model_prefers_its_call_is_valid(form: CallFormat, tools: Toolbox, continues: bool) -> None:
@@ -185,7 +175,7 @@ def test_a_turn_of_react_is_a_bounded_thought_and_a_valid_call(tools: Toolbox) -
     [(LARK, BAD), (LARK, "I do not know."), (LARK, '{"name": "power", "arguments": {}}'), (SCHEMA, f"Here: {BAD}")],
 )
 def test_what_was_ignored_is_said_and_the_reply_checked(tools: Toolbox, powers: Powers, reply: str) -> None:
-    model = Holds(reply, GOOD, powers=powers)
+    model = ScriptedModel(reply, GOOD, powers=powers)
     written = write_call(model, ASKED, tools)
     assert (written.how, written.enforced, written.tries, written.valid) == ("resampled", False, 2, True)
     assert "did not hold to the" in written.note
@@ -208,7 +198,7 @@ def test_what_no_grammar_holds_is_said_checked_and_sampled_again() -> None:
 
 
 @pytest.mark.parametrize("many", [False, True])
-@pytest.mark.parametrize("form", FORMS, ids=lambda form: form.name)
+@pytest.mark.parametrize("form", FORMATS.values(), ids=lambda form: form.name)
 def test_hostile_names_stay_inside_the_grammar(form: CallFormat, many: bool) -> None:
     names = ['a"b', "c\nstart: /.*/", "d(e)", "f]]", "%ignore /./", "\\", "ü/ß", "工具", "🦊", "g" * 300]
     filler = (tool(f"t{i}") for i in range(ONE_GRAMMAR_TOOLS if many else 0))

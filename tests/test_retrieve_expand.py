@@ -104,15 +104,6 @@ def test_contrast_shows_the_nearest_others(kept):
     assert "ferries" not in prompt
 
 
-def test_expansions_outlive_their_process_and_are_shared(tmp_path):
-    first, second = Store(tmp_path / "index"), Store(tmp_path / "index")
-    expand_all([RENT], first, Writer(), queries=2)
-    assert second.texts(RENT) == first.texts(RENT)
-    expand_all([BUY], second, Writer(), queries=2)
-    assert first.expanded == 2
-    assert len(Store(tmp_path / "index").texts(RENT)) == 2
-
-
 def test_what_was_written_is_kept_under_these_versions():
     """A prompt, example or schema that changes has every tool expanded anew: change these only with intent."""
     versions = {kind.name: kind.version for kind in (SYNTHETIC, FACETS, Contrast())}

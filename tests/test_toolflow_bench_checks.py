@@ -21,7 +21,7 @@ from toolflow_bench.checks.needed import idle_calls, unneeded
 from toolflow_bench.checks.suite import check_tasks
 from toolflow_bench.derive import Data, NoDerivation
 from toolflow_bench.recipes.recipe import FOLDERS, recipes_of
-from toolflow_bench.task import Task, load_tasks
+from toolflow_bench.task import load_tasks
 
 
 def call(tool: str, result: Any, index: int = 0, **arguments: Any) -> ToolCall:
@@ -157,16 +157,12 @@ def test_what_is_no_answer_is_refused(data: Data, query: str, type_: Any) -> Non
         data.derive(query, type_)
 
 
-def one_of_some_recipes() -> list[Task]:
-    """A case of every twentieth recipe."""
+def test_a_task_of_some_recipes_is_derived_twice_and_needs_its_calls() -> None:
+    """A case of every twentieth recipe; `atc bench check` takes all of them."""
     tasks = {task.id: task for task in load_tasks()}
     recipes = [(folder, recipe) for folder in FOLDERS for recipe in recipes_of(folder)]
-    return [tasks[f"{f}/{one.id}-{1 + number % len(one.cases)}"] for number, (f, one) in enumerate(recipes[::20])]
-
-
-def test_a_task_of_some_recipes_is_derived_twice_and_needs_its_calls() -> None:
-    """`atc bench check` takes all of them."""
-    checked = check_tasks(one_of_some_recipes(), thorough=False)
+    some = [tasks[f"{f}/{one.id}-{1 + number % len(one.cases)}"] for number, (f, one) in enumerate(recipes[::20])]
+    checked = check_tasks(some, thorough=False)
     assert checked.problems == ()
     assert (checked.success, checked.path, checked.precision) == (1, 1, 1)
     assert checked.operations >= 107

@@ -38,13 +38,12 @@ def test_nothing_tells_of_responses_and_calls_stay():
 
 
 def api(name: str) -> dict[str, object]:
-    required = [{"name": "q", "type": "NUMBER", "description": "What."}]
     return {
         "category_name": "Food",
         "tool_name": "Some Kitchen",
         "api_name": name,
         "api_description": f"Gives {name}.",
-        "required_parameters": required,
+        "required_parameters": [{"name": "q", "type": "NUMBER", "description": "What."}],
         "optional_parameters": [],
         "method": "GET",
     }
