@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
@@ -95,7 +94,8 @@ def test_a_schema_is_asked_for_and_its_reply_given_in_the_format(form: CallForma
 def test_the_schema_knows_arguments_by_alias_and_keeps_their_references() -> None:
     size = {"$defs": {"size": {"type": "integer", "minimum": 1}}, "type": "object", "required": ["max-size", "again"]}
     size["properties"] = {"max-size": {"$ref": "#/$defs/size"}, "again": {"$ref": "#/properties/max-size"}}
-    box = Toolbox([tool("one", x=NUMBER), _with_schema("two", size)])
+    two = tool("two")
+    box = Toolbox([tool("one", x=NUMBER), replace(two, protocol=replace(two.protocol, input_schema=size))])
     model = ScriptedModel("{}", *["nothing"] * 3, powers=SCHEMA)
     write_call(model, ASKED, box)
     schema = model.options[0]["schema"]
@@ -215,8 +215,3 @@ def test_sixteen_thousand_tools_need_no_grammar_of_them_all() -> None:
     written = write_call(model, ASKED, tools)
     assert (written.text, written.valid) == ('{"name": "service_15999_get_91", "arguments": {"id": "x"}}', True)
     assert len(model.options[1]["grammar"]) < 4000
-
-
-def _with_schema(name: str, schema: dict[str, Any]) -> Any:
-    one = tool(name)
-    return replace(one, protocol=replace(one.protocol, input_schema=schema))
