@@ -53,19 +53,6 @@ def test_what_was_logged_is_there_again(tmp_path: Path) -> None:
         assert (again.intents, again.sent, again.next_number) == ({}, 1, 2)
 
 
-@pytest.mark.parametrize("cut", [1, 60])
-def test_a_line_cut_by_a_kill_is_dropped(tmp_path: Path, cut: int) -> None:
-    with Log(tmp_path) as log:
-        log.add(sample(1))
-    whole = path_of(tmp_path).read_bytes()
-    path_of(tmp_path).write_bytes(whole + to_line(sample(2)).encode()[:cut])
-    with Log(tmp_path) as again:
-        assert [s.number for s in again.samples] == [1]
-        again.add(sample(2, tool="other"))
-    with Log(tmp_path) as last:
-        assert [s.number for s in last.samples] == [1, 2]
-
-
 def test_two_processes_do_not_share_a_log(tmp_path: Path) -> None:
     with Log(tmp_path), pytest.raises(LogUnreadable, match="by another process"):
         Log(tmp_path)

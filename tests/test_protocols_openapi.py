@@ -171,15 +171,6 @@ def test_other_bodies_are_one_argument(schema):
     assert protocol.required == {"body"}
 
 
-def test_one_name_in_two_places_keeps_both():
-    protocol = only(
-        {"parameters": [{"name": "id", "in": "query"}, {"name": "id", "in": "path"}, {"name": "id", "in": "header"}]},
-        path="/x/{id}",
-    )
-    assert protocol.binding.locations == {"id": "path", "query_id": "query", "header_id": "header"}
-    assert protocol.binding.wire_names == {"query_id": "id", "header_id": "id"}
-
-
 def test_json_is_chosen_among_bodies_and_text_is_a_string():
     both = {"requestBody": {"content": {"text/csv": {}, "application/vnd.a+json; charset=utf-8": {"schema": NAMED}}}}
     assert list(only(both, method="post").parameters) == ["name", "tag"]

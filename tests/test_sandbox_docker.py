@@ -182,7 +182,6 @@ def test_memory_beyond_the_containers_is_the_limit(own, monkeypatch):
         ("import ctypes\nctypes.string_at(8)", "Crash"),
         ("import os\nwhile True: os.write(4, b'x' * 65536)", "ProtocolViolation"),
         ('import os\nwhile True: os.write(4, b\'{"stdout":"x"}\\n\' * 4096)', "ProtocolViolation"),
-        ("while True: print('x' * 65536)", "output_bytes"),
     ],
 )
 def test_odd_ends_and_floods(sandbox, source, type_):
