@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from atc.check import MOST_FINDINGS, called_tools, check, render_finding
+from atc.check import MOST_FINDINGS, check, render_finding
 from atc.types import Finding, Program
 from protocols.protocol import Evidence, EvidenceLevel
 from protocols.toolbox import Toolbox
@@ -158,14 +158,8 @@ def test_findings_stand_in_order_without_repeats_and_are_not_too_many() -> None:
     assert found(looped) == [("missing-key", 3)]
 
 
-def test_a_program_without_calls_is_no_fault_but_can_be_told() -> None:
+def test_a_program_without_calls_is_no_fault() -> None:
     assert check(Program("print(1)"), SHOP) == ()
-    assert called_tools(Program("print(1)"), SHOP) == ()
-    assert called_tools(Program("x = get_order(order_id=1)\nf = get_product\nget_order(order_id=x)"), SHOP) == (
-        "get_order",
-        "get_product",
-    )
-    assert called_tools(Program("x ="), SHOP) == ()
 
 
 # --- how long it takes ------------------------------------------------------------------------------------------------

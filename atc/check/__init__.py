@@ -2,12 +2,10 @@
 
 The check never raises, runs nothing and asks no model. It follows the type of every value from the response schemas
 through the program; whatever it is not certain of is unknown, and no finding rests on that. A program that calls no
-tool is not a finding; see `called_tools`.
+tool is not a finding.
 """
 
 from __future__ import annotations
-
-import ast
 
 from atc.check.names import output_findings, shadowed_tools
 from atc.check.source import doubled_arguments, parse, read_hints, walk
@@ -16,7 +14,7 @@ from atc.findings import characters, few_guesses, render_finding, render_place
 from atc.types import Finding, Program
 from protocols.toolbox import Toolbox
 
-__all__ = ["MOST_FINDINGS", "called_tools", "characters", "check", "render_finding", "render_place"]
+__all__ = ["MOST_FINDINGS", "characters", "check", "render_finding", "render_place"]
 
 MOST_FINDINGS = 10
 
@@ -39,15 +37,6 @@ def check(program: Program, tools: Toolbox) -> tuple[Finding, ...]:
                 *output_findings(tree, nodes),
             ]
         )
-
-
-def called_tools(program: Program, tools: Toolbox) -> tuple[str, ...]:
-    """Aliases of the tools that the program names, in order of first mention; empty for one that does not parse."""
-    tree = parse(program)
-    if isinstance(tree, Finding):
-        return ()
-    names = [node for node in walk(tree) if isinstance(node, ast.Name) and node.id in tools]
-    return tuple(dict.fromkeys(node.id for node in sorted(names, key=lambda node: (node.lineno, node.col_offset))))
 
 
 def _distinct(found: list[Finding]) -> tuple[Finding, ...]:
