@@ -72,11 +72,15 @@ def pool(nodes: Cluster) -> Iterator[scale.RayPool]:
 
 
 def test_every_item_is_done_once_on_both_nodes_and_keys_arrive_in_memory_alone(
-    pool: scale.RayPool, nodes: Cluster
+    pool: scale.RayPool, nodes: Cluster, tmp_path: Path
 ) -> None:
     def work(number):
-        time.sleep(0.05)
-        return number, os.environ["ATC_TEST_KEY"], ray.get_runtime_context().get_node_id()
+        node = ray.get_runtime_context().get_node_id()
+        (tmp_path / node).touch()
+        deadline = time.monotonic() + 60
+        while len(list(tmp_path.iterdir())) < 2 and time.monotonic() < deadline:  # until the other is at work, too
+            time.sleep(0.05)
+        return number, os.environ["ATC_TEST_KEY"], node
 
     found = list(pool(partial(nullcontext, work), range(40)))
     assert sorted(number for number, _, _ in found) == list(range(40))
