@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+from atc.config import Config
 from atc.events import ModelAsked, ModelReplied, Noted, Observer
-from atc.models.prices import Price
+from atc.models.prices import FREE, Price
 from atc.past import Past
 from atc.searching import Searching
-from atc.side_by_side import Reply, Request, as_done, reply, require
+from atc.side_by_side import Reply, Request, as_done, reply, require, wait_until
 from atc.types import Usage
-from atc.waiting import wait_until
 from protocols.ask import Ask, Completion, Message, Powers, powers
-from protocols.errors import ModelUnavailable, OutOfTime
+from protocols.errors import OutOfTime
 
 PROGRAM_TOKENS = 900
 """Longest program that is waited for; a small model that writes more has begun to repeat itself."""
@@ -32,7 +32,7 @@ class BudgetSpent(Exception):
 
 
 class Meter:
-    """Asks the model within a budget and counts what it takes. One a run.
+    """Asks the model within the budget of `config` and counts what it takes. One a run. `price` is the model's.
 
     What was asked in the run's `past` is not asked again; it counts towards the usage, not towards the budget's time.
     `redact` takes sensitive values out of every prompt before the model, or anybody else, sees it;
@@ -43,22 +43,16 @@ class Meter:
         self,
         ask: Ask,
         observer: Observer,
+        config: Config,
         *,
-        max_seconds: float | None = None,
-        max_tokens: int | None = None,
-        max_calls: int | None = None,
-        max_cost: float | None = None,
-        price: Price | None = None,
+        price: Price = FREE,
         past: Past | None = None,
         redact: Callable[[str], str] = str,
         restore: Callable[[str], str] = str,
     ) -> None:
-        self._ask, self._observer, self._past = ask, observer, past or Past()
-        self._redact, self._restore = redact, restore
-        self._max_seconds, self._max_tokens, self._max_calls = max_seconds, max_tokens, max_calls
-        self._max_cost, self._price = max_cost, price
+        self._ask, self._observer, self._config, self._price = ask, observer, config, price
+        self._past, self._redact, self._restore = past or Past(), redact, restore
         self._began = time.monotonic()
-        self._ends = math.inf if max_seconds is None else self._began + max_seconds
         self._notes: dict[str, None] = {}
         self.searching: Searching | None = None
         """What the model may search for, where not all tools are shown."""
@@ -72,7 +66,8 @@ class Meter:
     @property
     def seconds_left(self) -> float | None:
         """Of the run's time; None when it has no limit."""
-        return None if self._max_seconds is None else max(0.0, self._max_seconds - self.seconds)
+        most = self._config.max_seconds
+        return None if most is None else max(0.0, most - self.seconds)
 
     @property
     def powers(self) -> Powers:
@@ -91,27 +86,16 @@ class Meter:
             self._observer(Noted(sentence))
 
     def complete(
-        self,
-        messages: Sequence[Message],
-        *,
-        purpose: str,
-        temperature: float,
-        seed: int,
-        max_tokens: int = PROGRAM_TOKENS,
-        schema: Mapping[str, Any] | None = None,
-        grammar: str | None = None,
+        self, messages: Sequence[Message], *, purpose: str, max_tokens: int = PROGRAM_TOKENS, **options: Any
     ) -> Completion:
-        """Ask the model.
+        """Ask the model. `options` are those of `Ask`.
 
         Raises:
             BudgetSpent: the run's time is over, before or while the reply was written; or no tokens or requests are
                 left.
             ModelUnavailable: the model gave no reply.
         """
-        request = Request(
-            messages=messages, schema=schema, grammar=grammar, temperature=temperature, seed=seed, max_tokens=max_tokens
-        )
-        return require(self._replies([request], map, purpose)[0])
+        return require(self._replies([Request(messages, max_tokens=max_tokens, **options)], map, purpose)[0])
 
     def write(self, messages: Sequence[Message], *, purpose: str, temperature: float, seed: int) -> Completion:
         """The reply with a program or a piece of one; where the model may search first, the reply after that."""
@@ -134,9 +118,10 @@ class Meter:
 
     def _replies(self, requests: Sequence[Request], each: Callable[..., Iterable[Reply]], purpose: str) -> list[Reply]:
         """The replies to requests; `each` is `map`, or maps on threads."""
-        requests = [replace(request, messages=self._redacted(request.messages)) for request in requests]
+        requests = [request._replace(messages=self._redacted(request.messages)) for request in requests]
         known = self._past.replies([request.messages for request in requests], self._redact)
-        bounded = any(most is not None for most in (self._max_tokens, self._max_cost, self._max_calls))
+        config = self._config
+        bounded = any(most is not None for most in (config.max_tokens, config.max_cost, config.max_model_calls))
         new = [request for request, found in zip(requests, known, strict=True) if found is None]
         waiting = iter((map if bounded else each)(self._reply, new))
         replies, mark = list[Reply](), time.monotonic()
@@ -149,47 +134,41 @@ class Meter:
             one = next(waiting)
             took, mark = time.monotonic() - mark, time.monotonic()  # their times sum up to that of all
             if isinstance(one, OutOfTime):  # of the reply that was not waited for, nothing but the time is counted
-                self.usage = replace(self.usage, model_seconds=self.usage.model_seconds + took)
-                raise BudgetSpent(f"max_seconds = {self._max_seconds:g}")
-            replies.append(one if isinstance(one, ModelUnavailable) else self._heard(one, took, purpose))
+                self.usage += Usage(model_seconds=took)
+                raise BudgetSpent(f"max_seconds = {config.max_seconds:g}")
+            if isinstance(one, Completion):
+                one = replace(one, seconds=took)
+                self.usage += Usage.of(one)
+                self._observer(ModelReplied(purpose, one))
+                one = replace(one, text=self._restore(one.text))
+            replies.append(one)
         return replies
 
     def _reply(self, request: Request) -> Reply:
         """Perhaps in a thread of its own, which knows nothing yet of when the run ends."""
-        with wait_until(self._ends):
+        most = self._config.max_seconds
+        with wait_until(math.inf if most is None else self._began + most):
             return reply(self._ask, request)
 
     def _redacted(self, messages: Iterable[Message]) -> list[Message]:
         return [replace(message, content=self._redact(message.content)) for message in messages]
-
-    def _heard(self, completion: Completion, took: float, purpose: str) -> Completion:
-        """A reply that was counted and told."""
-        self.usage = Usage(
-            model_calls=self.usage.model_calls + 1,
-            input_tokens=self.usage.input_tokens + completion.input_tokens,
-            output_tokens=self.usage.output_tokens + completion.output_tokens,
-            model_seconds=self.usage.model_seconds + took,
-            cached_tokens=self.usage.cached_tokens + completion.cached_tokens,
-        )
-        completion = replace(completion, seconds=took)
-        self._observer(ModelReplied(purpose, completion))
-        return replace(completion, text=self._restore(completion.text))
 
     def asker(self, purpose: str) -> Ask:
         """The model as an `Ask` whose questions are the run's: counted, shown, stored and not asked again."""
         return _Metered(self, self._ask, purpose)
 
     def _require_budget(self) -> None:
-        if self.seconds_left == 0:
-            raise BudgetSpent(f"max_seconds = {self._max_seconds:g}")
-        if self._max_tokens is not None and self.usage.tokens >= self._max_tokens:
-            raise BudgetSpent(f"max_tokens = {self._max_tokens}")
-        if self._max_calls is not None and self.usage.model_calls >= self._max_calls:
-            raise BudgetSpent(f"max_model_calls = {self._max_calls}")
-        # What stood in a cache is counted in full: the run may cost less than it is taken to, and never more.
-        spent = self._price.of(self.usage.input_tokens, self.usage.output_tokens) if self._price else 0.0
-        if self._max_cost is not None and spent >= self._max_cost:
-            raise BudgetSpent(f"max_cost = {self._max_cost:g}")
+        spent = {
+            "max_seconds": self.seconds,
+            "max_tokens": self.usage.tokens,
+            "max_model_calls": self.usage.model_calls,
+            # What stood in a cache is counted in full: the run may cost less than it is taken to, and never more.
+            "max_cost": self._price.of(self.usage.input_tokens, self.usage.output_tokens),
+        }
+        for name, used in spent.items():
+            most = getattr(self._config, name)
+            if most is not None and used >= most:
+                raise BudgetSpent(f"{name} = {most:.15g}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,8 +191,8 @@ class _Metered:
     def powers(self) -> Powers:
         return powers(self.ask)
 
-    def __call__(self, messages: Sequence[Message], **how: Any) -> Completion:
-        return self.meter.complete(messages, purpose=self.purpose, **{"temperature": 0.0, "seed": 0, **how})
+    def __call__(self, messages: Sequence[Message], **options: Any) -> Completion:
+        return self.meter.complete(messages, purpose=self.purpose, **options)
 
     def each(self, requests: Sequence[Request], most: int) -> list[Reply]:
         return self.meter.each(requests, most, purpose=self.purpose)

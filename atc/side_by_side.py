@@ -1,22 +1,26 @@
-"""Calls side by side, on threads that do not keep a process from ending; among them several requests to a model."""
+"""Work side by side, on threads that do not keep a process from ending: among it requests to a model, with an end."""
 
 from __future__ import annotations
 
+import math
 import queue
+import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import partial
 from multiprocessing.pool import ThreadPool
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias, TypeVar, runtime_checkable
+from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 from protocols.ask import Ask, Completion, Message
-from protocols.errors import ModelUnavailable
+from protocols.errors import ModelUnavailable, OutOfTime
 
 _Given = TypeVar("_Given")
 _Item = TypeVar("_Item")
+_UNTIL: ContextVar[float] = ContextVar("until", default=math.inf)
 
 
 def as_done(
@@ -95,9 +99,8 @@ class Threads:
         return open_file
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
-    """What a model is asked: a prompt, what holds the reply, and how long it may be. See `Ask`."""
+class Request(NamedTuple):
+    """What a model is asked: the arguments of `Ask`."""
 
     messages: Sequence[Message]
     schema: Mapping[str, Any] | None = None
@@ -127,15 +130,9 @@ def ask_each(ask: Ask, requests: Sequence[Request], most: int) -> Sequence[Reply
 
 def reply(ask: Ask, request: Request) -> Reply:
     """The reply to one request, or the outage that prevented it."""
+    options = request._asdict()
     try:
-        return ask(
-            request.messages,
-            schema=request.schema,
-            grammar=request.grammar,
-            temperature=request.temperature,
-            seed=request.seed,
-            max_tokens=request.max_tokens,
-        )
+        return ask(options.pop("messages"), **options)
     except ModelUnavailable as error:
         return error
 
@@ -145,3 +142,25 @@ def require(reply: Reply) -> Completion:
     if isinstance(reply, ModelUnavailable):
         raise reply
     return reply
+
+
+@contextmanager
+def wait_until(moment: float) -> Iterator[None]:
+    """Within it, in this thread, no reply of a model is waited for beyond `moment` of `time.monotonic()`."""
+    token = _UNTIL.set(moment)
+    try:
+        yield
+    finally:
+        _UNTIL.reset(token)
+
+
+def patience(most: float) -> float:
+    """Seconds that a reply may take from now on: `most`, or what is left.
+
+    Raises:
+        OutOfTime: nothing is left.
+    """
+    left = _UNTIL.get() - time.monotonic()
+    if left <= 0:
+        raise OutOfTime("the model's reply did not come in the time that was given for it; allow more of it.")
+    return min(most, left)

@@ -7,6 +7,7 @@ import json
 from dataclasses import dataclass, field, fields
 from typing import Literal
 
+from protocols.ask import Completion
 from protocols.jsontypes import Json
 from sandbox.trace import ToolCall, Trace
 
@@ -186,6 +187,17 @@ class Usage:
     def tokens(self) -> int:
         """Read anew and written: what a budget counts."""
         return self.input_tokens - self.cached_tokens + self.output_tokens
+
+    @classmethod
+    def of(cls, *replies: Completion) -> Usage:
+        """What these replies took."""
+        return cls(
+            model_calls=len(replies),
+            input_tokens=sum(reply.input_tokens for reply in replies),
+            output_tokens=sum(reply.output_tokens for reply in replies),
+            model_seconds=sum(reply.seconds for reply in replies),
+            cached_tokens=sum(reply.cached_tokens for reply in replies),
+        )
 
     def __add__(self, other: Usage) -> Usage:
         return Usage(**{one.name: getattr(self, one.name) + getattr(other, one.name) for one in fields(Usage)})

@@ -119,7 +119,7 @@ class Bench:
     def _solve_plainly(self, question: str, toolbox: Toolbox, first: FirstGiven, config: Config, seed: int) -> Solution:
         """A plain code agent: each attempt has a journal of its own, so what an earlier one called is called again."""
         messages, first.messages = list(first.messages), ()  # the prompt that all arms begin with
-        meter = Meter(first, lambda _: None, max_seconds=config.max_seconds, max_tokens=config.max_tokens)
+        meter = Meter(first, lambda _: None, config)
         attempts, limit, pins = list[Attempt](), None, Pins(seed=seed, clock=time.time())
         try:
             while len(attempts) <= config.max_repairs and not (attempts and attempts[-1].fault is None):

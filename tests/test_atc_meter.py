@@ -6,10 +6,10 @@ import threading
 
 import pytest
 
+from atc.config import Config
 from atc.events import ModelAsked
 from atc.meter import BudgetSpent, Meter
-from atc.side_by_side import Request, as_done
-from atc.waiting import patience
+from atc.side_by_side import Request, as_done, patience
 from protocols.ask import Completion, Message, Powers
 from protocols.errors import ModelUnavailable, OutOfTime
 
@@ -39,7 +39,7 @@ def each(model: Echo, texts: str, **budget) -> tuple[list[str], list[str]]:
     def watch(event) -> None:
         told.append(event.messages[0].content if isinstance(event, ModelAsked) else event.completion.text)
 
-    meter = Meter(model, watch, **budget)
+    meter = Meter(model, watch, Config(**budget))
     requests = [Request(messages=[Message("user", text)]) for text in texts]
     try:
         replies = meter.each(requests, 16, purpose="retrieve")
@@ -74,7 +74,7 @@ class Slow:
 
 def test_a_reply_that_takes_longer_than_is_left_ends_the_run() -> None:
     model = Slow()
-    meter = Meter(model, lambda event: None, max_seconds=60)
+    meter = Meter(model, lambda event: None, Config(max_seconds=60))
     assert meter.complete([Message("user", "now")], purpose="program", temperature=0, seed=0).text == "done"
     with pytest.raises(BudgetSpent, match="max_seconds = 60"):
         meter.complete([Message("user", "later")], purpose="program", temperature=0, seed=0)
@@ -85,7 +85,7 @@ def test_a_reply_that_takes_longer_than_is_left_ends_the_run() -> None:
 
 def test_no_more_are_sent_than_the_run_may_ask() -> None:
     model = Echo()
-    assert each(model, "abcd", max_calls=2) == (["max_model_calls = 2"], ["a", "A", "b", "B"])
+    assert each(model, "abcd", max_model_calls=2) == (["max_model_calls = 2"], ["a", "A", "b", "B"])
     assert sorted(model.asked) == ["a", "b"]
 
 

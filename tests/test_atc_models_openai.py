@@ -16,7 +16,7 @@ import pytest
 
 from atc.models.endpoint import Endpoint
 from atc.models.openai import OpenAIModel
-from atc.waiting import wait_until
+from atc.side_by_side import wait_until
 from protocols.ask import Message, Powers
 from protocols.errors import ModelUnavailable, OutOfTime
 from tests.loopback import Reply, Seen, Server, closed_port, serving, speaking

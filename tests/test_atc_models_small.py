@@ -19,7 +19,7 @@ from atc.models.fetch import SMOLLM2, cached
 from atc.models.llama import LlamaProcess, LlamaSettings
 from atc.models.local import LocalModel
 from atc.models.openai import OpenAIModel
-from atc.waiting import wait_until
+from atc.side_by_side import wait_until
 from protocols.ask import Message, forget
 from protocols.errors import OutOfTime
 from tests.decode_calls_lab import TOOLS

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
-from atc.waiting import patience
+from atc.side_by_side import patience
 from protocols.errors import ModelUnavailable, OutOfTime
 from protocols.jsontypes import Json, loads
 
@@ -58,7 +58,7 @@ class Endpoint:
 
         Raises:
             Refused: the endpoint refuses this body.
-            OutOfTime: it did not come in the time that is left, see `atc.waiting`. Where less than one time-out
+            OutOfTime: it did not come in the time that is left, see `atc.side_by_side`. Where less than one time-out
                 is left, nothing is tried again.
             ModelUnavailable: any other failure.
         """

@@ -23,7 +23,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from atc.models import llama_api
-from atc.waiting import patience
+from atc.side_by_side import patience
 from protocols.errors import ModelUnavailable, OutOfTime
 
 _CHILD = Path(__file__).resolve().with_name("llama_child.py")

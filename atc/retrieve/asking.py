@@ -48,15 +48,9 @@ class Tally:
 
     def _counted(self, completion: Completion, messages: Sequence[Message]) -> Completion:
         with self._lock:
-            usage = self.usage
-            self.usage = replace(
-                usage,
-                model_calls=usage.model_calls + 1,
-                input_tokens=usage.input_tokens + (completion.input_tokens or prompt_tokens(messages)),
-                output_tokens=usage.output_tokens + (completion.output_tokens or tokens_of(completion.text)),
-                cached_tokens=usage.cached_tokens + completion.cached_tokens,
-                model_seconds=usage.model_seconds + completion.seconds,
-            )
+            read = completion.input_tokens or prompt_tokens(messages)
+            written = completion.output_tokens or tokens_of(completion.text)
+            self.usage += Usage.of(replace(completion, input_tokens=read, output_tokens=written))
         return completion
 
 

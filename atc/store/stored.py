@@ -118,11 +118,4 @@ class StoredRun:
 
 def used_so_far(exchanges: Sequence[Exchange]) -> Usage:
     """What a run that did not end has used so far."""
-    replies = [exchange.reply for exchange in exchanges if exchange.reply is not None]
-    return Usage(
-        model_calls=len(replies),
-        input_tokens=sum(reply.input_tokens for reply in replies),
-        output_tokens=sum(reply.output_tokens for reply in replies),
-        model_seconds=sum(reply.seconds for reply in replies),
-        cached_tokens=sum(reply.cached_tokens for reply in replies),
-    )
+    return Usage.of(*(exchange.reply for exchange in exchanges if exchange.reply is not None))

@@ -9,7 +9,7 @@ from atc.config import Config, InvalidConfig
 from atc.consent import Consent
 from atc.events import AttemptEnded, Observer, ToolsChosen
 from atc.meter import BudgetSpent, Meter
-from atc.models.prices import Price, price_of
+from atc.models.prices import FREE, Price, price_of
 from atc.past import Past
 from atc.redaction import Redactor
 from atc.retrieve.base import Retriever
@@ -66,18 +66,10 @@ class Parts:
 
     def meter(self) -> Meter:
         """The model of this run with its budget."""
-        config = self.config
+        price = FREE if self.config.max_cost is None else _price(self.config, self.ask.name)
+        redact = self.redact
         return Meter(
-            self.ask,
-            self.observer,
-            max_seconds=config.max_seconds,
-            max_tokens=config.max_tokens,
-            max_calls=config.max_model_calls,
-            max_cost=config.max_cost,
-            price=None if config.max_cost is None else _price(config, self.ask.name),
-            past=self.past,
-            redact=self.redact,
-            restore=self.redact.restored,
+            self.ask, self.observer, self.config, price=price, past=self.past, redact=redact, restore=redact.restored
         )
 
 
