@@ -9,15 +9,17 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
+from itertools import islice
 
 from atc.paths import KEY, MAX_NODES, Path, general, text, walk
 from atc.taint.clean import Trusted, Words
-from atc.taint.sensitive import Leaf, Sensitivity, is_email, sensitive_leaves
+from atc.taint.sensitive import Leaf, is_email, sensitive_leaves
 from atc.taint.values import Same, host_of, plain, same, shown, typed
 from protocols.jsontypes import Json, JsonObject
 from protocols.parsing import parsed
 from protocols.protocol import dump
+from protocols.schema import parts
 from protocols.toolbox import Tool, Toolbox
 from sandbox.trace import ToolCall
 
@@ -31,15 +33,9 @@ _Seen = tuple[ToolCall, Path, Json]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tainted:
+class Tainted(Leaf):
     """A value of a sensitive argument that is not known to be clean."""
 
-    argument: str
-    """The argument's own name."""
-    path: Path
-    """Steps to the value within the argument; empty where it is the whole."""
-    value: Json
-    kind: Sensitivity
     origin: str
     """Where it came from, as part of a sentence."""
     rules: tuple[str, ...]
@@ -117,34 +113,23 @@ class Taint:
 
     def _tainted(self, leaf: Leaf, places: Mapping[Same, tuple[ToolCall, Path]], seen: Sequence[_Seen]) -> Tainted:
         """The leaf with where it came from: a response that has it (`places`), or has or is a part of it (`seen`)."""
-        value, text_of = leaf.value, leaf.value if isinstance(leaf.value, str) else plain(leaf.value)
-        rules = [typed(f"value={text_of}")]
-        if (place := places.get(same(value))) is not None:
-            call, path = place
+        value = leaf.value if isinstance(leaf.value, str) else plain(leaf.value)
+        rules = [typed(f"value={value}")]
+        if (found := places.get(same(leaf.value))) is not None:
+            call, path = found
             where, tool = text(general(path)), self._tools.get(call.tool)
             named = self._tools.spelling(tool) if tool is not None else call.tool
             rules.append(typed(f"{named}:{where}" if where else named))
-            sentence = f"it equals {_field(call, path)}"
+            origin = f"it equals {_field(call, path)}"
         else:
-            sentence = next(_overlaps(text_of, seen), "the model wrote it, or the program computed it")
-        return Tainted(
-            argument=leaf.argument,
-            path=leaf.path,
-            value=value,
-            kind=leaf.kind,
-            origin=sentence,
-            rules=tuple(rule for rule in rules if rule is not None),
-        )
+            origin = next(_overlaps(value, seen), "the model wrote it, or the program computed it")
+        known = {field.name: getattr(leaf, field.name) for field in fields(leaf)}
+        return Tainted(**known, origin=origin, rules=tuple(rule for rule in rules if rule is not None))
 
     def _responses(self) -> Iterator[_Seen]:
         """Every value in a response that holds no others, the latest response first, at most `MAX_NODES` of them."""
-        leaves = (
-            (call, path, inner)
-            for call in reversed(self._calls())
-            for path, inner in walk(call.result)
-            if not isinstance(inner, list | dict)
-        )
-        yield from (leaf for _, leaf in zip(range(MAX_NODES), leaves, strict=False))
+        found = ((call, path, inner) for call in reversed(self._calls()) for path, inner in walk(call.result))
+        return islice((seen for seen in found if not isinstance(seen[2], list | dict)), MAX_NODES)
 
 
 def _field(call: ToolCall, path: Path) -> str:
@@ -163,16 +148,8 @@ def _overlaps(wanted: str, seen: Sequence[_Seen]) -> Iterator[str]:
 
 def _says_something(tool: Tool) -> bool:
     """Whether a document of somebody else's, or any text that is more than a name, told the model about the tool."""
-    waiting: list[object] = [dump(tool.protocol)]
-    while waiting:
-        match waiting.pop():
-            case dict() as held:
-                waiting += [*held, *held.values()]
-            case list() as held:
-                waiting += held
-            case str() as said if not re.fullmatch(r"[\w-]*", said):
-                return True
-    return bool(tool.source)
+    held = (inner for part in parts(dump(tool.protocol)) for inner in (part if isinstance(part, dict) else [part]))
+    return bool(tool.source) or any(isinstance(one, str) and not re.fullmatch(r"[\w-]*", one) for one in held)
 
 
 def _texts(source: str) -> Iterator[str]:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
 from decimal import Decimal
 from functools import cached_property
 
 from atc.config import InvalidConfig
-from atc.paths import EACH, Path, Step, places, walk
+from atc.paths import EACH, Path, places, walk
 from atc.taint.framed import decoded
 from atc.taint.sensitive import NAMES, Sensitivity
 from atc.taint.values import Same, number, numbers, plain, same
@@ -85,59 +84,79 @@ _VALUE = "value="
 _STEP = re.compile(r"\[(\d*)\]|\[(['\"])((?:\\.|(?!\2).)*)\2\]|\.?([^.\[\]]+)")
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """`search_contacts` (whatever it answers), `search_contacts:contacts[].email` (that field), `value=bob` (that)."""
+class Trusted:
+    """The rules of one run, asked about values; what a response holds is looked up once.
 
-    tool: str = ""
-    path: Path | None = None
-    value: str | None = None
+    A rule is `search_contacts` (whatever it answers), `search_contacts:contacts[].email` (that field), or `value=bob`.
 
-    @classmethod
-    def read(cls, text: str) -> Rule:
-        """The rule of one setting.
+    Raises:
+        InvalidConfig: a rule is none of the three; the message shows them.
+    """
+
+    def __init__(self, rules: Iterable[str]) -> None:
+        self._values: set[str] = set()
+        self._responses: list[tuple[str, Path]] = []  # a tool, and where in what it gives; empty for all of it
+        self._of_tool: dict[str, list[Path]] = {}  # the same by alias
+        self._seen: dict[int, tuple[ToolCall, frozenset[Same]]] = {}
+        for rule in rules:
+            tool, colon, place = rule.strip().partition(":")
+            path = _path(place)
+            if rule.startswith(_VALUE) and rule != _VALUE:
+                self._values.add(rule.removeprefix(_VALUE))
+            elif not tool or (colon and not path) or rule == _VALUE:
+                raise InvalidConfig(
+                    f"trust: {rule!r} is no rule; write TOOL, TOOL:PATH such as search_contacts:contacts[].email,"
+                    " or value=TEXT."
+                )
+            else:
+                self._responses.append((tool, path))
+
+    def over(self, tools: Toolbox) -> None:
+        """Work with these tools, among which each rule means one at most.
 
         Raises:
-            InvalidConfig: it is none of the three forms; the message shows them.
+            InvalidConfig: a rule may mean more than one of them.
         """
-        if text.startswith(_VALUE) and text != _VALUE:
-            return cls(value=text.removeprefix(_VALUE))
-        tool, colon, rest = text.strip().partition(":")
-        path = _path(rest) if colon else None
-        if not tool or (colon and not path) or text.startswith(_VALUE):
-            raise InvalidConfig(
-                f"trust: {text!r} is no rule; write TOOL, TOOL:PATH such as search_contacts:contacts[].email,"
-                " or value=TEXT."
-            )
-        return cls(tool=tool, path=path)
+        self._of_tool, self._seen = {}, {}
+        for name, path in self._responses:
+            if (tool := tool_named(name, tools, setting="trust")) is not None:
+                self._of_tool.setdefault(tool.alias, []).append(path)
 
-    def names(self, value: Json) -> bool:
-        """Whether it is a rule for exactly this value; a number may be written in any form that means it."""
-        if self.value is None:
-            return False
-        if isinstance(value, bool):
-            return self.value == ("true" if value else "false")
-        if isinstance(value, int | float):
-            meant = number(self.value)
-            return meant is not None and same(value) == ("number", meant)
-        return isinstance(value, str) and self.value == value
+    def name(self, value: Json) -> bool:
+        """Whether a rule is for exactly this value; a number may be written in any form that means it."""
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            return any(same(value) == ("number", number(text)) for text in self._values)
+        return isinstance(value, str | bool) and _text(value) in self._values
 
-    def given(self, call: ToolCall) -> frozenset[Same]:
-        """The values in the call's response that the rule trusts.
+    def gave(self, value: Json, calls: Callable[[], Iterable[ToolCall]]) -> bool:
+        """Whether a response of `calls` holds the value, unchanged, where a rule says."""
+        made = calls() if self._of_tool else ()
+        return any(same(value) in self._given(call) for call in made if call.tool in self._of_tool)
 
-        A rule for a whole tool trusts nothing that is made of words which the call was given itself, whatever text or
-        encoding they stood in: a tool that repeats its arguments, or reads them as JSON, would make everything trusted.
-        """
-        if self.path is not None:
-            found = [place.value for place in places(call.result, self.path) if place.missing is None]
-            return frozenset(same(value) for value in found if not isinstance(value, list | dict))
-        given = [
-            inner for _, value in walk(call.arguments) for inner in (value if isinstance(value, dict) else [value])
-        ]
-        texts = [_text(inner) for inner in given if not isinstance(inner, list | dict)]
-        told = {word for text in texts for form in decoded(text) for word in _words(form)}
-        leaves = (value for _, value in walk(call.result) if not isinstance(value, list | dict))
-        return frozenset(same(value) for value in leaves if not told.issuperset(_words(_text(value))))
+    def _given(self, call: ToolCall) -> frozenset[Same]:
+        """The values in the call's response that a rule trusts."""
+        known, given = self._seen.get(id(call), (None, frozenset[Same]()))
+        if known is not call:
+            given = frozenset(value for path in self._of_tool[call.tool] for value in _trusted(call, path))
+            self._seen[id(call)] = call, given
+        return given
+
+
+def _trusted(call: ToolCall, path: Path) -> Iterator[Same]:
+    """The values at a place of a response.
+
+    A rule for a whole tool trusts nothing that is made of words which the call was given itself, whatever text or
+    encoding they stood in: a tool that repeats its arguments, or reads them as JSON, would make everything trusted.
+    """
+    if path:
+        yield from (same(place.value) for place in places(call.result, path) if place.missing is None)
+        return
+    given = [inner for _, value in walk(call.arguments) for inner in (value if isinstance(value, dict) else [value])]
+    texts = [_text(inner) for inner in given if not isinstance(inner, list | dict)]
+    told = {word for text in texts for form in decoded(text) for word in _words(form)}
+    for _, value in walk(call.result):
+        if not isinstance(value, list | dict) and not told.issuperset(_words(_text(value))):
+            yield same(value)
 
 
 def tool_named(name: str, tools: Toolbox, *, setting: str) -> Tool | None:
@@ -154,44 +173,6 @@ def tool_named(name: str, tools: Toolbox, *, setting: str) -> Tool | None:
     raise InvalidConfig(f"{setting}: {problem} {name!r}; write {listed}.")
 
 
-class Trusted:
-    """The rules of one run, asked about values; what a response holds is looked up once."""
-
-    def __init__(self, rules: Iterable[str]) -> None:
-        self._rules = tuple(map(Rule.read, rules))
-        self._by_alias: list[tuple[str, Rule]] = []
-        self._seen: dict[tuple[Rule, int], tuple[ToolCall, frozenset[Same]]] = {}
-
-    def name(self, value: Json) -> bool:
-        """Whether a rule is for this very value."""
-        return any(rule.names(value) for rule in self._rules)
-
-    def over(self, tools: Toolbox) -> None:
-        """Work with these tools, among which each rule means one at most.
-
-        Raises:
-            InvalidConfig: a rule may mean more than one of them.
-        """
-        named = [(rule, tool_named(rule.tool, tools, setting="trust")) for rule in self._rules]
-        self._by_alias = [(tool.alias, rule) for rule, tool in named if tool is not None]
-
-    def gave(self, value: Json, calls: Callable[[], Iterable[ToolCall]]) -> bool:
-        """Whether a response of `calls` holds the value, unchanged, where a rule says."""
-        made = calls() if self._by_alias else ()
-        return any(
-            same(value) in self._given(rule, call)
-            for call in made
-            for alias, rule in self._by_alias
-            if alias == call.tool
-        )
-
-    def _given(self, rule: Rule, call: ToolCall) -> frozenset[Same]:
-        known = self._seen.get((rule, id(call)))
-        if known is None or known[0] is not call:
-            known = self._seen[rule, id(call)] = (call, rule.given(call))
-        return known[1]
-
-
 def _words(text: str) -> list[str]:
     """Runs of letters and digits, in one spelling for compatibility forms and letter case."""
     return re.findall(r"[^\W_]+", unicodedata.normalize("NFKC", text).casefold())
@@ -205,16 +186,10 @@ def _text(value: Json) -> str:
 
 def _path(text: str) -> Path:
     """The steps of `contacts[].email`, `rows[0]['full name']`; empty where the text is no path."""
-    steps: list[Step] = []
-    position = 0
-    while position < len(text):
-        match = _STEP.match(text, position)
-        if match is None:
-            return ()
-        position = match.end()
-        index, _, quoted, key = match.groups()
-        if index is not None:
-            steps.append(int(index) if index else EACH)
-        else:
-            steps.append(key if key is not None else re.sub(r"\\(.)", r"\1", quoted))
-    return tuple(steps)
+    found = list(_STEP.finditer(text))
+    if "".join(step.group() for step in found) != text:
+        return ()
+    return tuple(
+        key or (re.sub(r"\\(.)", r"\1", quoted) if quote else int(index) if index else EACH)
+        for index, quote, quoted, key in (step.groups() for step in found)
+    )

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import html
 import json
 import re
 from collections.abc import Iterator
 from contextlib import suppress
-from typing import NamedTuple, NoReturn
+from typing import NamedTuple
 from urllib.parse import unquote
 
 from protocols.jsontypes import Json, JsonObject
@@ -38,17 +37,13 @@ _LONGEST_SCALAR = 1000
 """Characters of a value without quotes."""
 
 
-def decoded(text: str) -> Iterator[str]:
+def decoded(text: str) -> list[str]:
     """The text, and what it holds in base64, in hexadecimal digits, percent-encoded, as entities or as escapes."""
-    yield text
-    waiting, seen = [(text, 0)], {text}
-    while waiting:
-        current, depth = waiting.pop()
-        for inner in _inner(current) if depth < _DEPTH else ():
-            if inner not in seen:
-                seen.add(inner)
-                yield inner
-                waiting.append((inner, depth + 1))
+    found = latest = {text: None}
+    for _ in range(_DEPTH):
+        latest = {inner: None for one in latest for inner in _inner(one) if inner not in found}
+        found = found | latest
+    return list(found)
 
 
 class Part(NamedTuple):
@@ -80,25 +75,19 @@ def value_at(text: str, start: int) -> tuple[Json, int]:
         ValueError: readers may differ on where it ends: it is no JSON and no plain text in quotes or without any, or
             what stands behind it may belong to it.
     """
-    value, end = _json_at(text, start) or _scalar_at(text, start)
+    value, end = _read_at(text, start)
     if _BEHIND.match(text, end) is None:
         raise ValueError("something else stands behind it")
     return value, end
 
 
-def _json_at(text: str, start: int) -> tuple[Json, int] | None:
-    opening = _OPENING.match(text, start)
-    if opening is None:
-        return None
-    try:
-        return _STRICT.raw_decode(text, opening.end())
-    except (ValueError, RecursionError) as error:
-        if text[opening.end()] != '"':
-            raise ValueError("an unclear list or object") from error
-        return None
-
-
-def _scalar_at(text: str, start: int) -> tuple[Json, int]:
+def _read_at(text: str, start: int) -> tuple[Json, int]:
+    if (opening := _OPENING.match(text, start)) is not None:
+        try:
+            return _STRICT.raw_decode(text, opening.end())
+        except (ValueError, RecursionError) as error:
+            if text[opening.end()] != '"':
+                raise ValueError("an unclear list or object") from error
     match = _VALUE.match(text, start)
     assert match is not None  # it may be empty
     if (quoted := match["quoted"]) is not None:
@@ -130,38 +119,21 @@ def _once(pairs: list[tuple[str, Json]]) -> JsonObject:
     return found
 
 
-def _refused(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no JSON")
-
-
-_STRICT = json.JSONDecoder(object_pairs_hook=_once, parse_constant=_refused)
+_STRICT = json.JSONDecoder(object_pairs_hook=_once)
 
 
 def _inner(text: str) -> Iterator[str]:
-    for plain in (unquote(text), html.unescape(text), _unescaped(text)):
-        if plain != text:
-            yield plain
+    """What is one encoding further within a text."""
+    unescaped = _ESCAPE.sub(lambda match: chr(int(match[match.lastindex or 0], 16)), text)
+    yield from (unquote(text), html.unescape(text), unescaped)
     for token in filter(_NO_WORD.search, _ENCODED.findall(text)):  # what is encoded has digits or capitals within it
-        yield from _of_token(token)
+        bare = token.strip("=")
+        for decode in (_from_base64, bytes.fromhex):
+            with suppress(ValueError):
+                inner = decode(bare).decode("utf-8")
+                if all(character.isprintable() or character.isspace() or character == "\ufeff" for character in inner):
+                    yield inner
 
 
-def _of_token(token: str) -> Iterator[str]:
-    """What a token spells in base64 or in hexadecimal digits, where that is a text."""
-    bare = token.strip("=")
-    found: list[bytes] = []
-    if len(bare) % 4 != 1:
-        with suppress(binascii.Error, ValueError):
-            found.append(base64.b64decode(bare.translate({45: 43, 95: 47}) + "=" * (-len(bare) % 4)))
-    if len(bare) % 2 == 0 and re.fullmatch(r"[0-9a-fA-F]+", bare):
-        found.append(bytes.fromhex(bare))
-    for raw in found:
-        try:
-            text = raw.decode("utf-8")
-        except UnicodeDecodeError:
-            continue
-        if all(character.isprintable() or character.isspace() or character == "\ufeff" for character in text):
-            yield text
-
-
-def _unescaped(text: str) -> str:
-    return _ESCAPE.sub(lambda match: chr(int(match[match.lastindex or 0], 16)), text)
+def _from_base64(token: str) -> bytes:
+    return base64.b64decode(token.translate({45: 43, 95: 47}) + "=" * (-len(token) % 4))

@@ -12,17 +12,16 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from importlib.resources import files
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 from atc.paths import KEY, Path, Step
 from atc.taint.framed import decoded, parts, same_for_all, value_at
 from atc.taint.values import number
 from protocols.jsontypes import Json, JsonObject
 from protocols.protocol import ToolProtocol
-from protocols.schema import resolve
-from protocols.words import PAYS, SENDS, TELLS
+from protocols.schema import inside, resolve, subschemas, types
+from protocols.words import PAYS, SENDS, TELLS, snake
 
 Sensitivity = Literal["recipient", "url", "command", "amount"]
 
@@ -94,7 +93,7 @@ class _Place:
     within: str | None = None
 
     def below(self, step: Step, name: str | None = None) -> _Place:
-        return _Place(self.argument, (*self.path, step), name or self.name, self.within)
+        return replace(self, path=(*self.path, step), name=name or self.name)
 
     def leaf(self, value: Json, kind: Sensitivity) -> Leaf:
         return Leaf(argument=self.argument, path=self.path, value=value, kind=kind, within=self.within)
@@ -137,12 +136,11 @@ class _Search:
         mark = self._mark(place.name, here, above)
         if isinstance(value, Mapping):
             for key, inner in value.items():
-                known = [branch["properties"][key] for branch in here if key in branch.get("properties", {})]
-                if not known:
+                if not any(key in branch.get("properties", {}) for branch in here):
                     # A key is no amount, but for a declared mark.
                     on_key = _Mark(inherited=True) if mark.kind == "amount" and not mark.declared else mark
                     yield from self._text(place.below(KEY), key, [], on_key)
-                yield from self.walk(place.below(key, key), inner, known or list(_free(here)), mark)
+                yield from self.walk(place.below(key, key), inner, _beneath(here, key), mark)
         elif isinstance(value, list):
             yield from self._list(place, value, here, mark)
         elif isinstance(value, str):
@@ -153,7 +151,7 @@ class _Search:
     def _list(self, place: _Place, value: list[Json], here: list[JsonObject], mark: _Mark) -> Iterator[Leaf]:
         found: list[Leaf] = []
         for index, inner in enumerate(value):
-            found += self.walk(place.below(index), inner, list(_of_item(index, here)), mark)
+            found += self.walk(place.below(index), inner, _beneath(here, index), mark)
         yield from found
         texts = [inner for inner in value if isinstance(inner, str)]
         if len(texts) > 1 and mark.kind is None:  # whoever gets them may join them
@@ -233,16 +231,16 @@ class _Search:
 
         A closed set of values, a truth value and a moment are never guessed to be sensitive.
         """
-        types = {kind for branch in here for kind in _types(branch)}
+        kinds = {kind for branch in here for kind in types(branch)}
         formats = {str(branch["format"]) for branch in here if "format" in branch}
-        if _is_closed(here) or types == {"boolean"} or formats & _MOMENTS:
+        if _is_closed(here) or kinds == {"boolean"} or formats & _MOMENTS:
             return None
         if formats & {"email", "idn-email"} and self._acts:
             return "recipient"
         said = self._by_name(_words(name))
         if said in ("amount", None) and formats & _HOST_FORMATS:
             return "url"
-        return None if said == "amount" and types and not types & {"number", "integer", "string", "object"} else said
+        return None if said == "amount" and kinds and not kinds & {"number", "integer", "string", "object"} else said
 
     def _by_name(self, words: tuple[str, ...]) -> Sensitivity | None:
         """On a tool that only reads, a recipient is guessed by the plainest names alone and an amount never."""
@@ -297,8 +295,7 @@ class _Search:
             here = resolve(waiting.pop(0), self._root)
             if here and not any(here is other for other in found):
                 found.append(here)
-                for keyword in ("allOf", "anyOf", "oneOf"):
-                    waiting += here.get(keyword, ())
+                waiting += subschemas(here, "allOf", "anyOf", "oneOf")
         return found
 
 
@@ -327,30 +324,11 @@ def _is_iban(text: str) -> bool:
     return int(digits) % 97 == 1
 
 
-def _free(here: list[JsonObject]) -> Iterator[Json]:
-    """The schemas that a field of any other name may have. Patterns are not tried: whoever wrote one may be hostile."""
-    for branch in here:
-        yield from branch.get("patternProperties", {}).values()
-        if isinstance(branch.get("additionalProperties"), Mapping):
-            yield branch["additionalProperties"]
+def _beneath(here: list[JsonObject], key: str | int) -> list[Json]:
+    """The schemas of a field or an item. Patterns are not tried: whoever wrote one may be hostile."""
+    return [schema for branch in here for schema in inside(branch, key)]
 
 
-def _of_item(index: int, here: list[JsonObject]) -> Iterator[Json]:
-    for branch in here:
-        leading: Any = branch.get("prefixItems", ())
-        if index < len(leading):
-            yield leading[index]
-        elif isinstance(branch.get("items"), Mapping):
-            yield branch["items"]
-
-
-@lru_cache(maxsize=4096)
 def _words(name: str) -> tuple[str, ...]:
     """`toAddress`, `to-address` and `to_address` are the same words."""
-    parted = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", name)
-    return tuple(re.findall(r"[^\W_]+", parted.lower()))
-
-
-def _types(schema: JsonObject) -> Iterator[str]:
-    named = schema.get("type", ())
-    yield from [named] if isinstance(named, str) else named
+    return tuple(filter(None, snake(name).split("_")))

@@ -6,7 +6,6 @@ import json
 import re
 import shlex
 import unicodedata
-from collections.abc import Iterator
 from decimal import Decimal, InvalidOperation
 
 from protocols.jsontypes import Json
@@ -66,15 +65,10 @@ def numbers(text: str) -> frozenset[Decimal]:
 
     A number before a scale (`1.2 million`) counts multiplied alone.
     """
-    return frozenset(_numbers(text))
-
-
-def _numbers(text: str) -> Iterator[Decimal]:
     tokens = [token.strip(_ENDS) for token in re.split(r"[ \t\r\n]+|[—]", _GROUPS.sub(" ", text))]
     tokens = [token[:-1].rstrip(_ENDS) if token.endswith(".") else token for token in tokens]
-    for token, following in zip(tokens, [*tokens[1:], ""], strict=True):
-        if (value := number(token)) is not None:
-            yield value * _SCALES.get(following.casefold(), 1)
+    pairs = zip(map(number, tokens), [*tokens[1:], ""], strict=True)
+    return frozenset(value * _SCALES.get(behind.casefold(), 1) for value, behind in pairs if value is not None)
 
 
 def _digits(digits: str) -> str:
