@@ -79,6 +79,8 @@ class Core:
         """The exceptions that each `try` around this point handles."""
         self.active: list[FunctionNode] = []
         self.analysed: set[ast.AST] = set()
+        self.tested: set[str] = set()
+        """Tools of which the program tests a value that can be null for None."""
         self.foreign = False
         """Whether the program may have put values of another shape into a response."""
         self.defined_in: dict[ast.AST, Frame] = {}

@@ -77,6 +77,8 @@ def _refine_compare(core: Core, left: ast.expr, op: ast.cmpop, right: ast.expr, 
         op, truth = _OPPOSITE[type(op)], not truth
     match op, left, right:
         case ast.Is() | ast.Eq(), _, ast.Constant(value=None):
+            nulls = [m for m in t.members(core.peek(left)) if isinstance(m, t.Null)]
+            core.tested |= {null.origin.tool for null in nulls if null.origin is not None}
             # Where the program has seen that it is None, what it does with it now is meant.
             _change(core, left, (lambda _: t.ANY) if truth else t.proven)
         case ast.Is() | ast.Eq(), ast.Call(func=ast.Name(id="type"), args=[subject]), _:

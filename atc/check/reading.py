@@ -23,8 +23,10 @@ ENVELOPE = {
 """Keys that careful programs ask any response for, there or not."""
 
 
-def need_value(core: Core, value: t.Type, node: ast.expr, use: str) -> t.Type:
-    """`value` where None would fail: reports that it may be None, or always is, and gives the rest."""
+def need_value(core: Core, value: t.Type, node: ast.expr, use: str, argument: str | None = None) -> t.Type:
+    """`value` where None would fail, as an `argument` perhaps: reports that it may be None, or always is, and gives
+    the rest.
+    """
     if core.catches("TypeError", "AttributeError", "told"):
         return t.not_none(value)
     if value == t.NONE and isinstance(node, ast.Name | ast.Call):
@@ -41,7 +43,8 @@ def need_value(core: Core, value: t.Type, node: ast.expr, use: str) -> t.Type:
             text = spelled(node)
             message = f"{text} may be None here ({member.origin} can be null); {use}. Test `is not None` first."
             better = f"if {text} is not None"
-            core.report("none-value", node, message, tool=member.origin.tool, better=better, certain=False)
+            more = {"tool": member.origin.tool, "argument": argument, "better": better}
+            core.report("none-value", node, message, certain=False, **more)
             break
     return t.not_none(value)
 

@@ -51,7 +51,9 @@ def flow_findings(module: ast.Module, hints: Hints, tools: Toolbox) -> list[Find
         flow = Flow(tools, module, hints)
         flow.volatile |= changed
         _run(flow)
-    return [finding for finding in flow.findings if finding.code.startswith(_OF_NAMES) or not flow.foreign]
+    found = [one for one in flow.findings if one.code.startswith(_OF_NAMES) or not flow.foreign]
+    # A program that tests a value of a tool for None knows of them, and passes on an id that it trusts.
+    return [o for o in found if o.certain or o.argument is None or o.code != "none-value" or o.tool not in flow.tested]
 
 
 def _run(flow: Flow) -> list[FunctionNode]:

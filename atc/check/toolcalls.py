@@ -144,7 +144,7 @@ def _check_type(
     allowed = allowed_types(schema, root)
     must = tool.arguments[argument] in tool.protocol.required
     if must and allowed is not None and "null" not in allowed and not core.catches("ToolError"):
-        value = need_value(core, value, node, f"argument {argument!r} of {tool.alias} takes no None")
+        value = need_value(core, value, node, f"argument {argument!r} of {tool.alias} takes no None", argument)
     possible = [member for member in t.members(value) if not isinstance(member, t.Null)]
     misfits = [type_misfit(member, schema, root) for member in possible]
     what = f"argument {argument!r} of {tool.alias} must be"
