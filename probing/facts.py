@@ -46,11 +46,15 @@ class ArgumentFacts:
 
     @cached_property
     def types(self) -> tuple[str, ...]:
-        """The types that are declared or that replies told; where they told but a range, it is a number."""
+        """The types that are declared or that replies told. Of a range alone it is a number, of a length in what
+        travels as text a string.
+        """
         told = [kind for hint in self.hints for kind in hint.types]
-        ranged = any(hint.kind == "range" for hint in self.hints)
-        declared = types(self.declared)
-        return tuple(dict.fromkeys(kind for kind in declared or told or (["number"] if ranged else [])))
+        limits = {hint.kind for hint in self.hints}
+        limited = ["number"] if "range" in limits else []
+        if limits & {"length", "pattern", "format"} and self.place in TEXT_PLACES:
+            limited = ["string"]
+        return tuple(dict.fromkeys(types(self.declared) or told or limited))
 
     def told(self, kind: HintKind) -> list[Hint]:
         """The hints of one kind."""

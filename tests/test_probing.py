@@ -125,10 +125,18 @@ def test_values_of_a_list_are_tried_where_a_path_wants_one_and_the_link_is_found
 def test_what_was_sent_becomes_no_type_and_no_argument(tmp_path):
     fakes = Fakes()
     fakes.add("scores", lambda _: [{"score": 5}, {"score": 7}], "/scores", "score", strict=False)
+
+    def found(given):
+        if len(str(need(given, "words"))) < 3:
+            raise refuse(422, "argument 'words' must have at least 3 characters.")
+        return {"rows": [{"name": "Lobo"}]}
+
+    fakes.add("found", found, "/found", "words")
     with Log(tmp_path) as log:
-        protocol = protocols_of(probe(fakes.toolbox, log, settings=FREE))["scores"]
-    assert protocol.parameters.keys() == {"score"}
-    assert protocol.parameters["score"].get("type") in (None, "integer")
+        protocols = protocols_of(probe(fakes.toolbox, log, settings=FREE))
+    assert protocols["scores"].parameters.keys() == {"score"}
+    assert protocols["scores"].parameters["score"].get("type") in (None, "integer")
+    assert protocols["found"].parameters["words"]["type"] == "string"
 
 
 def test_a_write_of_which_no_argument_is_named_gets_the_fields_of_the_records_there(tmp_path):
