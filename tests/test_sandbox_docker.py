@@ -17,7 +17,7 @@ import pytest
 from benchmarks.sandbox.shop import run
 from protocols.toolbox import Toolbox
 from sandbox.conformance import make_tool
-from sandbox.docker import DockerSandbox, container, engine, image, unavailable
+from sandbox.docker import DockerSandbox, container, engine, unavailable
 from sandbox.errors import SandboxUnavailable
 from tests import sandbox_checks
 
@@ -37,7 +37,7 @@ def client():
 @pytest.fixture(scope="module")
 def base_image(client):
     """The tests need no registry: without a base of the user's they make one."""
-    if os.environ.get(image.BASE_VARIABLE) or client.images.list(image.LOCAL_BASE):
+    if os.environ.get(engine.BASE_VARIABLE) or client.images.list(engine.LOCAL_BASE):
         yield None
         return
     yield runpy.run_path(f"{ROOT}/.ci/docker_base.py")["import_base"](client, TEST_BASE)
@@ -244,7 +244,7 @@ def test_what_a_killed_host_left_ends_and_is_removed_and_what_a_living_one_has_i
 
 def test_a_base_that_cannot_be_had_is_told_with_the_way_out(client):
     with pytest.raises(SandboxUnavailable, match=r"pull the image.*ATC_DOCKER_BASE"):
-        image.ensure_image(client, "127.0.0.1:1/no/such:image")
+        engine.ensure_image(client, "127.0.0.1:1/no/such:image")
 
 
 # The engine.

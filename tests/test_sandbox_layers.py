@@ -168,16 +168,16 @@ def named(name):
 
 
 def test_landlock_alone_refuses_files_and_networks(listener, abstract):
-    from sandbox.layers.landlock import version
+    from sandbox.layers.process import landlock_version
 
     with alone("landlock", "no_new_privs") as sandbox:
         assert outcome(sandbox, "open('/etc/hostname')").startswith("PermissionError [Errno 13]")
         assert outcome(sandbox, "import os\nos.listdir('/')").startswith("PermissionError [Errno 13]")
         assert outcome(sandbox, "import os\nos.mkdir('/tmp/atc-never')").startswith("PermissionError [Errno 13]")
-        if version() >= 4:
+        if landlock_version() >= 4:
             connect = f"import socket\nsocket.create_connection(('127.0.0.1', {listener}))"
             assert outcome(sandbox, connect).startswith("PermissionError [Errno 13]")
-        if version() >= 6:
+        if landlock_version() >= 6:
             connect = f"import socket\nsocket.socket(socket.AF_UNIX).connect({abstract!r})"
             assert outcome(sandbox, connect).startswith("PermissionError [Errno 1]")
             assert outcome(sandbox, "import os\nos.kill(os.getppid(), 0)").startswith("PermissionError [Errno 1]")
@@ -273,7 +273,7 @@ def host_under(refusals, body):
     script = f"""
         import struct, sys
         sys.path.insert(0, {ROOT!r})
-        from sandbox.layers import privileges, seccomp
+        from sandbox.layers import process, seccomp
         load, jump, give = seccomp._load, seccomp._jump, seccomp._return
         code = b""
         for number, first in {refusals!r}:
@@ -281,7 +281,7 @@ def host_under(refusals, body):
                 code += load(0) + jump(0x15, number, 0, 1) + give({REFUSE})
             else:
                 code += load(0) + jump(0x15, number, 0, 3) + load(16) + jump(0x15, first, 0, 1) + give({REFUSE})
-        privileges.no_new_privileges()
+        process.no_new_privileges()
         seccomp.install(code + give({ALLOW}))
         from benchmarks.sandbox.shop import run
         from sandbox.errors import SandboxUnavailable

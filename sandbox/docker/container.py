@@ -1,7 +1,8 @@
-"""One container: it waits for a program, runs it, and is never used again."""
+"""One container: it waits for a program, runs it, and is never used again. Its code comes with its command."""
 
 from __future__ import annotations
 
+import base64
 import json
 import math
 import os
@@ -10,13 +11,13 @@ import signal
 import socket
 import time
 import uuid
+import zlib
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from sandbox.docker.engine import GVISOR, LABEL, sdk, speaking_to_engine
-from sandbox.docker.image import command
 from sandbox.errors import SandboxUnavailable
 from sandbox.limits import Limits
 from sandbox.rpc import Exit
@@ -39,6 +40,23 @@ SECCOMP_PROFILE = Path(__file__).with_name("seccomp.json")
 
 SIGNALLED = 128
 """An exit code above it tells the signal."""
+
+_PACKAGE = Path(__file__).resolve().parent.parent
+_INSIDE = ("docker/inside.py", "hints.py", "layers/[!_]*.py", "zygote/[!_h]*.py")
+"""What runs in a container: not the host's side, nor what imports it."""
+
+_START = """
+import base64, importlib.abc, importlib.util, json, sys, zlib
+sources = json.loads(zlib.decompress(base64.b64decode(sys.argv[2])))
+class Sent(importlib.abc.InspectLoader):
+    def find_spec(self, name, path=None, target=None):
+        return importlib.util.spec_from_loader(name, self, is_package=not sources[name]) if name in sources else None
+    def get_source(self, name):
+        return sources[name]
+sys.meta_path.append(Sent())
+from sandbox.docker.inside import main
+main(json.loads(sys.argv[1]))
+"""
 
 
 @dataclass(frozen=True)
@@ -84,15 +102,15 @@ class Container:
                 streams = {"stdin": 1, "stdout": 1, "stderr": 1, "stream": 1}
                 self.channel = Attached(self.container.attach_socket(params=streams))
                 self.container.start()
-                self.missing: tuple[str, ...] = tuple(json.loads(self.channel.first_line() or "null"))
-                self._began = time.monotonic()
-        except TypeError:
-            told = self.channel.errors.decode("utf-8", "replace").strip().rpartition("\n")[2]
-            self.remove()
-            raise SandboxUnavailable(
-                f"the docker sandbox could not start a container of the image {kind.image} (runtime {kind.runtime}, "
-                f"{told or 'no message'}); its base image must have Python 3.11 or newer as python3"
-            ) from None
+                said = self.channel.first_line()
+            if not said.endswith(b"\n"):
+                told = self.channel.errors.decode("utf-8", "replace").strip().rpartition("\n")[2]
+                raise SandboxUnavailable(  # noqa: TRY301 - it is removed below
+                    f"the docker sandbox could not start a container of the image {kind.image} (runtime {kind.runtime},"
+                    f" {told or 'no message'}); its base image must have Python 3.11 or newer as python3"
+                )
+            self.missing: tuple[str, ...] = tuple(json.loads(said))
+            self._began = time.monotonic()
         except BaseException:
             self.remove()
             raise
@@ -199,7 +217,7 @@ def _options(kind: Kind, limits: Limits) -> dict[str, Any]:
     kept = {"memory_bytes": limits.memory_bytes, "cpu_seconds": limits.cpu_seconds}
     return {
         "entrypoint": "",
-        "command": command({**kept, "without": sorted(kind.without)}),
+        "command": _command({**kept, "without": sorted(kind.without)}),
         "user": "65534:65534",
         "hostname": "sandbox",
         "working_dir": "/",
@@ -221,3 +239,14 @@ def _options(kind: Kind, limits: Limits) -> dict[str, Any]:
         "log_config": {"Type": "none", "Config": {}},
         "runtime": kind.runtime,
     }
+
+
+def _command(options: dict[str, Any]) -> list[str]:
+    """What a container executes: `sandbox.docker.inside.main` with these options, all its code included."""
+    sources = dict.fromkeys(("sandbox", "sandbox.docker", "sandbox.layers", "sandbox.zygote"), "")
+    for path in [path for pattern in _INSIDE for path in _PACKAGE.glob(pattern)]:
+        name = ".".join(path.relative_to(_PACKAGE.parent).with_suffix("").parts)
+        sources[name] = path.read_text(encoding="utf-8")
+    sent = base64.b64encode(zlib.compress(json.dumps(sources).encode("ascii"))).decode("ascii")
+    # Not -I: it would ignore PYTHONHASHSEED.
+    return ["python3", "-s", "-S", "-B", "-P", "-c", _START, json.dumps(options), sent]

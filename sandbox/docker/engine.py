@@ -1,4 +1,4 @@
-"""The Docker engine: how it is reached, what it must be able to do, and what a crashed host left on it."""
+"""The Docker engine: how it is reached, what it must be able to do, the image, and what a crashed host left on it."""
 
 from __future__ import annotations
 
@@ -6,12 +6,10 @@ import importlib
 import os
 import socket
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from sandbox.errors import SandboxUnavailable
-
-INSTALL = "pip install 'automatic-tool-chain[docker]'"
 
 GVISOR = "runsc"
 """The runtime that is chosen where the engine has it: a kernel of its own for each container."""
@@ -22,7 +20,11 @@ LABEL = "org.atc.sandbox"
 LEFTOVER_AGE = "10m"
 """What was made longer ago and has ended is nobody's: a living host removes what it used at once."""
 
-REPLY_SECONDS = 60
+USUAL_BASE, LOCAL_BASE = "python:3.12-slim", "atc-python:local"
+"""What is pulled, and the tag of an image that is taken instead where the engine has it."""
+
+BASE_VARIABLE = "ATC_DOCKER_BASE"
+_REPLY_SECONDS = 60
 
 
 def unavailable() -> str | None:
@@ -47,7 +49,7 @@ def connect() -> Any:
         if scheme == "unix" and os.name == "posix":
             with socket.socket(socket.AF_UNIX) as trial:  # where nobody listens, the SDK leaves its own open
                 trial.connect(path)
-        client = docker.from_env(timeout=REPLY_SECONDS)
+        client = docker.from_env(timeout=_REPLY_SECONDS)
     except (docker.errors.DockerException, OSError) as error:
         raise SandboxUnavailable(
             f"the docker sandbox cannot reach an engine on {where} ({error}); start Docker, set DOCKER_HOST, or add "
@@ -56,13 +58,21 @@ def connect() -> Any:
     client.api.trust_env = False  # an engine has no proxy; looking for one races with changes of os.environ
     try:
         with speaking_to_engine("ask its engine what it can do"):
-            problem = _problem(client.info())
-        if problem is not None:
-            raise SandboxUnavailable(f"the docker sandbox cannot use the engine on {where}: {problem}")  # noqa: TRY301
+            info = client.info()
+        unlimited = [what for ability, what in _ABILITIES.items() if not info.get(ability)]
+        if unlimited:
+            problem = f"it cannot limit {unlimited[0]}; give it control groups (for a rootless engine: by systemd)"
+        elif not any("seccomp" in option for option in info.get("SecurityOptions") or ()):
+            problem = "it has no seccomp; use one that is built with it"
+        else:
+            return client
+        raise SandboxUnavailable(f"the docker sandbox cannot use the engine on {where}: {problem}")  # noqa: TRY301
     except BaseException:
         client.close()
         raise
-    return client
+
+
+_ABILITIES = {"MemoryLimit": "memory", "PidsLimit": "processes"}
 
 
 @contextmanager
@@ -81,7 +91,8 @@ def sdk() -> Any:
         docker: Any = importlib.import_module("docker")
         docker.from_env  # noqa: B018 - a folder called docker is importable too
     except (ImportError, AttributeError) as error:
-        raise SandboxUnavailable(f"the docker sandbox needs the Docker SDK for Python: {INSTALL}") from error
+        install = "pip install 'automatic-tool-chain[docker]'"
+        raise SandboxUnavailable(f"the docker sandbox needs the Docker SDK for Python: {install}") from error
     return docker
 
 
@@ -92,13 +103,28 @@ def choose_runtime(client: Any) -> str:
     return GVISOR if GVISOR in (info.get("Runtimes") or {}) else str(info.get("DefaultRuntime") or "runc")
 
 
-def _problem(info: dict[str, Any]) -> str | None:
-    for ability, what in (("MemoryLimit", "memory"), ("PidsLimit", "processes")):
-        if not info.get(ability):
-            return f"it cannot limit {what}; give it control groups (for a rootless engine: delegation by systemd)"
-    if not any("seccomp" in option for option in info.get("SecurityOptions") or ()):
-        return "it has no seccomp; use one that is built with it"
-    return None
+def ensure_image(client: Any, base: str | None = None) -> str:
+    """The name of an image with Python 3.11 or newer as `python3`, pulled where the engine does not have it.
+
+    It is `base`, else the one that ATC_DOCKER_BASE names, else `LOCAL_BASE` where it is there, else `USUAL_BASE`.
+
+    Raises:
+        SandboxUnavailable: it cannot be had.
+    """
+
+    def has(name: str) -> bool:
+        with speaking_to_engine(f"look for the image {name}"), suppress(sdk().errors.ImageNotFound):
+            return client.images.get(name) is not None
+        return False
+
+    base = base or os.environ.get(BASE_VARIABLE) or (LOCAL_BASE if has(LOCAL_BASE) else USUAL_BASE)
+    try:
+        if not has(base):
+            with speaking_to_engine(f"pull the image {base!r}"):
+                client.images.pull(base)
+    except SandboxUnavailable as error:
+        raise SandboxUnavailable(f"{error}; name another image with Python 3.11 or newer in {BASE_VARIABLE}") from error
+    return base
 
 
 def remove_leftovers(client: Any) -> None:

@@ -16,7 +16,7 @@ import time
 from collections.abc import Mapping
 from typing import Any, NoReturn
 
-from sandbox.layers import landlock, privileges, seccomp
+from sandbox.layers import process, seccomp
 from sandbox.zygote.server import load
 
 READER, WRITER = 3, 4
@@ -34,13 +34,13 @@ def main(options: Mapping[str, Any]) -> NoReturn:
     os.closerange(0, READER)
     # The container stands around these: what its kernel does not know (gVisor has no Landlock) is done without.
     numbers = seccomp.NUMBERS.get(platform.machine(), {})
-    present = {"landlock": landlock.version() > 0, "filter": bool(numbers)}
+    present = {"landlock": process.landlock_version() > 0, "filter": bool(numbers)}
     missing = [name for name, is_there in present.items() if name in options["without"] or not is_there]
-    privileges.no_new_privileges()  # the engine has seen to it; the others ask for it
+    process.no_new_privileges()  # the engine has seen to it; the others ask for it
     if "landlock" not in missing:
-        landlock.deny_all()
+        process.deny_files_and_network()
     # The kernel counts from the start of this process, a program's limit from the start of the program.
-    privileges.limit_resources({**options, "cpu_seconds": options["cpu_seconds"] + processor_time()})
+    process.limit_resources({**options, "cpu_seconds": options["cpu_seconds"] + processor_time()})
     if "filter" not in missing:
         seccomp.install(seccomp.program(platform.machine(), numbers, reader=READER, writer=WRITER))
     os.write(WRITER, json.dumps(missing).encode("ascii") + b"\n")

@@ -11,7 +11,7 @@ import errno
 import struct
 from collections.abc import Mapping
 
-from sandbox.layers import kernel
+from sandbox.layers import process
 
 AUDIT_ARCH = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 
@@ -44,7 +44,7 @@ _LOAD, _EQUAL, _AT_LEAST, _BITS, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 _NUMBER, _ARCHITECTURE, _ARGUMENTS = 0, 4, 16  # offsets in struct seccomp_data
 _ALLOW, _REFUSE, _KILL = 0x7FFF0000, 0x00050000 | errno.EPERM, 0x80000000
 _X32 = 0x40000000
-_MODE_FILTER = 2
+_PR_SET_SECCOMP, _MODE_FILTER = 22, 2
 
 
 def program(machine: str, numbers: Mapping[str, int], *, reader: int, writer: int) -> bytes:
@@ -82,7 +82,7 @@ def install(filter_: bytes) -> None:
     instructions = ctypes.create_string_buffer(filter_, len(filter_))
     head = struct.pack("@HP", len(filter_) // 8, ctypes.addressof(instructions))
     header = ctypes.create_string_buffer(head, len(head))
-    kernel.prctl(kernel.PR_SET_SECCOMP, _MODE_FILTER, ctypes.addressof(header))
+    process.call("prctl", _PR_SET_SECCOMP, _MODE_FILTER, ctypes.addressof(header), 0, 0)
 
 
 def _when(number: int, argument: int, test: int, value: int, allow_if: bool) -> bytes:

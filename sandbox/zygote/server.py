@@ -20,7 +20,7 @@ from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from typing import Any, NoReturn
 
-from sandbox.layers import landlock, namespaces, privileges, seccomp
+from sandbox.layers import process, seccomp
 from sandbox.layers.names import REQUIRED, SWITCHED_OFF
 from sandbox.zygote import stdlib
 
@@ -36,7 +36,7 @@ def serve(options: dict[str, Any]) -> NoReturn:
     control = socket.socket(fileno=options["channel"])
     try:
         layering = Layering(options["without"])
-        layering.put("no_new_privs", privileges.no_new_privileges)
+        layering.put("no_new_privs", process.no_new_privileges)
         run = load(options["zones"])
         layering.enter()
     except Exception as error:  # noqa: BLE001 - whatever it is, the host must hear it
@@ -86,9 +86,9 @@ class Layering:
 
     def enter(self) -> None:
         """What takes files and rights from the warm process itself."""
-        self.put("user", privileges.leave_root)
-        self.put("namespaces", lambda: namespaces.enter(self.machine))
-        if landlock.version() == 0:
+        self.put("user", process.leave_root)
+        self.put("namespaces", lambda: process.enter_namespaces(self.machine))
+        if process.landlock_version() == 0:
             self.missing.setdefault("landlock", "this kernel has no Landlock")
         numbers = seccomp.NUMBERS.get(self.machine)
         if numbers is None:
@@ -99,19 +99,19 @@ class Layering:
 
     def fork(self) -> int:
         """As `os.fork`; the child is alone in a namespace of processes where there are namespaces."""
-        return os.fork() if "namespaces" in self.missing else namespaces.fork(self.machine)
+        return os.fork() if "namespaces" in self.missing else process.fork_alone(self.machine)
 
     def on_child(self) -> None:
         """What a child puts on while it still has descriptors to spare."""
         if "landlock" not in self.missing:
-            landlock.deny_all()
+            process.deny_files_and_network()
         if "capabilities" not in self.missing:
-            privileges.drop_capabilities(self.machine)
+            process.drop_capabilities(self.machine)
 
     def last(self, limits: Mapping[str, float]) -> None:
         """What a child puts on last. After it there is only talk with the host."""
         if "limits" not in self.missing:
-            privileges.limit_resources(limits)
+            process.limit_resources(limits)
         if "seccomp" not in self.missing:
             seccomp.install(self._filter)
 
@@ -190,7 +190,7 @@ class _Server:
         """
         try:
             os.setsid()
-            privileges.die_with_parent(self._self)
+            process.die_with_parent(self._self)
             self._layering.on_child()
             told = os.dup(host.fileno()) if host.fileno() == CHANNEL else host.fileno()
             if channel != CHANNEL:

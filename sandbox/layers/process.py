@@ -1,0 +1,186 @@
+"""What a process gives up for itself and all that it starts: rights, resources, files and network, namespaces.
+
+At the end stand the system calls that Python's standard library has no function for. All here raise `OSError` where
+the system does not allow it.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import os
+import resource
+import select
+import signal
+import struct
+from collections.abc import Mapping
+from pathlib import Path
+
+NOBODY = 65534
+
+FILES = 4
+"""Descriptors that a program may have open: the channel, and the standard streams where a backend needs them."""
+
+# ---- rights and resources
+
+
+def no_new_privileges() -> None:
+    """No program that is executed gives more rights than there are; seccomp and Landlock ask for this."""
+    call("prctl", _PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+
+
+def leave_root() -> None:
+    """Become `NOBODY` where we are root; a container can forbid it."""
+    if os.geteuid() == 0:
+        os.setgroups([])
+        os.setresgid(NOBODY, NOBODY, NOBODY)
+        os.setresuid(NOBODY, NOBODY, NOBODY)
+
+
+def drop_capabilities(machine: str) -> None:
+    """Give up every capability, those within a user namespace included."""
+    header = struct.pack("=Ii", _CAPABILITY_VERSION_3, 0)
+    _syscall("capset", _CAPSET[machine], header, bytes(24))
+
+
+def die_with_parent(parent: int) -> None:
+    """Be killed when the process behind the pidfd `parent`, which forked us, ends."""
+    call("prctl", _PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    poll = select.poll()
+    poll.register(parent, select.POLLIN)
+    if poll.poll(0):  # it ended before we asked
+        os._exit(1)
+
+
+def limit_resources(limits: Mapping[str, float]) -> None:
+    """Limits that the kernel keeps: `memory_bytes`, `cpu_seconds`, and no files, processes or core dumps."""
+    memory = int(limits["memory_bytes"])
+    cpu = math.ceil(min(max(limits["cpu_seconds"], 1), 1 << 30))
+    for what, soft, hard in (
+        (resource.RLIMIT_AS, memory, memory),
+        (resource.RLIMIT_CPU, cpu, cpu + 1),  # the first raises in the program, the second kills it
+        (resource.RLIMIT_FSIZE, 0, 0),
+        (resource.RLIMIT_CORE, 0, 0),
+        (resource.RLIMIT_NPROC, 0, 0),
+        (resource.RLIMIT_NOFILE, FILES, FILES),
+    ):
+        _, most = resource.getrlimit(what)
+        if most != resource.RLIM_INFINITY:
+            soft, hard = min(soft, most), min(hard, most)
+        resource.setrlimit(what, (soft, hard))
+
+
+# ---- Landlock: no file, no TCP port, no abstract socket and no process outside may be reached
+
+
+def landlock_version() -> int:
+    """The version of the kernel's interface, 0 where it has none."""
+    try:
+        return _syscall("landlock", _CREATE_RULESET, None, ctypes.c_size_t(0), ctypes.c_uint(_VERSION))
+    except OSError:
+        return 0
+
+
+def deny_files_and_network() -> None:
+    """Forbid all that this kernel's Landlock knows of, by rules that allow nothing."""
+    known = landlock_version()
+    files = (1 << _FILE_RIGHTS.get(known, max(_FILE_RIGHTS.values()))) - 1
+    network = (1 << _TCP_RIGHTS) - 1 if known >= 4 else 0
+    scoped = (1 << _SCOPES) - 1 if known >= 6 else 0
+    attributes = struct.pack("=QQQ", files, network, scoped)[: 8 if known < 4 else 16 if known < 6 else 24]
+    size = ctypes.c_size_t(len(attributes))
+    rules = _syscall("landlock_create_ruleset", _CREATE_RULESET, attributes, size, ctypes.c_uint(0))
+    try:
+        _syscall("landlock_restrict_self", _RESTRICT_SELF, ctypes.c_int(rules), ctypes.c_uint(0))
+    finally:
+        os.close(rules)
+
+
+# ---- user, mount, network, IPC, UTS and process namespaces with nothing in them, and an empty read-only root
+
+
+def enter_namespaces(machine: str) -> None:
+    """Leave the host's namespaces, as an unprivileged user: `NOBODY` inside, with rights over what is inside alone.
+
+    Children that `fork` makes are in namespaces of processes of their own besides. What was entered until an error
+    stays entered; it holds nothing.
+    """
+    uid, gid = os.getuid(), os.getgid()
+    # After a change of user our own files under /proc belong to root until we may be looked at again.
+    call("prctl", _PR_SET_DUMPABLE, 1, 0, 0, 0)
+    try:
+        call("unshare", _NEWUSER)
+        Path("/proc/self/setgroups").write_text("deny", encoding="ascii")
+        Path("/proc/self/uid_map").write_text(f"{NOBODY} {uid} 1", encoding="ascii")
+        Path("/proc/self/gid_map").write_text(f"{NOBODY} {gid} 1", encoding="ascii")
+        call("unshare", _NEWNS | _NEWNET | _NEWIPC | _NEWUTS)
+        place = next(filter(os.path.isdir, (b"/tmp", b"/var", b"/usr", b"/proc")))  # it is hidden, not used
+        quiet = _MS_NOSUID | _MS_NODEV | _MS_NOEXEC
+        call("mount", b"none", b"/", b"", _MS_REC | _MS_PRIVATE, b"")
+        call("mount", b"none", place, b"tmpfs", quiet, b"size=4k,nr_inodes=2,mode=555")
+        os.chdir(place)
+        _syscall("pivot_root", _PIVOT_ROOT[machine], b".", b".")
+        call("umount2", b".", _MNT_DETACH)
+        os.chdir("/")
+        call("mount", b"none", b"/", b"", quiet | _MS_REMOUNT | _MS_BIND | _MS_RDONLY, b"")
+    finally:
+        call("prctl", _PR_SET_DUMPABLE, 0, 0, 0, 0)
+
+
+def fork_alone(machine: str) -> int:
+    """As `os.fork`, with the child alone in a namespace of processes: when it dies, all that it started dies too."""
+    # Python has no clone(). A process of one thread needs no more than this around it; its lock is kept over the call.
+    ctypes.pythonapi.PyOS_BeforeFork()
+    nothing = ctypes.c_void_p(None)
+    number, flags = ctypes.c_long(_CLONE[machine]), ctypes.c_ulong(_NEWPID | signal.SIGCHLD)
+    pid = int(_syscall_with_lock(number, flags, nothing, nothing, nothing, nothing))
+    if pid == 0:
+        ctypes.pythonapi.PyOS_AfterFork_Child()
+    else:
+        ctypes.pythonapi.PyOS_AfterFork_Parent()
+    return _checked(pid, "clone")
+
+
+# ---- system calls
+
+_libc = ctypes.CDLL(None, use_errno=True)
+_libc.prctl.argtypes = [ctypes.c_int] + [ctypes.c_ulong] * 4
+_libc.syscall.restype = ctypes.c_long
+_libc.mount.argtypes = [ctypes.c_char_p] * 3 + [ctypes.c_ulong, ctypes.c_char_p]
+_libc.umount2.argtypes = [ctypes.c_char_p, ctypes.c_int]
+_libc.unshare.argtypes = [ctypes.c_int]
+_syscall_with_lock = ctypes.PyDLL(None, use_errno=True).syscall
+_syscall_with_lock.restype = ctypes.c_long
+
+_PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_NO_NEW_PRIVS = 1, 4, 38
+_NEWNS, _NEWUTS, _NEWIPC, _NEWUSER, _NEWPID, _NEWNET = 0x20000, 0x4000000, 0x8000000, 1 << 28, 1 << 29, 1 << 30
+_MS_RDONLY, _MS_NOSUID, _MS_NODEV, _MS_NOEXEC, _MS_REMOUNT, _MS_BIND, _MS_REC, _MS_PRIVATE = (
+    1, 2, 4, 8, 32, 4096, 16384, 1 << 18,
+)  # fmt: skip
+_MNT_DETACH = 2
+_CAPABILITY_VERSION_3 = 0x20080522
+_CAPSET = {"x86_64": 126, "aarch64": 91}
+_PIVOT_ROOT = {"x86_64": 155, "aarch64": 41}
+_CLONE = {"x86_64": 56, "aarch64": 220}
+# Of Landlock, the same numbers on every architecture.
+_CREATE_RULESET, _RESTRICT_SELF, _VERSION = 444, 446, 1
+_TCP_RIGHTS, _SCOPES = 2, 2
+_FILE_RIGHTS = {1: 13, 2: 14, 3: 15, 4: 15, 5: 16}
+"""How many rights over files the kernel knows, by the version of its interface."""
+
+
+def call(name: str, *arguments: object) -> int:
+    """A function of the C library."""
+    return _checked(getattr(_libc, name)(*arguments), name)
+
+
+def _syscall(name: str, number: int, *arguments: object) -> int:
+    """A system call that the C library has no function for; `name` stands in the error."""
+    return _checked(_libc.syscall(ctypes.c_long(number), *arguments), name)
+
+
+def _checked(result: int, name: str) -> int:
+    if result < 0:
+        code = ctypes.get_errno()
+        raise OSError(code, f"{name}: {os.strerror(code)}")
+    return result
