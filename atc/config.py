@@ -1,6 +1,7 @@
 """What a user can set, as one frozen value. `atc.layers` makes it of files, variables and flags, checked by pydantic.
 
-A setting is one field here: its type, by which pydantic checks it, its default and its docstring.
+A setting is one field here: its type, by which pydantic checks it, its default and its docstring. What is spelled with
+flags of its own (a strategy, a method of search: `NAME`, or `NAME:flag=value,flag`) is read here too.
 """
 
 from __future__ import annotations
@@ -9,9 +10,10 @@ import re
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
+from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Protocol, Self, TypeAlias, TypeVar
 
 import platformdirs
 import pydantic.dataclasses
@@ -22,10 +24,10 @@ from pydantic import (
     Field,
     PlainSerializer,
     TypeAdapter,
-    field_serializer,
+    ValidationError,
     model_validator,
 )
-from pydantic_core import PydanticCustomError
+from pydantic_core import ErrorDetails, PydanticCustomError
 
 from protocols.errors import AtcError
 from protocols.jsontypes import Json
@@ -46,6 +48,10 @@ def _words(value: Any) -> Any:
     return shlex.split(value) if isinstance(value, str) else value
 
 
+def _parts(value: Any) -> Any:
+    return tuple(value.split(",")) if isinstance(value, str) else value
+
+
 def without_password(address: str) -> str:
     """A database's address as it can be shown. Where it is ambiguous, more is left out than the password."""
     shown = re.sub(r"://([^:/@]*):.*@", r"://\1:***@", address)
@@ -61,7 +67,7 @@ def _host(text: str) -> str:
 
 def _without_secret(value: str) -> str:
     """Where a secret comes from, or `***` for one that stands in the file itself."""
-    return value if value.startswith(("env:", "file:")) else "***"
+    return value if not value or value.startswith(("env:", "file:")) else "***"
 
 
 def _of_form(pattern: str, told: str) -> AfterValidator:
@@ -77,6 +83,7 @@ def _of_form(pattern: str, told: str) -> AfterValidator:
 
 Text = Annotated[str, _of_form(r"\S", "a text that is not empty")]
 Names = Annotated[tuple[Text, ...], BeforeValidator(lambda raw: (raw,) if isinstance(raw, str) else raw)]
+Secret = Annotated[str, PlainSerializer(_without_secret)]
 AtLeastOne = Annotated[int, Field(ge=1)]
 NotNegative = Annotated[int, Field(ge=0)]
 Price = Annotated[float, Field(ge=0, allow_inf_nan=False)]
@@ -94,7 +101,7 @@ Backend = Annotated[str, _of_form(f"^({'|'.join((AUTO, *NAMES))})$", f"one of {A
 class CredentialEntry:
     """A secret that tools may name, and the only hosts it is sent to. How it is sent, their document says."""
 
-    value: Annotated[str, _of_form(r"^[^\n]*\Z", "one line of text")] = Field("", repr=False)
+    value: Annotated[Secret, _of_form(r"^[^\n]*\Z", "one line of text")] = Field("", repr=False)
     """`env:NAME`, `file:PATH` (its first line) or the secret itself: a key, a token, `user:password`."""
     hosts: tuple[Annotated[str, AfterValidator(_host)], ...] = Field(min_length=1)
     """`api.example.org` or `localhost:8080`; the secret goes nowhere else."""
@@ -108,7 +115,7 @@ class CredentialEntry:
     """Stands before the secret in a header; `Bearer ` in `Authorization`, else empty."""
     client_id: str = ""
     """Of OAuth 2, in place of `value`: a token is got at the addresses that the document names."""
-    client_secret: str = Field("", repr=False)
+    client_secret: Secret = Field("", repr=False)
     """With it the client signs in by itself; without it you do, in the browser."""
     scopes: tuple[Text, ...] = ()
     """Those that the document lists where empty."""
@@ -124,18 +131,8 @@ class CredentialEntry:
 
     def how(self) -> dict[str, Any]:
         """Where it goes as the user said it."""
-        if self.header or self.query:
-            name = self.header or self.query
-            return {"place": "header" if self.header else "query", "name": name, "prefix": self.prefix}
-        return {"place": self.place, "name": self.name, "prefix": self.prefix}
-
-    @field_serializer("client_secret")
-    def _hidden(self, client_secret: str) -> str:
-        return _without_secret(client_secret) if client_secret else ""
-
-    @field_serializer("value")
-    def _shown(self, value: str) -> str:
-        return _without_secret(value)
+        place = "header" if self.header else "query" if self.query else self.place
+        return {"place": place, "name": self.header or self.query or self.name, "prefix": self.prefix}
 
 
 @pydantic.dataclasses.dataclass(frozen=True, slots=True, kw_only=True, config=_CLOSED)
@@ -146,7 +143,7 @@ class McpEntry:
     """Its words, or one line as a shell takes it. Either this or `url` is set."""
     url: str = ""
     """Of a server that speaks streamable HTTP."""
-    env: Mapping[Text, Text] = Field(default_factory=dict, repr=False)
+    env: Mapping[Text, Secret] = Field(default_factory=dict, repr=False)
     """Variables of the command: `env:NAME`, `file:PATH` or the text itself. It gets no others of ours but PATH, HOME,
     LANG and TMPDIR."""
     credential: str = ""
@@ -159,10 +156,6 @@ class McpEntry:
         if bool(self.command) == bool(self.url):
             raise PydanticCustomError("setting", "needs either a command or a url")
         return self
-
-    @field_serializer("env")
-    def _shown(self, env: Mapping[str, str]) -> dict[str, str]:
-        return {name: _without_secret(value) for name, value in env.items()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -218,12 +211,7 @@ class Config:
     """Wall time of one run; None: no cap."""
     max_cost: AboveZero | None = None
     """USD that the model of one run may cost, by `model_price`; None: no cap."""
-    model_price: (
-        Annotated[
-            tuple[Price, Price], BeforeValidator(lambda raw: tuple(raw.split(",")) if isinstance(raw, str) else raw)
-        ]
-        | None
-    ) = None
+    model_price: Annotated[tuple[Price, Price], BeforeValidator(_parts)] | None = None
     """USD for a million tokens of prompts, and of replies; None: the list price (`atc/models/prices.py`)."""
     allow_writes: Names = ()
     """Tools that may change something without being asked about; `all` stands for every tool."""
@@ -276,3 +264,47 @@ def public(config: Config) -> dict[str, Json]:
 def adapter() -> TypeAdapter[Config]:
     """What checks and writes the configuration; it takes 9 ms to make."""
     return TypeAdapter(Config)
+
+
+Kinds: TypeAlias = Mapping[str, Any]
+"""Flags by name, and of what type each is; pydantic reads it."""
+Flags: TypeAlias = dict[str, Any]
+
+
+class Flagged(Protocol):
+    """An entry of a table of things that are spelled with flags."""
+
+    @property
+    def flags(self) -> Kinds:
+        """What can be set of it."""
+
+
+_Entry = TypeVar("_Entry", bound=Flagged)
+
+
+def read_spec(spec: str, table: Mapping[str, _Entry], *, what: str) -> tuple[_Entry, Flags]:
+    """The entry of `table` that `spec` names, and its flags; one named alone is `yes`. `what` says what an entry is.
+
+    Raises:
+        ValueError: no such entry or flag, or a value that the flag does not take; the message is a sentence.
+    """
+    name, _, text = spec.partition(":")
+    if name not in table:
+        near = get_close_matches(name, table, n=1)
+        meant = f"did you mean {near[0]!r}? There is" if near else "there is"
+        raise ValueError(f"no {what} is named {name!r}; {meant} {', '.join(table)}.")
+    kinds, flags = table[name].flags, Flags()
+    for part in filter(None, map(str.strip, text.split(","))):
+        key, given, value = part.partition("=")
+        if key not in kinds:
+            raise ValueError(f"the {what} {name!r} has no flag {key!r}; its flags: {', '.join(kinds) or 'none'}.")
+        try:
+            flags[key] = TypeAdapter(kinds[key]).validate_python(value if given else "yes")
+        except ValidationError as error:
+            raise ValueError(f"the {what} {name!r}: {key} {demand(error.errors()[0])}, got {value!r}.") from error
+    return table[name], flags
+
+
+def demand(problem: ErrorDetails) -> str:
+    """What pydantic says that a value must be, as the end of a sentence about it."""
+    return re.sub(r"^\w+ should", "must", problem["msg"])

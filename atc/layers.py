@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
@@ -11,21 +10,15 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from atc.config import SETTINGS, TABLES, Config, CredentialEntry, InvalidConfig, McpEntry, adapter
+from atc.config import SETTINGS, TABLES, Config, CredentialEntry, InvalidConfig, McpEntry, adapter, demand
 from atc.retrieve.methods import read as read_method
 from atc.strategies import read as read_strategy
 from protocols.errors import AtcError
 from sandbox.choose import AUTO
 
-_LISTS = frozenset({"tools", "allow_writes", "trust"})
 _UNTOLD = frozenset({*TABLES, "store"})
 """Settings with secrets in them, whose values no message quotes; but for these of their fields."""
 _TOLD = frozenset({"hosts", "place"})
-_SPELLED: Mapping[str, Callable[[str], object]] = {
-    "strategy": read_strategy,
-    "retrieval": lambda spec: spec == AUTO or read_method(spec),
-}
-"""Settings whose words are known by the package that they choose from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +28,6 @@ class Layer:
     origin: str
     values: Mapping[str, Any]
     label: Callable[[str], str] = str
-    text: bool = False
-    """Values are text (environment variables); a list has commas between its items."""
 
 
 def merge(layers: Sequence[Layer]) -> tuple[Config, dict[str, str]]:
@@ -54,9 +45,7 @@ def merge(layers: Sequence[Layer]) -> tuple[Config, dict[str, str]]:
             if key not in SETTINGS:
                 raise InvalidConfig(_unknown(layer, key, SETTINGS))
             if key not in TABLES:
-                split = layer.text and key in _LISTS
-                values[key] = [part.strip() for part in raw.split(",") if part.strip()] if split else raw
-                places[key] = layer
+                values[key], places[key] = raw, layer
             elif isinstance(raw, Mapping):
                 values[key] |= raw
                 places |= {f"{key}.{name}": layer for name in raw}
@@ -67,20 +56,16 @@ def merge(layers: Sequence[Layer]) -> tuple[Config, dict[str, str]]:
     except ValidationError as error:
         # A misspelled key explains what else is missing.
         raise InvalidConfig(_told(min(error.errors(), key=lambda one: not _is_unknown(one)), places)) from None
-    for key in _SPELLED.keys() & places.keys():
+    # What these are spelled with is known by the packages that they choose from.
+    for key, read in (("strategy", read_strategy), ("retrieval", read_method)):
         try:
-            _SPELLED[key](getattr(config, key))
+            if (spec := getattr(config, key)) != AUTO:
+                read(spec)
         except AtcError as error:
             raise InvalidConfig(f"{places[key].origin}: {places[key].label(key)}: {error}") from None
     origins = dict.fromkeys((key for key in SETTINGS if key not in TABLES), "default")
     named = {key: one.origin if one.label is str or "." in key else one.label(key) for key, one in places.items()}
     return config, origins | named
-
-
-def nearest_key(name: str, *, cutoff: float = 0.6) -> str | None:
-    """The setting whose name is most like `name`, if any is."""
-    found = get_close_matches(name, SETTINGS, n=1, cutoff=cutoff)
-    return found[0] if found else None
 
 
 def _is_unknown(problem: ErrorDetails) -> bool:
@@ -95,7 +80,7 @@ def _told(problem: ErrorDetails, places: Mapping[str, Layer]) -> str:
         kind = CredentialEntry if key == "credentials" else McpEntry
         return _unknown(layer, within[1], [one.name for one in fields(kind)], within=f"{key}.{within[0]}.")
     name = ".".join([key, *within[:2]]) if key in TABLES else layer.label(key)
-    what = re.sub(r"^\w+ should", "must", problem["msg"]).replace("Field required", "is missing")
+    what = demand(problem).replace("Field required", "is missing")
     told = key not in _UNTOLD or (len(within) > 1 and within[1] in _TOLD and problem["type"] != "missing")
     got = f", got {problem['input']!r}" if told else ""
     return f"{layer.origin}: {name} {what}{got}."

@@ -36,8 +36,8 @@ def test_a_spec_is_a_name_and_flags(spec, flags):
     [
         ("bm2", "no method of search is named 'bm2'; did you mean 'bm25'?"),
         ("toolqp:querys=6", "the method of search 'toolqp' has no flag 'querys'; its flags: on, queries,"),
-        ("toolqp:queries=many", "the method of search 'toolqp' takes a whole number as queries, not 'many'."),
-        ("anytool:flat=perhaps", "the method of search 'anytool' takes yes or no as flat, not 'perhaps'."),
+        ("toolqp:queries=many", "the method of search 'toolqp': queries must be a valid integer"),
+        ("anytool:flat=perhaps", "the method of search 'anytool': flat must be a valid boolean"),
     ],
 )
 def test_a_wrong_spec_says_what_there_is(spec, said):
@@ -58,7 +58,7 @@ def test_what_a_method_lacks_is_said_when_it_is_built(index):
         build("toolqp", Setup(index=index))
     with pytest.raises(RetrievalUnavailable, match="no synthetic queries yet"):
         build("reinvoke-split:on=bm25", Setup(index=index))
-    with pytest.raises(UnknownMethod, match="takes on=bm25, dense or hybrid, not 'words'"):
+    with pytest.raises(UnknownMethod, match="on must be 'bm25', 'dense' or 'hybrid', got 'words'"):
         build("reinvoke-split:on=words,queries=0", Setup(index=index))
 
 

@@ -13,18 +13,21 @@ import stat
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 import platformdirs
 
 from atc.config import SETTINGS, TABLES, Config, InvalidConfig
-from atc.layers import Layer, merge, nearest_key
+from atc.layers import Layer, merge
 from protocols.files import write_whole
 from protocols.sources.reading import runs_nothing
 
 PROJECT_FILE = "atc.toml"
 _OTHER_VARIABLES = frozenset({"ATC_DEBUG", "ATC_MODEL_PATH"})
+_LISTS = frozenset({"tools", "allow_writes", "trust"})
+"""Settings that a variable gives with commas between their items."""
 _HARMLESS = frozenset({"tools", "docs", "decoding"})
 """What any folder's file may set; of `tools`, sources that run nothing."""
 _LIMITS = frozenset(
@@ -65,7 +68,7 @@ def load_config(
     layers = [
         base,
         Layer(PROJECT_FILE, values),
-        Layer("environment", _read_environment(os.environ), lambda key: f"ATC_{key.upper()}", text=True),
+        Layer("environment", _read_environment(os.environ), lambda key: f"ATC_{key.upper()}"),
         *([stored] if stored else []),
         Layer("command line", given, lambda key: f"--{key.replace('_', '-')}"),
     ]
@@ -169,16 +172,16 @@ def keep_trust(path: Path, digest: str | None) -> None:
     write_whole(book, json.dumps(known, indent=1, sort_keys=True) + "\n", mode=0o600)
 
 
-def _read_environment(env: Mapping[str, str]) -> dict[str, str]:
+def _read_environment(env: Mapping[str, str]) -> dict[str, Any]:
     """Settings among the variables. An empty variable counts as not set; a near miss of a setting is an error."""
-    found: dict[str, str] = {}
+    found: dict[str, Any] = {}
     for variable, value in env.items():
         if not variable.startswith("ATC_") or variable in _OTHER_VARIABLES or not value:
             continue
         key = variable.removeprefix("ATC_").lower()
-        near = nearest_key(key, cutoff=0.85)
+        near = next(iter(get_close_matches(key, SETTINGS, n=1, cutoff=0.85)), None)
         if near == key and key not in TABLES:
-            found[key] = value
+            found[key] = [part.strip() for part in value.split(",") if part.strip()] if key in _LISTS else value
         elif near is not None and near not in TABLES:
             raise InvalidConfig(f"environment: unknown setting {variable!r}; did you mean 'ATC_{near.upper()}'?")
     return found

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeAlias
 
-from atc.flags import Flags
+from atc.config import Flags
 from atc.retrieve.agents import AnyTool, Options
 from atc.retrieve.base import Ranker, RetrievalUnavailable, Retriever
 from atc.retrieve.blend import Blend, Signals

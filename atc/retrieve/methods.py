@@ -1,11 +1,12 @@
-"""The methods of search by name, spelled with their flags: `bm25`, `reinvoke:queries=5,on=bm25` (`atc.flags`)."""
+"""The methods of search by name, spelled with their flags: `bm25`, `reinvoke:queries=5,on=bm25` (`atc.config`)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
-from atc.flags import Flags, Kind, read_spec
+from atc.config import Flags, Kinds, read_spec
 from protocols.errors import AtcError
 
 AUTO = "auto"
@@ -24,22 +25,22 @@ class Method:
 
     name: str
     summary: str
-    flags: Mapping[str, Kind] = field(default_factory=dict)
+    flags: Kinds = field(default_factory=dict)
     asks: bool = False
     embeds: bool = False
 
 
-_ON: Mapping[str, Kind] = {"on": ("bm25", "dense", "hybrid")}
-_REINVOKE: Mapping[str, Kind] = {**_ON, "queries": int, "intents": ("model", "split", "none")}
-_REWRITE: Mapping[str, Kind] = {**_ON, "samples": int, "feedback": int}
-_TOOLQP: Mapping[str, Kind] = {**_ON, "queries": int, "shown": int}
-_AGENT: Mapping[str, Kind] = {
+_ON: Kinds = {"on": Literal["bm25", "dense", "hybrid"]}
+_REINVOKE: Kinds = {**_ON, "queries": int, "intents": Literal["model", "split", "none"]}
+_REWRITE: Kinds = {**_ON, "samples": int, "feedback": int}
+_TOOLQP: Kinds = {**_ON, "queries": int, "shown": int}
+_AGENT: Kinds = {
     **dict.fromkeys(("pool", "tools_per_agent", "steps", "tokens", "prompt_tokens"), int),
     "flat": bool,
 }
 _PRF = "the same with the best documents of a first pass in view"
 _V, _M = "embeds", "asks"
-_TABLE: tuple[tuple[str, str, Mapping[str, Kind], tuple[str, ...]], ...] = (
+_TABLE: tuple[tuple[str, str, Kinds, tuple[str, ...]], ...] = (
     ("bm25", "shared words, stemmed, rare ones first", {}, ()),
     ("dense", "meaning: cosine of embeddings", {}, (_V,)),
     ("hybrid", "both, standardised and weighted", {}, (_V,)),

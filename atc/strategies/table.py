@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, get_type_hints
 
-from atc.config import Config
-from atc.flags import Flags, Kind, read_spec
+from atc.config import Config, Flags, Kinds, read_spec
 from protocols.errors import AtcError
 
 if TYPE_CHECKING:  # reading a spec needs no more than its words
@@ -47,10 +46,12 @@ class Entry:
         return self.settings is _PROGRAMS
 
     @property
-    def flags(self) -> Mapping[str, Kind]:
+    def flags(self) -> Kinds:
         """What can be set of it."""
-        own = _kinds(self.load().Options) if self.name in _WITH_OPTIONS else {}
-        return {**_kinds(Config, self.settings), **own}
+        own = get_type_hints(self.load().Options) if self.name in _WITH_OPTIONS else {}
+        own.pop("prompt_tokens", None)
+        kinds = get_type_hints(Config, include_extras=True)
+        return {name: kinds[name] for name in self.settings} | own
 
     def load(self) -> Any:
         """Its module."""
@@ -107,13 +108,3 @@ def strategy(spec: str) -> Strategy:
         return solution
 
     return solve
-
-
-def _kinds(of: type, names: Sequence[str] | None = None) -> dict[str, Kind]:
-    """What the flags take that are fields of a dataclass: its words, or its type."""
-    hints = get_type_hints(of)
-    found: dict[str, Kind] = {}
-    for name in names or [name for name in hints if name != "prompt_tokens"]:
-        hint = next((one for one in get_args(hints[name]) if get_origin(hints[name]) is not Literal), hints[name])
-        found[name] = get_args(hint) if get_origin(hint) is Literal else hint
-    return found
