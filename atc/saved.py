@@ -18,7 +18,7 @@ from typing import Any
 
 from atc.check import check
 from atc.learned import structure
-from atc.recording.recording import RecordedTools, standing
+from atc.recording import RecordedTools, standing
 from atc.redaction import Redactor
 from atc.store.stored import StoredRun
 from atc.types import Program, answered

@@ -23,9 +23,8 @@ import click
 
 from atc import Agent, Config
 from atc.models.scripted import ScriptedModel
+from atc.recording import Replayer, record
 from atc.recording.document import parse, to_document
-from atc.recording.recording import record
-from atc.recording.rerun import Replayer
 from atc.store import Store
 from benchmarks.injection.__main__ import needless
 from benchmarks.runner import suite

@@ -10,7 +10,7 @@ from io import StringIO
 
 import pytest
 
-from atc.recording.recording import InvalidRecording, Recording
+from atc.recording import InvalidRecording, Recording
 from atc.recording.script import to_script
 from protocols.protocol import Annotations, HttpBinding, McpBinding, ToolProtocol
 from protocols.sources import load_tools

@@ -22,7 +22,7 @@ import uvicorn
 from atc.cli.runs import _resume_with
 from atc.consent import AskPerson, Question
 from atc.events import AttemptEnded, ModelAsked, ModelReplied, Noted
-from atc.recording.recording import without_secrets
+from atc.recording import without_secrets
 from atc.serve.view.provenance import provenance
 from atc.serve.view.resumes import Resumes
 from atc.serve.view.run_page import page

@@ -14,7 +14,7 @@ from atc.cli.output import error_document, print_result, say
 from atc.cli.probe_report import probing_bar
 from atc.cli.wiring import open_store
 from atc.config import Config
-from atc.recording.recording import RecordedTools
+from atc.recording import RecordedTools
 from atc.store import RunStore
 from atc.store.stored import RunSummary, StoredRun
 from atc.terminal import clipped, count

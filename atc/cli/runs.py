@@ -19,7 +19,7 @@ from atc.cli.runs_files import export, replay, save, test
 from atc.cli.settings import load_config
 from atc.cli.wiring import open_agent, open_store
 from atc.consent import AskPerson
-from atc.recording.recording import line_without_secrets, without_secrets
+from atc.recording import line_without_secrets, without_secrets
 from atc.store import RunStore
 from atc.store.stored import RunSummary, StoredCall, StoredRun
 from atc.terminal import clipped, count

@@ -15,9 +15,8 @@ from atc.cli.options import FILE, force_option, json_option, output_option
 from atc.cli.output import has_person, json_text, print_json, print_or_say, print_text, read_text, require_new, say
 from atc.cli.settings import load_config
 from atc.cli.wiring import open_store, saved_folder
+from atc.recording import Replayer, Verdict, record, without_secrets
 from atc.recording.document import parse, to_document
-from atc.recording.recording import record, without_secrets
-from atc.recording.rerun import Replayer, Verdict
 from atc.recording.script import to_script
 from atc.saved import Savable
 from atc.terminal import count, escape_controls

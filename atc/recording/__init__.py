@@ -1,1 +1,243 @@
-"""Recordings: runs as files that run again without keys and network, and solved programs as scripts."""
+"""Recordings: one execution of a program with all that it was told, made of a stored run, and run again.
+
+Sensitive values are replaced by placeholders as one is made; run again, it needs neither keys nor network. `document`
+writes and reads it as JSON, `script` writes a solved program as a script.
+"""
+
+from __future__ import annotations
+
+import json
+import platform
+import re
+import time
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass, field, replace
+
+from atc import __version__
+from atc.redaction import Redactor
+from atc.store.stored import StoredRun
+from atc.types import Attempt
+from protocols.errors import AtcError
+from protocols.jsontypes import Json, JsonObject
+from protocols.protocol import ToolProtocol
+from protocols.secrets import PLACEHOLDER
+from protocols.toolbox import Tool, Toolbox
+from sandbox.base import Sandbox
+from sandbox.choose import AUTO, automatic, availability, open_sandbox
+from sandbox.errors import Diverged
+from sandbox.limits import Limits
+from sandbox.replay import replay
+from sandbox.trace import ToolCall, Trace
+
+CALL_FIELDS = ("tool", "arguments", "line", "result", "error", "status", "outcome")
+"""Of a call, what a replay needs: neither when it was made, nor how it could be repeated by hand."""
+
+
+class InvalidRecording(AtcError):
+    """A run file that cannot be read, or a run of which none can be made. `where` is its name."""
+
+    exit_code = 2
+
+    def __init__(self, where: str, problem: str) -> None:
+        super().__init__(where, problem)
+        self.where, self.problem = where, problem
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.problem}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recording:
+    """A program, what its calls were answered, and how it ended: enough to run it again with nothing behind it."""
+
+    run: str
+    """Id of the stored run that it was made from."""
+    task: str
+    status: str
+    """That of the run: solved, failed, paused."""
+    answer: str | None
+    program: str
+    tools: Mapping[str, ToolProtocol]
+    """By alias, those that the program names: they decide what it gets of a response, and which arguments are good."""
+    trace: Trace
+    """Its calls in order of issue; those that the journal answered have their results too."""
+    limits: Limits = field(default_factory=Limits)
+    policy: bool = False
+    """Whether the source was reviewed before it ran."""
+    versions: Mapping[str, str] = field(default_factory=dict)
+    """Of `atc` and Python, when it was made."""
+    secrets: tuple[str, ...] = ()
+    """The placeholders that stand in it for sensitive values."""
+    edited: bool = False
+    """Whether the file that it was read from is not what was recorded."""
+
+    @property
+    def toolbox(self) -> Toolbox:
+        """The tools under their recorded aliases. None of them can be called."""
+        return RecordedTools(self.tools)
+
+
+class RecordedTools(Toolbox):
+    """Tools that cannot be called, whose aliases are settled: in another company they might have been given others."""
+
+    def __init__(self, protocols: Mapping[str, ToolProtocol]) -> None:
+        super().__init__()
+        self._tools = {alias: Tool(protocol, _nothing_behind_it, alias) for alias, protocol in protocols.items()}
+
+
+def _nothing_behind_it(arguments: JsonObject) -> Json:  # noqa: ARG001 - the shape of every Call
+    raise AssertionError("a replay answers every call from its recording")
+
+
+def record(stored: StoredRun, protocols: Mapping[str, ToolProtocol]) -> Recording:
+    """The recording of a stored run. `protocols` are its tools by alias; those that the program names are kept.
+
+    Of a run without an answer it is the last execution that came to an end.
+
+    Raises:
+        InvalidRecording: no program of the run came to an end, or a tool that it called is not in `protocols`.
+    """
+    attempt, config = standing(stored), stored.config
+    assert attempt.trace is not None
+    where = f"run {stored.summary.id}"
+    if [call.index for call in attempt.calls] != list(range(len(attempt.calls))):
+        raise InvalidRecording(where, "some calls of its program were not stored, so it cannot be replayed.")
+    tools = _named(attempt, protocols, where)
+    redact = Redactor(RecordedTools(protocols))
+    redact.learn_run(stored)
+    trace = _hidden(attempt.trace, redact)  # first: what it finds to be a secret is one in the texts too
+    task, program = redact(stored.summary.task), redact(attempt.program.source)
+    texts = (task, program, json.dumps(asdict(trace)))
+    found = dict.fromkeys(match[0] for text in texts for match in PLACEHOLDER.finditer(text))
+    return Recording(
+        run=stored.summary.id,
+        task=task,
+        status=stored.summary.status,
+        answer=None if attempt.answer is None else redact(attempt.answer),
+        program=program,
+        tools={alias: replace(protocol, examples=()) for alias, protocol in tools.items()},
+        trace=trace,
+        limits=replace(Limits(), tool_calls=config.get("max_calls", Limits().tool_calls)),
+        policy=config.get("policy") is True,
+        versions={"atc": __version__, "python": platform.python_version()},
+        secrets=tuple(name for name in found if name in redact.placeholders),
+    )
+
+
+def standing(stored: StoredRun) -> Attempt:
+    """The attempt whose answer is the run's, or else the last one that was executed to an end."""
+    ended = [attempt for attempt in stored.attempts if attempt.trace is not None]
+    if not ended:
+        said = f" ({stored.summary.error})" if stored.summary.error else ""
+        raise InvalidRecording(
+            f"run {stored.summary.id}",
+            f"it has no program that ran to an end{said}, so there is nothing to replay; 'atc runs show' has the run.",
+        )
+    answer = stored.summary.answer
+    return ([attempt for attempt in ended if answer is not None and attempt.answer == answer] or ended)[-1]
+
+
+def _named(attempt: Attempt, protocols: Mapping[str, ToolProtocol], where: str) -> dict[str, ToolProtocol]:
+    called = dict.fromkeys(call.tool for call in attempt.calls)
+    if unknown := [alias for alias in called if alias not in protocols]:
+        raise InvalidRecording(
+            where, f"the tool {unknown[0]!r} that it called is not known any more; give its source with --tools SRC."
+        )
+    words = dict.fromkeys(re.findall(r"[^\W\d]\w*", attempt.program.source))
+    return {alias: protocols[alias] for alias in {**called, **words} if alias in protocols}
+
+
+def _hidden(trace: Trace, redact: Redactor) -> Trace:
+    """What a replay needs of a trace, without secrets."""
+    hidden = [redact.value(call) for call in trace.calls]
+    failure = trace.failure
+    return replace(
+        trace,
+        calls=tuple(ToolCall(index=one.index, **{name: getattr(one, name) for name in CALL_FIELDS}) for one in hidden),
+        stdout=redact(trace.stdout),
+        value=redact.value(trace.value),
+        failure=failure and replace(failure, message=redact(failure.message)),
+    )
+
+
+def without_secrets(stored: StoredRun) -> StoredRun:
+    """The run with a placeholder for each secret, those that its prompts had."""
+    redact = _redactor(stored)
+    return replace(redact.value(replace(stored, protocols={})), protocols=stored.protocols)
+
+
+def line_without_secrets(stored: StoredRun) -> StoredRun:
+    """Of the run what a list shows, its summary and its purpose, with the same placeholders."""
+    untitled = not stored.summary.task and stored.attempts
+    programs = (Attempt(stored.attempts[-1].program, (), None, None),) if untitled else ()
+    line = StoredRun(summary=stored.summary, config={}, tools=(), attempts=programs, calls=(), exchanges=())
+    return _redactor(stored).value(line)
+
+
+def _redactor(stored: StoredRun) -> Redactor:
+    redact = Redactor(RecordedTools(stored.protocols))
+    redact.learn_run(stored)
+    return redact
+
+
+# --- run again
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """What came of running a recording again: the same, or where it departed. `seconds` is wall time."""
+
+    recording: Recording
+    backend: str
+    departure: Diverged | None = None
+    seconds: float = 0.0
+
+    @property
+    def same(self) -> bool:
+        """Whether it made the recorded calls and came to the recorded end."""
+        return self.departure is None
+
+
+class Replayer(ExitStack):
+    """Runs recordings again, each in the sandbox of `name`, or where that is `auto` in the recorded one if it is here.
+
+    A context manager: sandboxes are opened once, and closed with it. A recording never chooses one that is no boundary.
+    """
+
+    def __init__(self, name: str = AUTO) -> None:
+        super().__init__()
+        self._name = name
+        self._opened: dict[tuple[str, bool], Sandbox] = {}
+
+    def rerun(self, recording: Recording) -> Verdict:
+        """Run the program with its calls answered from the recording.
+
+        Raises:
+            SandboxUnavailable: no sandbox of that name is here, or it cannot run this program.
+        """
+        sandbox = self._sandbox(recording)
+        began = time.monotonic()
+        departure, backend = None, sandbox.name
+        try:
+            backend = replay(
+                recording.program,
+                recording.toolbox,
+                recording.trace,
+                sandbox=sandbox,
+                limits=recording.limits,
+                secrets=recording.secrets,
+            ).backend
+        except Diverged as error:
+            departure = error
+        return Verdict(recording=recording, backend=backend, departure=departure, seconds=time.monotonic() - began)
+
+    def _sandbox(self, recording: Recording) -> Sandbox:
+        recorded = recording.trace.backend
+        here = self._name == AUTO and recorded in automatic() and availability(recorded).reason is None
+        key = (recorded if here else self._name, recording.policy)
+        if key not in self._opened:
+            sandbox = open_sandbox(key[0], policy=key[1])
+            self.callback(sandbox.close)
+            self._opened[key] = sandbox
+        return self._opened[key]

@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import jsonschema_rs
 
-from atc.recording.recording import CALL_FIELDS, InvalidRecording, Recording
+from atc.recording import CALL_FIELDS, InvalidRecording, Recording
 from protocols.jsontypes import Json, JsonObject
 from protocols.protocol import dump, load
 from protocols.schema import first_error
@@ -29,6 +29,7 @@ _WIDENING = ("tool_calls", "result_bytes")
 def to_document(recording: Recording) -> dict[str, Any]:
     """The recording as plain JSON. `from_document` reads it."""
     trace = recording.trace
+    failure = trace.failure
     document: dict[str, Any] = {
         "format": f"{_FORMAT}{FORMAT}",
         "run": recording.run,
@@ -40,7 +41,10 @@ def to_document(recording: Recording) -> dict[str, Any]:
         "end": {
             "stdout": trace.stdout,
             "value": trace.value,
-            "failure": trace.failure and _failure_document(trace.failure),
+            # Columns, and where the failing values came from, are of no concern to a replay.
+            "failure": failure
+            and {name: getattr(failure, name) for name in ("kind", "type", "message", "call")}
+            | {"frames": [{"line": frame.line, "function": frame.function} for frame in failure.frames]},
         },
         "pins": asdict(trace.pins),
         "sandbox": {"backend": trace.backend, "policy": recording.policy, "limits": asdict(recording.limits)},
@@ -71,12 +75,15 @@ def from_document(document: Json, *, where: str) -> Recording:
         InvalidProtocol: one of its tools is.
     """
     _check(document, where)
-    end, sandbox = document["end"], document["sandbox"]
+    end, sandbox, failure = document["end"], document["sandbox"], document["end"]["failure"]
     trace = Trace(
-        calls=tuple(_call(index, call) for index, call in enumerate(document["calls"])),
+        calls=tuple(
+            ToolCall(index=index, **{name: call[name] for name in CALL_FIELDS if name in call})
+            for index, call in enumerate(document["calls"])
+        ),
         stdout=end["stdout"],
         value=end["value"],
-        failure=_failure(end["failure"]),
+        failure=failure and Failure(**{**failure, "frames": tuple(Frame(**frame) for frame in failure["frames"])}),
         backend=sandbox["backend"],
         pins=Pins(**document["pins"]),
     )
@@ -122,22 +129,6 @@ def _call_document(call: ToolCall) -> dict[str, Any]:
     if call.error is None:
         return document | {"result": call.result}
     return document | {"error": call.error, "status": call.status, "outcome": call.outcome}
-
-
-def _call(index: int, document: JsonObject) -> ToolCall:
-    return ToolCall(index=index, **{name: document[name] for name in CALL_FIELDS if name in document})
-
-
-def _failure_document(failure: Failure) -> dict[str, Any]:
-    """What a replay compares; columns, and where the failing values came from, are not of its concern."""
-    document = {name: getattr(failure, name) for name in ("kind", "type", "message", "call")}
-    return {**document, "frames": [{"line": frame.line, "function": frame.function} for frame in failure.frames]}
-
-
-def _failure(document: Any) -> Failure | None:
-    if document is None:
-        return None
-    return Failure(**{**document, "frames": tuple(Frame(**frame) for frame in document["frames"])})
 
 
 def _hash(document: JsonObject) -> str:

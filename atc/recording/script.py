@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
-from atc.recording.recording import InvalidRecording, Recording
+from atc.recording import InvalidRecording, Recording
 from protocols.parsing import parse
-from protocols.protocol import HttpBinding, McpBinding, ProgramBinding, PythonBinding, ToolProtocol, dump
+from protocols.protocol import HttpBinding, McpBinding, ProgramBinding, PythonBinding, dump
 from protocols.toolbox import Tool
 
 _KEPT = ("name", "inputSchema", "outputSchema", "annotations", "binding")
@@ -80,7 +79,8 @@ def _header(recording: Recording, tools: Sequence[Tool]) -> str:
 
 def _loading(tools: Sequence[Tool], modules: Mapping[str, str]) -> str:
     """The tools as functions, made of their documents: data, whatever these say."""
-    documents = "".join(f"    {_needed(tool.protocol)!a},\n" for tool in tools)
+    needed = ({key: value for key, value in dump(tool.protocol).items() if key in _KEPT} for tool in tools)
+    documents = "".join(f"    {document!a},\n" for document in needed)
     named = [tool.protocol.binding.module for tool in tools if isinstance(tool.protocol.binding, PythonBinding)]
     sources = [modules.get(module, module) for module in dict.fromkeys(named)]
     more = f", modules={sources!r}" if sources else ""
@@ -88,10 +88,6 @@ def _loading(tools: Sequence[Tool], modules: Mapping[str, str]) -> str:
         "from atc import ToolError\nfrom atc.cli.scripts import script_tools as _script_tools\n\n"
         f"_TOOLS = [\n{documents}]\n[{', '.join(tool.alias for tool in tools)}] = _script_tools(_TOOLS{more})\n"
     )
-
-
-def _needed(protocol: ToolProtocol) -> dict[str, Any]:
-    return {key: value for key, value in dump(protocol).items() if key in _KEPT}
 
 
 def _plain_lines(text: str) -> list[str]:

@@ -20,7 +20,7 @@ from typing import Any
 from atc.agent import Agent
 from atc.consent import AskPerson
 from atc.events import CallEnded, Event
-from atc.recording.recording import RecordedTools
+from atc.recording import RecordedTools
 from atc.redaction import Redactor
 from atc.retrieve.base import Retriever
 from atc.serve.results import READ_RESULT, Results

@@ -20,7 +20,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from atc.pages.markup import Html
-from atc.recording.recording import line_without_secrets, without_secrets
+from atc.recording import line_without_secrets, without_secrets
 from atc.serve.view import listing, run_page
 from atc.serve.view.resumes import Resumes
 from atc.store import RunStore, UnknownRun
