@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from atc.prompts import fill
 from protocols.ask import Message
-from protocols.render import described_within, stubs_within
+from protocols.render import described_within
 from protocols.toolbox import Toolbox
 
 MOST_SEARCHES = 3
@@ -105,5 +105,5 @@ class Searching:
     def _stubs(self, names: Sequence[str]) -> list[str]:
         if not names:
             return []
-        text = stubs_within(self.toolbox.only(names), budget=max(300, self.prompt_tokens // _ROOM))[0]
+        text = described_within(self.toolbox.only(names), budget=max(300, self.prompt_tokens // _ROOM))[0]
         return [fill("searches_called", stubs=text)]

@@ -66,45 +66,27 @@ def stubs(tools: Toolbox, *, detail: Detail = DETAILS[0], among: Toolbox | None 
     return "\n\n".join([*shapes.declarations, *functions])
 
 
-def stubs_within(tools: Toolbox, *, budget: int) -> tuple[str, Toolbox]:
-    """Stubs of as many of the first tools as fit `budget` tokens, and these tools (at least one, if there are any).
-
-    Details go before tools do.
-    """
-    names = list(tools)
-    while True:
-        chosen = tools.only(names)
-        for detail in DETAILS:
-            text = stubs(chosen, detail=detail)
-            if token_estimate(text) <= budget or (len(names) <= 1 and detail is DETAILS[-1]):
-                return text, chosen
-        names.pop()
-
-
-def names_only(tools: Toolbox) -> str:
-    """The tools' aliases, one a line."""
-    return "\n".join(tools)
-
-
 def described_within(tools: Toolbox, *, budget: int, docs: Docs = "full") -> tuple[str, Toolbox]:
-    """What a prompt of `docs` tells of as many of the first tools as fit `budget` tokens, and these tools.
+    """What a prompt of `docs` tells of as many of the first tools as fit `budget` tokens (at least one), and these.
 
-    Where stubs of all do not fit, however terse, each tool gets one line, and the first ones stubs in what is left.
+    Details go before tools do. Where stubs of all do not fit, however terse, each tool gets one line, and the first
+    ones stubs in what is left. A lone tool has its stub whatever the budget.
     """
     if docs == "names":
-        named = tools.only(_fitting(tools, budget))
-        return names_only(named), named
-    shown = tools
+        names = _fitting(tools, budget)
+        return "\n".join(names), tools.only(names)
+    shown, text = tools, ""
     if docs == "requests":
         shown = tools.map(lambda tool: replace(tool, protocol=replace(tool.protocol, output_schema=None)))
-    if len(tools) <= budget and token_estimate(stubs(shown, detail=DETAILS[-1])) <= budget:
-        return stubs_within(shown, budget=budget)[0], tools
+    for detail in reversed(DETAILS) if len(tools) <= budget else ():
+        if token_estimate(more := stubs(shown, detail=detail)) > budget and (text or len(tools) > 1):
+            break
+        text = more
+    if text:
+        return text, tools
     lines = _fitting(map(one_line, shown.values()), budget)
     names = list(tools)[: len(lines)]
-    if len(names) <= 1:
-        return stubs_within(shown.only(names), budget=budget)[0], tools.only(names)
-    shown = shown.only(names)
-    text = "\n".join(lines)
+    shown, text = shown.only(names), "\n".join(lines)
     for whole in range(1, len(lines)):
         first = stubs(shown.only(names[:whole]), among=shown)
         more = "\n".join([first, "", _IN_ONE_LINE, *lines[whole:]])

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from protocols.protocol import Link
-from protocols.render import DETAILS, FULL, Detail, described_within, names_only, stubs, stubs_within, token_estimate
+from protocols.render import DETAILS, FULL, Detail, described_within, stubs, token_estimate
 from protocols.sources.openapi import read_openapi
 from protocols.toolbox import Tool, Toolbox
 from tests.tool_lab import tool
@@ -107,10 +107,10 @@ def test_details_go_before_tools_do():
     described = {"type": "string", "description": "x" * 80}
     tools = box(*(protocol(f"tool_{n}", output=PAGE, date=described, **{f"extra_{n}": described}) for n in range(8)))
     everything = token_estimate(stubs(tools))
-    text, kept = stubs_within(tools, budget=everything - 1)
+    text, kept = described_within(tools, budget=everything - 1)
     assert len(kept) == 8
     assert token_estimate(text) < everything
-    assert len(stubs_within(tools, budget=1)[1]) == 1
+    assert len(described_within(tools, budget=1)[1]) == 1
 
 
 def test_an_argument_says_which_tool_yields_it():
@@ -142,7 +142,7 @@ def test_names_fit_a_budget_that_no_stubs_fit():
     tools = named(*(f"list_departures_{n}" for n in range(50)))
     text, kept = described_within(tools, budget=200, docs="names")
     assert 1 < len(kept) < 50
-    assert text == names_only(kept)
+    assert text == "\n".join(kept)
     assert token_estimate(text) <= 200
     assert list(kept) == list(tools)[: len(kept)]
     assert len(kept) > len(described_within(tools, budget=200)[1])

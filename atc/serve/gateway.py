@@ -29,7 +29,7 @@ from atc.types import Attempt, Fault, Finding, Program, Solution, answered
 from protocols.errors import AtcError
 from protocols.jsontypes import Json, JsonObject
 from protocols.protocol import ProgramBinding
-from protocols.render import first_sentences, stubs, stubs_within, token_estimate
+from protocols.render import described_within, first_sentences, stubs, token_estimate
 from protocols.schema import shape
 from protocols.toolbox import Tool, Toolbox
 from sandbox.errors import Paused
@@ -169,7 +169,7 @@ class Gateway:
         if not names:
             raise BadRequest("name at least one tool; search_tools finds their names.")
         wanted = self._agent.toolbox.only(dict.fromkeys(self._agent.toolbox.find(name).alias for name in names))
-        text, kept = stubs_within(wanted, budget=_DESCRIBED_AT_ONCE)
+        text, kept = described_within(wanted, budget=_DESCRIBED_AT_ONCE)
         left = [name for name in wanted if name not in kept]
         return text + (f"\n\n# Not shown for want of room: {', '.join(left)}. Ask for fewer at once." if left else "")
 

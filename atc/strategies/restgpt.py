@@ -26,7 +26,7 @@ from atc.types import Solution
 from protocols.abridge import abridged, clipped
 from protocols.ask import Message
 from protocols.jsontypes import Json
-from protocols.render import names_only, stubs_within, token_estimate
+from protocols.render import described_within, token_estimate
 from protocols.toolbox import Tool, Toolbox
 from sandbox.trace import ToolCall
 
@@ -99,7 +99,7 @@ class _RestGPT(Acting):
 
         One that names no API that there is, is asked for again, as in the paper's published code.
         """
-        apis = names_only(self.tools)
+        apis = "\n".join(self.tools)
         if self.parts.config.docs != "names":
             summaries = "\n".join(f"- {alias}: {_summary(tool)}" for alias, tool in self.tools.items())
             apis = summaries if token_estimate(summaries) <= self.parts.prompt_tokens else apis
@@ -154,7 +154,7 @@ class _RestGPT(Acting):
         code: list[list[Message]] = []
         if parts.config.docs == "full" and tool.protocol.output_schema:
             budget = min(_SCHEMA_TOKENS, parts.prompt_tokens)
-            function = stubs_within(parts.toolbox.only([tool.alias]), budget=budget)[0]
+            function = described_within(parts.toolbox.only([tool.alias]), budget=budget)[0]
             snippet = fill("restgpt_parse_sample", data=fenceless(abridged(value, most=_SNIPPET)))
             about_call = {"function": function, "call": made, "about": about, "wanted": wanted}
             code = [

@@ -19,7 +19,7 @@ from atc.typed import Problem
 from atc.types import Attempt, Fault, FaultKind, Program, Solution, Status
 from protocols.ask import Ask
 from protocols.jsontypes import Json
-from protocols.render import DETAILS, Docs, described_within, names_only, stubs, token_estimate
+from protocols.render import DETAILS, Docs, described_within, stubs, token_estimate
 from protocols.toolbox import Toolbox
 from sandbox.base import Sandbox
 from sandbox.journal import Journal
@@ -206,7 +206,7 @@ def _fit(toolbox: Toolbox, budget: int, docs: Docs) -> bool:
     """Whether the least that can be said of each tool fits; of very many that need not be written out."""
     if len(toolbox) > budget:
         return False
-    least = names_only(toolbox) if docs == "names" else stubs(toolbox, detail=DETAILS[-1])
+    least = "\n".join(toolbox) if docs == "names" else stubs(toolbox, detail=DETAILS[-1])
     return token_estimate(least) <= budget
 
 
