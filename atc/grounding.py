@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from atc.findings import finding
 from atc.types import Finding, Program
 from protocols.parsing import parsed
-from protocols.toolbox import Producers, Tool, Toolbox
+from protocols.toolbox import Tool, Toolbox
 
 _SMALL = 100
 """Below it a number may be an hour, a count or a limit; from it on it is likely an id."""
@@ -36,17 +36,16 @@ def made_up(program: Program, task: str, tools: Toolbox) -> tuple[Finding, ...]:
     tree = parsed(program.source)
     if tree is None:
         return ()
-    producers = Producers(tools)
     given = task.casefold()
     found: list[Finding] = []
     for tool, keyword, value in _literals(tree, tools):
         name = tool.arguments[keyword.arg or ""]
-        sources, measure = producers.of(tool, name), isinstance(value, int) and is_measure(keyword.arg or "")
+        sources, measure = tools.producers(tool, name), isinstance(value, int) and is_measure(keyword.arg or "")
         if not sources or measure or is_common(value) or str(value).casefold() in given:
             continue
         message = (
             f"{value!r} for {keyword.arg!r} of {tool.alias} is made up: the task does not give it. Take it from"
-            f" {producers.expression(sources[0])}, or use a function that does not need it."
+            f" {sources[0].expression()}, or use a function that does not need it."
         )
         found.append(finding("made-up-value", keyword.value, message, tool=tool.alias))
     return tuple(found)

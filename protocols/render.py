@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from protocols.jsontypes import Json, JsonObject
 from protocols.schema import narrowed, resolve, types
-from protocols.toolbox import Producers, Tool, Toolbox
+from protocols.toolbox import Tool, Toolbox
 from protocols.words import singular
 
 _MOST_SCHEMAS = 10_000  # that one set of stubs tells of; those after them are `Any`
@@ -61,8 +61,7 @@ def stubs(tools: Toolbox, *, detail: Detail = DETAILS[0], among: Toolbox | None 
     yields says how to get it.
     """
     shapes = _Shapes(detail)
-    producers = Producers(among or tools)
-    functions = [_function(tool, shapes, producers) for tool in tools.values()]
+    functions = [_function(tool, shapes, among or tools) for tool in tools.values()]
     return "\n\n".join([*shapes.declarations, *functions])
 
 
@@ -108,7 +107,7 @@ def _fitting(lines: Iterable[str], budget: int) -> list[str]:
 
 def one_line(tool: Tool) -> str:
     """A tool's signature without shapes, and the first sentence of what it does."""
-    signature, summary = _function(tool, _Shapes(_LINE), Producers(Toolbox())).split("\n", 1)
+    signature, summary = _function(tool, _Shapes(_LINE), Toolbox()).split("\n", 1)
     said = summary.strip().strip('"')
     return f"{signature} ...  # {said if len(said) <= _LINE_SUMMARY else said[: _LINE_SUMMARY - 1].rstrip() + '…'}"
 
@@ -118,7 +117,7 @@ def token_estimate(text: str) -> int:
     return int(len(text) / 3.6) + 1
 
 
-def _function(tool: Tool, shapes: _Shapes, producers: Producers) -> str:
+def _function(tool: Tool, shapes: _Shapes, among: Toolbox) -> str:
     protocol, detail = tool.protocol, shapes.detail
     arguments, notes = [], []
     ordered = sorted(tool.arguments.items(), key=lambda item: item[0] not in tool.required)
@@ -128,8 +127,8 @@ def _function(tool: Tool, shapes: _Shapes, producers: Producers) -> str:
         if alias not in tool.required:
             annotation += f" = {schema.get('default')!r}" if "default" in schema else " = ..."
         arguments.append(f"{alias}: {annotation}")
-        found = producers.of(tool, name) if "enum" not in schema and "Literal" not in annotation else []
-        origin = f"from {producers.expression(found[0])}" if found and detail.comments else ""
+        found = among.producers(tool, name) if "enum" not in schema and "Literal" not in annotation else []
+        origin = f"from {found[0].expression()}" if found and detail.comments else ""
         if note := shapes.note(alias, schema, origin):
             notes.append(f"    {alias}: {note}")
     root, hint, returns = protocol.output_schema, tool.alias, "Any"

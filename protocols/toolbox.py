@@ -1,4 +1,4 @@
-"""`Tool`: a protocol that can be called. `Toolbox`: an immutable set of them, by alias. `Producers`: their links."""
+"""`Tool`: a protocol that can be called. `Toolbox`: an immutable set of them, by alias, with the links between them."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import sha256
+from typing import NamedTuple
 
 from protocols.alias import argument_aliases, free_alias, identifier, tool_aliases
 from protocols.errors import InvalidProtocol, UnknownTool
@@ -52,9 +53,8 @@ class Tool:
 
         So an alias that has a number, because of a clash with other tools, is not among them.
         """
-        name = self.protocol.name
-        prefixed = {identifier(f"{self.source}_{name}")} if self.source else set()
-        return frozenset({name, identifier(name), self.qualified, *prefixed})
+        name, prefix = self.protocol.name, f"{self.source}_" if self.source else ""
+        return frozenset({name, self.qualified, identifier(name), identifier(prefix + name)})
 
     @cached_property
     def identity(self) -> str:
@@ -116,10 +116,10 @@ class Toolbox(Mapping[str, Tool]):
         self._tools = {a: replace(tool, alias=a) for a, tool in zip(aliases, named.values(), strict=True)}
         self._whole = self
 
-    def _with(self, tools: dict[str, Tool]) -> Toolbox:
-        """A toolbox of these, by their aliases, as a selection of the whole that this one is of."""
+    def _with(self, tools: Iterable[Tool]) -> Toolbox:
+        """A toolbox of these, aliases unchanged, as a selection of the whole that this one is of."""
         box = Toolbox()
-        box._tools, box._whole = tools, self._whole
+        box._tools, box._whole = {tool.alias: tool for tool in tools}, self._whole
         return box
 
     def __getitem__(self, alias: str) -> Tool:
@@ -174,13 +174,17 @@ class Toolbox(Mapping[str, Tool]):
                 found.setdefault(name, []).append(tool)
         return found
 
+    @cached_property
+    def _by_origin(self) -> Mapping[tuple[str, str], Tool]:
+        return {(tool.source, tool.protocol.name): tool for tool in self._tools.values()}
+
     def only(self, names: Iterable[str]) -> Toolbox:
         """The tools of these names, in that order, aliases unchanged.
 
         Raises:
             UnknownTool: one of them is not here.
         """
-        return self._with({tool.alias: tool for tool in map(self.find, names)})
+        return self._with(map(self.find, names))
 
     def also(self, tools: Iterable[Tool]) -> Toolbox:
         """These tools and `tools` behind them, aliases of these unchanged; one whose alias is taken gets the next free.
@@ -191,66 +195,51 @@ class Toolbox(Mapping[str, Tool]):
         for tool in tools:
             alias = free_alias(tool.alias, more)
             more[alias] = replace(tool, alias=alias)
-        return self._with(more)
+        return self._with(more.values())
+
+    def map(self, change: Callable[[Tool], Tool]) -> Toolbox:
+        """Each tool replaced by `change(tool)`, aliases unchanged."""
+        return self._with(map(change, self._tools.values()))
 
     def verifier(self, tool: Tool) -> Tool | None:
         """The read of the same source that shows what `tool` wrote, where its protocol names one; chosen or not."""
         wanted = tool.protocol.verified_by
-        if wanted is None:
-            return None
-        found = (t for t in self._whole.values() if t.source == tool.source and t.protocol.name == wanted.tool)
-        read = next(found, None)
+        read = self._whole._by_origin.get((tool.source, wanted.tool)) if wanted else None  # noqa: SLF001
         return read if read is not None and not read.protocol.writes else None
 
-    def map(self, change: Callable[[Tool], Tool]) -> Toolbox:
-        """Each tool replaced by `change(tool)`, aliases unchanged."""
-        return self._with({alias: change(tool) for alias, tool in self._tools.items()})
-
-
-# --- which tool yields the values of which argument
-
-_TRUST: dict[EvidenceLevel, int] = {"declared": 0, "observed": 1, "guessed": 2}
-
-
-@dataclass(frozen=True, slots=True)
-class Producer:
-    """A tool (by alias) whose response holds values of an argument, at `path` (`airports[].code`)."""
-
-    tool: str
-    path: str
-    support: EvidenceLevel
-
-
-class Producers:
-    """The links of a toolbox as a graph from arguments to the tools that yield them."""
-
-    def __init__(self, toolbox: Toolbox) -> None:
-        self._toolbox = toolbox
-        self._alias = {(tool.source, tool.protocol.name): tool.alias for tool in toolbox.values()}
-
-    def of(self, tool: Tool, argument: str) -> list[Producer]:
-        """Producers of an argument (by its original name), the best first; one a tool.
+    def producers(self, tool: Tool, argument: str) -> list[Producer]:
+        """The tools of this box that yield values of an argument (by its original name), the best first; one a tool.
 
         Better known links go first; then tools that need no produced value themselves (a search by words); then in the
         order of the links, of which guesses begin with the simplest.
         """
         best: dict[str, Producer] = {}
         for link in tool.protocol.links:
-            alias = self._alias.get((tool.source, link.tool))
-            if link.argument == argument and alias is not None and alias != tool.alias:
-                best.setdefault(alias, Producer(alias, link.path, link.support))
-        needs: dict[str, int] = {}
-        for alias in best:
-            other = self._toolbox[alias]
-            linked = {link.argument for link in other.protocol.links if (other.source, link.tool) in self._alias}
-            needs[alias] = len(other.protocol.required & linked)
-        return sorted(best.values(), key=lambda p: (_TRUST[p.support], needs[p.tool]))
+            other = self._by_origin.get((tool.source, link.tool))
+            if link.argument == argument and other is not None and other.alias != tool.alias:
+                best.setdefault(other.alias, Producer(other, link.path, link.support))
+        return sorted(best.values(), key=lambda one: (_TRUST[one.support], self._needs(one.tool)))
 
-    def expression(self, producer: Producer, *, arguments: str = "…") -> str:
+    def _needs(self, tool: Tool) -> int:
+        """How many of a tool's required arguments take what tools of this box yield."""
+        linked = {link.argument for link in tool.protocol.links if (tool.source, link.tool) in self._by_origin}
+        return len(tool.protocol.required & linked)
+
+
+_TRUST: dict[EvidenceLevel, int] = {"declared": 0, "observed": 1, "guessed": 2}
+
+
+class Producer(NamedTuple):
+    """A tool whose response holds values of an argument, at `path` (`airports[].code`)."""
+
+    tool: Tool
+    path: str
+    support: EvidenceLevel
+
+    def expression(self, *, arguments: str = "…") -> str:
         """How a program reads the value: `search_airports(…)[0]["code"]`, for unwrapped responses too."""
-        tool = self._toolbox[producer.tool]
-        path = steps(producer.path)
-        if tool.wrapper is not None and path[:1] == [tool.wrapper]:
+        path = steps(self.path)
+        if self.tool.wrapper is not None and path[:1] == [self.tool.wrapper]:
             path = path[1:]
         read = "".join("[0]" if isinstance(step, int) else f'["{step}"]' for step in path)
-        return f"{producer.tool}({arguments}){read}"
+        return f"{self.tool.alias}({arguments}){read}"

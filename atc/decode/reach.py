@@ -15,7 +15,7 @@ from atc.grounding import is_common, is_measure, words_of
 from protocols.jsontypes import Json
 from protocols.links import argument_key, field_key
 from protocols.schema import resolve, types, validator
-from protocols.toolbox import Producers, Tool, Toolbox
+from protocols.toolbox import Tool, Toolbox
 from protocols.words import VAGUE, singular, snake
 
 _MOST_VALUES = 300
@@ -89,7 +89,6 @@ class Reach:
 
     def __init__(self, tools: Toolbox, task: str) -> None:
         self._tools, self._task = tools, _Task(task)
-        self._producers = Producers(tools)
         self._ids = {tool.alias: list(self._ids_of(tool)) for tool in tools.values()} if task else {}
 
     def after(self, results: Sequence[Result]) -> Scope:
@@ -117,7 +116,7 @@ class Reach:
             schema = resolve(tool.protocol.parameters[name], root)
             items = schema.get("items") if "array" in types(schema) else None
             one = resolve(items, root) if isinstance(items, Mapping) else schema
-            made = bool(self._producers.of(tool, name)) and not _is_free(alias, schema)
+            made = bool(self._tools.producers(tool, name)) and not _is_free(alias, schema)
             if not (made or _is_of_ids(schema)):
                 continue
             if not (_is_text_of_date(alias, one) or _is_known_code(one)):
@@ -125,7 +124,7 @@ class Reach:
 
     def _yielding(self, tool: Tool, one: _Id) -> Sequence[str]:
         """The tools that yield an argument; those that look something up by words go first."""
-        found = [self._tools[producer.tool] for producer in self._producers.of(tool, one.name)]
+        found = [producer.tool for producer in self._tools.producers(tool, one.name)]
         return [tool.alias for tool in sorted(found, key=lambda tool: not self._looks_up(tool))]
 
     def _looks_up(self, tool: Tool) -> bool:

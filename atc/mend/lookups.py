@@ -18,7 +18,7 @@ from atc.edits import with_text
 from atc.types import Program
 from protocols.parsing import literal, parse
 from protocols.schema import resolve, types
-from protocols.toolbox import Producers, Tool, Toolbox
+from protocols.toolbox import Tool, Toolbox
 from sandbox.trace import Trace
 
 _FURTHEST = 2
@@ -37,22 +37,21 @@ def search_for(text: str, tool: Tool, argument: str, tools: Toolbox) -> str | No
     """
     if not _NAME.search(text):
         return None
-    producers = Producers(tools)
-    for producer in producers.of(tool, tool.arguments.get(argument, argument)):
-        words = _words_argument(tools[producer.tool], producers)
-        if words is not None and "[" in producer.path and not tools[producer.tool].protocol.writes:
-            return producers.expression(producer, arguments=f"{words}={text!r}")
+    for producer in tools.producers(tool, tool.arguments.get(argument, argument)):
+        words = _words_argument(producer.tool, tools)
+        if words is not None and "[" in producer.path and not producer.tool.protocol.writes:
+            return producer.expression(arguments=f"{words}={text!r}")
     return None
 
 
-def _words_argument(tool: Tool, producers: Producers) -> str | None:
+def _words_argument(tool: Tool, tools: Toolbox) -> str | None:
     """The alias of the one argument by which a tool searches freely, if that is how it works."""
     if len(required := _required(tool)) != 1:
         return None
     name = tool.arguments[required[0]]
     schema = resolve(tool.protocol.parameters[name], tool.protocol.input_schema)
     free = types(schema) == ("string",) and not {"enum", "const", "pattern", "format"} & schema.keys()
-    return required[0] if free and not producers.of(tool, name) else None
+    return required[0] if free and not tools.producers(tool, name) else None
 
 
 class _Route(NamedTuple):
@@ -69,10 +68,9 @@ def lookup(field: str, keys: Iterable[str], tools: Toolbox) -> str | None:
     The shortest way wins, then the one that takes the fewest arguments; where two are left, neither does. Only tools
     that read take part. A key fills an argument of its name, or one whose links end in it (`destination` an `airport`).
     """
-    producers = Producers(tools)
     routes = [_Route("{}", frozenset(keys), 0)]
     for _ in range(_FURTHEST):
-        routes = [longer for route in routes for longer in _further(route, tools, producers)]
+        routes = [longer for route in routes for longer in _further(route, tools)]
         if found := [route for route in routes if field in route.keys]:
             least = min(route.arguments for route in found)
             fewest = [route for route in found if route.arguments == least]
@@ -86,23 +84,23 @@ def argument_lookup(argument: str, keys: Iterable[str], tools: Toolbox) -> str |
     return f'{{}}["{argument}"]' if argument in known else lookup(argument, known, tools)
 
 
-def _further(route: _Route, tools: Toolbox, producers: Producers) -> Iterator[_Route]:
+def _further(route: _Route, tools: Toolbox) -> Iterator[_Route]:
     """One lookup further: each reading tool whose required arguments the record's keys fill."""
     for tool in tools.values():
         required, fields = _required(tool), _fields(tool)
         if tool.protocol.writes or not required or not fields:
             continue
-        for keys in product(*(_fitting_keys(tool, alias, route.keys, producers) for alias in required)):
+        for keys in product(*(_fitting_keys(tool, alias, route.keys, tools) for alias in required)):
             given = zip(required, keys, strict=True)
             arguments = ", ".join(f'{alias}={route.expression}["{key}"]' for alias, key in given)
             yield _Route(f"{tool.alias}({arguments})", frozenset(fields), route.arguments + len(required))
 
 
-def _fitting_keys(tool: Tool, alias: str, keys: frozenset[str], producers: Producers) -> list[str]:
+def _fitting_keys(tool: Tool, alias: str, keys: frozenset[str], tools: Toolbox) -> list[str]:
     """The key of an argument's own name, else those that a link of the argument ends in."""
     if alias in keys:
         return [alias]
-    return sorted({_end(producer.path) for producer in producers.of(tool, tool.arguments[alias])} & keys)
+    return sorted({_end(producer.path) for producer in tools.producers(tool, tool.arguments[alias])} & keys)
 
 
 def _required(tool: Tool) -> list[str]:

@@ -12,7 +12,7 @@ from atc.repair.reading import called, documentation, fenceless, returned, seen_
 from atc.synthesize import described
 from atc.types import Fault, Program
 from protocols.ask import Message
-from protocols.toolbox import Producers, Tool, Toolbox
+from protocols.toolbox import Tool, Toolbox
 from sandbox.trace import ToolCall
 
 _MOST_FINDINGS = 5
@@ -120,29 +120,28 @@ def sources(case: Case, fault: Fault, call: ToolCall | None) -> Iterator[str]:
     """Where the ids come from that a call was refused for, or found nothing with, and that no response had given."""
     if call is None or fault.kind not in ("bad_arguments", "empty_result") or call.tool not in case.tools:
         return
-    tool, producers = case.tools[call.tool], Producers(case.tools)
+    tool = case.tools[call.tool]
     before = [other for other in case.calls if other.index < call.index]
     for alias, value in call.arguments.items():
-        found = producers.of(tool, tool.arguments.get(alias, alias))
+        found = case.tools.producers(tool, tool.arguments.get(alias, alias))
         other = fault.path in call.arguments and alias != fault.path
         if other or not found or isinstance(value, bool) or not isinstance(value, str | int) or origins(value, before):
             continue
-        maker = case.tools[found[0].tool]
+        maker = found[0].tool
         needed = ", ".join(f"{name}=…" for name in maker.arguments if name in maker.required)
         searched = search_for(value, tool, alias, case.tools) if isinstance(value, str) else None
-        made = searched or producers.expression(found[0], arguments=needed)
+        made = searched or found[0].expression(arguments=needed)
         yield f"- {alias!r} of {call.tool} takes what `{made}` gives."
 
 
 def makers(tool: Tool, fault: Fault, tools: Toolbox) -> list[Tool]:
     """The tools that yield what a call's arguments take: the one at fault, else those that it must be given."""
-    producers = Producers(tools)
     wanted = (
         [fault.path] if fault.path in tool.arguments else [name for name in tool.arguments if name in tool.required]
     )
-    found = [producers.of(tool, tool.arguments[alias or ""]) for alias in wanted]
-    aliases = dict.fromkeys(best[0].tool for best in found if best)
-    return [tools[alias] for alias in aliases][:_MOST_MAKERS]
+    found = [tools.producers(tool, tool.arguments[alias or ""]) for alias in wanted]
+    best = {producers[0].tool.alias: producers[0].tool for producers in found if producers}
+    return [*best.values()][:_MOST_MAKERS]
 
 
 def _changed(program: Program, better: Program) -> list[tuple[int, str]]:

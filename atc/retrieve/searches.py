@@ -11,7 +11,7 @@ from atc.retrieve.base import Hit, Ranker, Retrieval
 from atc.retrieve.prompts import fill
 from protocols.abridge import clipped
 from protocols.ask import Ask, Message
-from protocols.toolbox import Producers, Toolbox
+from protocols.toolbox import Toolbox
 
 _LEAST = 1e-9
 """A rise that counts: where two tools produce for each other, rises get smaller without end."""
@@ -29,7 +29,6 @@ def with_producers(hits: Sequence[Hit], toolbox: Toolbox, *, k: int) -> tuple[Hi
     producers of producers. A tool that is not among `hits` has the score of the last of them; give more hits than `k`,
     so that producers can be told apart. What rose for another's sake says so in `why`.
     """
-    producers = Producers(toolbox)
     own = {hit.tool: hit.score for hit in hits}
     found = {hit.tool: hit for hit in hits}
     least = min((hit.score for hit in hits), default=0.0)
@@ -38,7 +37,8 @@ def with_producers(hits: Sequence[Hit], toolbox: Toolbox, *, k: int) -> tuple[Hi
         risen: dict[str, None] = {}
         for name in front:
             arguments = sorted(toolbox[name].protocol.parameters) if name in toolbox else ()
-            for argument, producer in ((one, p.tool) for one in arguments for p in producers.of(toolbox[name], one)):
+            yields = ((one, p.tool.alias) for one in arguments for p in toolbox.producers(toolbox[name], one))
+            for argument, producer in yields:
                 worth = (own.get(producer, least) + found[name].score) / 2
                 if producer not in found or worth > found[producer].score + _LEAST:
                     found[producer] = Hit(producer, worth, f"producer of {name}({argument})")
