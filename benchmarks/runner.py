@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 import click
 import yaml
@@ -20,12 +20,18 @@ from atc.side_by_side import as_done
 from protocols.errors import AtcError
 from toolflow_bench.resampling import estimate
 from toolflow_bench.rows import InvalidRunFile, LineFile, differences
+from toolflow_bench.suites import drawn
 
-MOST_OUTAGES = 5
-"""In a row: after so many nobody is asked any further."""
-
-
+MOST_OUTAGES = 5  # in a row: after so many nobody is asked any further
 _SCREEN = 30
+
+
+class _Named(Protocol):
+    @property
+    def id(self) -> str: ...
+
+
+_T = TypeVar("_T", bound=_Named)
 
 
 class InvalidData(AtcError):
@@ -50,6 +56,12 @@ def read_json(path: Path, expected: str) -> Any:
         return json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         raise InvalidData(f"cannot read {str(path)!r} ({error}); give --data {expected}.") from error
+
+
+def sampled(things: Sequence[_T], count: int | None, seed: int, kind: str) -> list[_T]:
+    """`count` of the things (None: all) in their order, drawn by seed, kind and their ids alone."""
+    most = len(things) if count is None else count
+    return list(drawn(things, most, seed=seed, name=lambda one: one.id, stratum=lambda _: kind))
 
 
 class Rows(LineFile):

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from benchmarks.bfcl import protocol_of
+from benchmarks.catalogues import protocol_of
 from protocols.protocol import ToolProtocol, load
 from protocols.sources.openapi import read_openapi
 from protocols.toolbox import Tool, Toolbox

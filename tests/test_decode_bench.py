@@ -14,7 +14,7 @@ pytest.importorskip("llguidance")
 from atc.decode.call import Sampling
 from atc.decode.formats import FUNCTION
 from atc.models.scripted import ScriptedModel
-from benchmarks.decoding import funcqa
+from benchmarks.decoding import questions as funcqa
 from benchmarks.decoding.arms import Arm, Row, report, run_arms
 from benchmarks.decoding.rivals import write_backtracking
 from protocols.ask import Completion, Message, Powers

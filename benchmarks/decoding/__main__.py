@@ -16,9 +16,8 @@ from atc.cli.wiring import choose_model
 from atc.models.fetch import LOCAL_MODELS, own_file
 from atc.models.fetch import fetch as fetch_model
 from benchmarks import runner
-from benchmarks.decoding import chance, costs, funcqa, kamel
-from benchmarks.decoding.arms import MODES, Arm, Row, arm_file, report, run_arms, sampled
-from benchmarks.decoding.vocabulary import gguf_tokenizer
+from benchmarks.decoding import chance, costs, questions
+from benchmarks.decoding.arms import MODES, Arm, Row, arm_file, report, run_arms
 from protocols.ask import Ask
 
 SUITES = ("funcqa", "kamel", "random", "gold", "speed", "overhead")
@@ -46,7 +45,7 @@ def main(suite: str, models: tuple[str, ...], sample: int | None, seed: int, **o
     if suite == "overhead":
         return about | costs.overhead(name, calls=sample or 12)
     if suite in ("random", "gold", "speed"):
-        tokenizer = gguf_tokenizer(own_file(name) or fetch_model(LOCAL_MODELS[name], on_message=say))
+        tokenizer = costs.gguf_tokenizer(own_file(name) or fetch_model(LOCAL_MODELS[name], on_message=say))
         if suite == "speed":
             return about | costs.speed(tokenizer)
         calls = 0 if suite == "gold" else sample or chance.CALLS
@@ -71,15 +70,15 @@ def _parts(
     suite: str, ask: Ask, sample: int | None, seed: int, options: dict[str, Any]
 ) -> Iterator[tuple[Any, Any, Any, str]]:
     """What is asked, which cases, the suite's own arms, and what tells these from others."""
-    data = options["data"]
     if suite == "funcqa":
-        cases = sampled(funcqa.read_questions(data or funcqa.FOLDER), sample, seed)
-        yield funcqa.FuncQa(ask, seed=seed), cases, funcqa.ARMS, ""
-    else:
-        whole = kamel.read_kamel(data or kamel.FOLDER)
-        for count in options["relations"] or kamel.RELATIONS:
-            some = sampled(whole.test(count), sample or kamel.QUESTIONS, seed)
-            yield kamel.Relations(ask, whole.relations[:count], seed=seed), some, kamel.ARMS, f"relations={count}"
+        cases = runner.sampled(questions.read_funcqa(options["data"] or questions.FUNCQA), sample, seed, "decoding")
+        yield questions.FuncQa(ask, seed=seed), cases, questions.FUNCQA_ARMS, ""
+        return
+    whole = questions.read_kamel(options["data"] or questions.KAMEL)
+    for count in options["relations"] or questions.RELATIONS:
+        some = runner.sampled(whole.test(count), sample or questions.KAMEL_QUESTIONS, seed, "decoding")
+        asked = questions.Relations(ask, whole.relations[:count], seed=seed)
+        yield asked, some, questions.KAMEL_ARMS, f"relations={count}"
 
 
 def _pairs(known: list[tuple[str, str]], modes: str | None, docs: str | None) -> list[tuple[str, str]]:

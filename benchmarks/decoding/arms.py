@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import re
 import time
-from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import fmean, median
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 from atc.decode.call import Sampling, write_call
 from atc.decode.formats import FUNCTION
@@ -30,14 +29,12 @@ from protocols.errors import AtcError
 from protocols.jsontypes import Json
 from protocols.toolbox import Toolbox
 from toolflow_bench.runner import digest
-from toolflow_bench.suites import drawn
 
 MODES = ("free", "calls", "fuzzy", "backtrack")
 """`free`: nothing is asked of the endpoint, the reply is read. `calls`: held to a call while it is written. `fuzzy`: a
 free reply whose unknown name is taken for the tool that ends with it (ToolDec's table 3). `backtrack`: a failed call is
 taken up again at the next-likeliest token (table 4)."""
-BLOCK = 10
-"""Questions that an arm is asked before the next arm's turn: what else the machine does meets all arms alike."""
+BLOCK = 10  # questions before the next arm's turn: what else the machine does meets all arms alike
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,36 +74,25 @@ class Row:
     answer: str | None = None
     text: str = ""
     seconds: float = 0.0
-    prompt_tokens: int = 0
-    """Of the first request."""
+    prompt_tokens: int = 0  # of the first request
     tries: int = 0
-    unheld: bool = False
-    """Whether an endpoint did not hold the reply to what it was told; it was sampled anew."""
+    unheld: bool = False  # an endpoint did not hold the reply to what it was told: it was sampled anew
     outage: str = ""
 
 
-_C = TypeVar("_C", bound=Case)
-
-
-def sampled(cases: Sequence[_C], count: int | None, seed: int) -> list[_C]:
-    """`count` of the cases (None: all) in their order, drawn by seed and ids alone."""
-    whole = len(cases) if count is None else count
-    return list(drawn(cases, whole, seed=seed, name=lambda case: case.id, stratum=lambda _: "decoding"))
-
-
-class Asked(ABC):
+class Asked:
     """A suite's way of asking for single calls, at temperature 0. `budget` is in tokens of documentation."""
 
     def __init__(self, ask: Ask, tools: Toolbox, *, budget: int, seed: int) -> None:
         self.ask, self.tools, self._budget, self._seed = ask, tools, budget, seed
 
-    @abstractmethod
     def answer(self, call: ReadCall) -> Json:
         """What a call comes to; None where that is nothing."""
+        raise NotImplementedError
 
-    @abstractmethod
     def accepts(self, case: Any, answer: Json) -> bool:
         """Whether an answer is right."""
+        raise NotImplementedError
 
     def prompt(self, arm: Arm, task: str = "") -> list[Message]:
         """What asks for a call; without a task, what all the arm's questions begin with."""
@@ -188,16 +174,16 @@ def report(rows: Mapping[Arm, Sequence[Row]]) -> dict[str, Any]:
 
 def _figures(rows: Sequence[Row]) -> dict[str, Any]:
     graded = [row for row in rows if not row.outage]
+    kinds = Counter(row.kind for row in graded if row.kind)
     return {
         "questions": len(graded),
-        "error": rate(sum(bool(row.kind) for row in graded), len(graded)),
+        "error": rate(kinds.total(), len(graded)),
         "success": rate(sum(row.correct for row in graded), len(graded)),
-        "errors": ", ".join(f"{n} {kind}" for kind, n in Counter(row.kind for row in graded if row.kind).most_common()),
+        "errors": ", ".join(f"{n} {kind}" for kind, n in kinds.most_common()),
         "refused": sum(row.failure == "refused" for row in graded),
         "seconds_median": median(row.seconds for row in graded) if graded else None,
-        **{
-            name: fmean(getattr(row, name) for row in graded) if graded else None for name in ("prompt_tokens", "tries")
-        },
+        "prompt_tokens": fmean(row.prompt_tokens for row in graded) if graded else None,
+        "tries": fmean(row.tries for row in graded) if graded else None,
         "unheld": sum(row.unheld for row in graded),
     }
 
@@ -206,14 +192,13 @@ def _difference(rows: Sequence[Row], others: Sequence[Row]) -> dict[str, Any]:
     """The first minus the other on the questions that both have."""
     theirs = {row.id: row for row in others if not row.outage}
     both = [(row, theirs[row.id]) for row in rows if not row.outage and row.id in theirs]
-    metrics: Mapping[str, Callable[[Row], float]] = {
-        "error": lambda row: bool(row.kind),
-        "success": lambda row: row.correct,
-        "seconds": lambda row: row.seconds,
+    return {
+        "error": interval([bool(a.kind) - bool(b.kind) for a, b in both]),
+        "success": interval([a.correct - b.correct for a, b in both]),
+        "seconds": interval([a.seconds - b.seconds for a, b in both]),
+        "only_it": sum(a.correct and not b.correct for a, b in both),
+        "only_the_other": sum(b.correct and not a.correct for a, b in both),
     }
-    found: dict[str, Any] = {name: interval([of(a) - of(b) for a, b in both]) for name, of in metrics.items()}
-    found["only_it"] = sum(a.correct and not b.correct for a, b in both)
-    return found | {"only_the_other": sum(b.correct and not a.correct for a, b in both)}
 
 
 def _comparable(arm: Arm, base: Arm) -> bool:

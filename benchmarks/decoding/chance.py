@@ -10,7 +10,8 @@ import ast
 import json
 import random
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from itertools import islice, permutations
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,22 +22,17 @@ from atc.decode.errors import Undecodable
 from atc.decode.formats import FORMATS, FUNCTION, JSON_CALL, PYTHON_CALL, CallFormat
 from atc.decode.grammar import call_grammar, judge
 from atc.decode.matcher import ToolMatcher, sample
-from atc.decode.read import write_as
-from benchmarks.bfcl import CLASSES
-from benchmarks.bfcl import protocol_of as bfcl_protocol
-from benchmarks.decoding.funcqa import gold_texts, operations
+from atc.decode.read import read_call, write_as
+from benchmarks.catalogues import CLASSES, bfcl_tools, service_tools
+from benchmarks.decoding.questions import gold_texts, operations
 from benchmarks.restbench.data import RestWorld, items, load_restbench
-from benchmarks.toolflow_tools import service_tools
 from protocols.jsontypes import Json
-from protocols.judge import violations
 from protocols.protocol import ToolProtocol
 from protocols.toolbox import Tool, Toolbox
 
 CALLS = 2_000
-FOLDER = Path("../shared/data")
-"""Has the folders bfcl, restbench, funcqa and livemcp; see its README."""
-MOST_TOKENS = 4_096
-"""A call with more is unfinished."""
+FOLDER = Path("../shared/data")  # has the folders bfcl, restbench, funcqa and livemcp; see its README
+MOST_TOKENS = 4_096  # a call with more is unfinished
 _ADVERSE: Mapping[str, Callable[[bytes], float]] = {
     "longest": lambda token: float(len(token)),
     "never ending": lambda token: -float(bool(set(b"\"'}]),\n`") & set(token))),
@@ -67,10 +63,8 @@ def measure(tokenizer: Any, data: Path, *, calls: int, seed: int) -> dict[str, A
         unheld += [f"{source} {clause}" for clause in grammars[0].unheld]
     rng = random.Random(seed)
     rng.shuffle(good)
-    likes = {}
-    if calls:
-        texts = [tokenizer.decode_bytes([token]) for token in range(tokenizer.vocab_size)]
-        likes = {name: np.array([like(text) for text in texts]) for name, like in _ADVERSE.items()}
+    texts = [tokenizer.decode_bytes([token]) for token in range(tokenizer.vocab_size if calls else 0)]
+    likes = {name: np.array([like(text) for text in texts]) for name, like in _ADVERSE.items()}
     verdicts, misses = Counter[str](), []
     for number in range(calls):
         source, tool = good[number % len(good)]
@@ -80,15 +74,9 @@ def measure(tokenizer: Any, data: Path, *, calls: int, seed: int) -> dict[str, A
         verdicts[verdict] += 1
         if verdict != "valid":
             misses.append(f"{verdict}: {source} {tool.alias} {form.name} {sampler}: {why}")
-    return {
-        "tools": {source: len(tools) for source, tools in every.items()},
-        "compiled": len(good),
-        "rejected": rejected,
-        "unheld": unheld,
-        "verdicts": dict(verdicts),
-        "misses": misses,
-        "gold": gold_rows(data),
-    }
+    tools = {source: len(tools) for source, tools in every.items()}
+    found = {"tools": tools, "compiled": len(good), "rejected": rejected, "unheld": unheld}
+    return {**found, "verdicts": dict(verdicts), "misses": misses, "gold": gold_rows(data)}
 
 
 def catalogues(data: Path) -> Iterator[tuple[str, list[Tool]]]:
@@ -100,29 +88,13 @@ def catalogues(data: Path) -> Iterator[tuple[str, list[Tool]]]:
     listed = json.loads((data / "livemcp" / "tools.json").read_text(encoding="utf-8"))
     servers = [server for one in listed for server in one["tools"].values()]
     many = [(tool, one["server_name"]) for one in servers for tool in one["tools"]]
-    yield "LiveMCP", [idle(tool["name"], tool["inputSchema"], source) for tool, source in many]
-
-
-def idle(name: str, schema: dict[str, Any], source: str = "") -> Tool:
-    """A tool that nobody calls."""
-    return Tool(protocol=ToolProtocol(name=name, input_schema=schema), call=dict, source=source)
-
-
-def bfcl_tools(data: Path) -> dict[str, Toolbox]:
-    """The functions of each of BFCL's executable classes, by module; nobody calls them."""
-    documents = json.loads((data / "bfcl" / "func_docs.json").read_text(encoding="utf-8"))
-    return {
-        module: Toolbox(Tool(bfcl_protocol(f), dict, source=module) for f in documents[module])
-        for module in CLASSES.values()
-    }
+    protocols = [(ToolProtocol(name=one["name"], input_schema=one["inputSchema"]), source) for one, source in many]
+    yield "LiveMCP", [Tool(protocol=protocol, call=dict, source=source) for protocol, source in protocols]
 
 
 def decoded(tool: Tool, form: CallFormat, tokenizer: Any, likes: Any, *, seed: int) -> tuple[str, str]:
     """Decode and judge one call: `valid`, `invalid`, `unfinished`, or `unheld` (it breaks a clause that was listed)."""
-    rng, tools = np.random.default_rng(seed), Toolbox([tool])
-    plain = CallFormat(
-        name=form.name, before=form.before, between=form.between, after=form.after, arguments=form.arguments
-    )
+    rng, tools, plain = np.random.default_rng(seed), Toolbox([tool]), replace(form, trigger="")
     matcher, noise = ToolMatcher(tools, tokenizer, plain), rng.standard_normal(tokenizer.vocab_size)
     scores = noise * (3.0 / float(likes)) if isinstance(likes, str) else likes * 30.0 + noise
     while not matcher.is_finished and len(matcher.tokens) < MOST_TOKENS:
@@ -136,57 +108,20 @@ def decoded(tool: Tool, form: CallFormat, tokenizer: Any, likes: Any, *, seed: i
 
 
 def problem(text: str, tool: Tool, form: CallFormat) -> str:
-    """What is wrong with a text that should be one call: parsed by `json` or `ast`, judged by jsonschema-rs."""
+    """What is wrong with a text that should be one call: `json` or `ast` must parse it, and the host take the call."""
     start, end = form.before + tool.alias + form.between, len(text) - len(form.after)
     if not text.startswith(start) or not text.endswith(form.after):
         return f"it is not {start}…{form.after}"
     inside = text[len(start) : end]
     try:
         if form.arguments == "json":
-            given: dict[str, Any] = json.loads(inside, parse_constant=float, object_pairs_hook=_once)
+            json.loads(inside)
         else:
-            call: Any = ast.parse(f"f({inside})", mode="eval", feature_version=(3, 11)).body
-            values = [_value(node) for node in call.args]
-            names, many = list(tool.arguments), tool.protocol.input_schema["properties"] if tool.arguments else {}
-            last = many[tool.arguments[names[-1]]] if names else {}
-            if isinstance(last, Mapping) and last.get("x-variadic") is True:
-                values = [*values[: len(names) - 1], values[len(names) - 1 :]]
-            given = dict(zip(names, values, strict=False)) | {word.arg: _value(word.value) for word in call.keywords}
-            if len(values) > len(names) or len(given) < len(values) + len(call.keywords):
-                return "arguments are too many, or given twice"
+            ast.parse(f"f({inside})", mode="eval", feature_version=(3, 11))
     except (ValueError, SyntaxError, RecursionError) as error:
         return f"{error}: {inside[:100]}"
-    if strangers := given.keys() - tool.arguments.keys():
-        return f"there is no argument {min(strangers)!r}"
-    try:
-        found = violations(tool.protocol.input_schema, tool.original(given))
-    except ValueError:
-        return ""  # the document is no schema of 2020-12, and the host refuses nothing by it either
-    return f"{found[0].path}: {found[0].message[:200]} ({found[0].clause})" if found else ""
-
-
-_NAMES = {"true": True, "false": False, "null": None}
-
-
-def _value(node: Any) -> Json:
-    """A literal of Python or JSON; a quotient as FuncQA writes it."""
-    match node:
-        case ast.Name(id=name) if name in _NAMES:
-            return _NAMES[name]
-        case ast.BinOp(left=left, op=ast.Div(), right=right):
-            return ast.literal_eval(left) / ast.literal_eval(right)
-        case ast.List(elts=parts):
-            return [_value(part) for part in parts]
-        case ast.Dict(keys=keys, values=values):
-            return {ast.literal_eval(key): _value(part) for key, part in zip(keys, values, strict=True) if key}
-    value: Json = ast.literal_eval(node)
-    return value
-
-
-def _once(pairs: Sequence[tuple[str, Json]]) -> dict[str, Json]:
-    if len(found := dict(pairs)) < len(pairs):
-        raise ValueError("a key occurs twice")
-    return found
+    call = read_call(text, Toolbox([tool]), form)
+    return call.error.message if call.error else ""
 
 
 class Gold(NamedTuple):
@@ -226,10 +161,8 @@ def orders(gold: Gold) -> Iterator[str]:
             yield json.dumps(dict(pairs), ensure_ascii=False)
     elif gold.form.arguments == "keywords":
         call: Any = ast.parse(f"f({gold.text})", mode="eval").body
-        for words in islice(
-            permutations(f"{word.arg}={ast.unparse(word.value)}" for word in call.keywords), 1, _ORDERS
-        ):
-            yield ", ".join(words)
+        words = [f"{word.arg}={ast.unparse(word.value)}" for word in call.keywords]
+        yield from map(", ".join, islice(permutations(words), 1, _ORDERS))
 
 
 def gold_calls(data: Path) -> Iterator[Gold]:
@@ -245,8 +178,7 @@ def gold_calls(data: Path) -> Iterator[Gold]:
         known = {t.protocol.name: t for name in task["involved_classes"] for t in boxes[CLASSES[name]].values()}
         for written in (call for turn in task["ground_truth"] for call in turn):
             yield from _bfcl(written, known)
-    bench = load_restbench(data / "restbench")
-    world = RestWorld(bench)
+    world = RestWorld(bench := load_restbench(data / "restbench"))
     for alias in (name for item in items(bench, world.toolbox, seed=0) for name in item.gold):
         tool = world.toolbox[alias]
         examples = {name: _example(schema) for name, schema in tool.protocol.parameters.items()}
@@ -261,10 +193,7 @@ def _bfcl(written: str, known: Mapping[str, Tool]) -> Iterator[Gold]:
     tool = known[call.func.id]
     names = {name: alias for alias, name in tool.arguments.items()}
     # What is given by position is given by the name of its place.
-    pairs = [
-        *zip(tool.protocol.parameters, call.args, strict=False),
-        *((word.arg, word.value) for word in call.keywords),
-    ]
+    pairs = [*zip(tool.protocol.parameters, call.args, strict=False), *((w.arg, w.value) for w in call.keywords)]
     named = [(names.get(name, name), node) for name, node in pairs]
     text = written[len(call.func.id) + 1 : -1]
     if call.args:

@@ -20,7 +20,7 @@ from atc.cli.output import say
 from atc.cli.probe_sources import open_model
 from atc.cli.progress import bar
 from atc.cli.settings import load_config
-from benchmarks.bfcl import CLASSES
+from benchmarks.catalogues import CLASSES
 from benchmarks.probing import registry, suites
 from benchmarks.probing.runs import Options, summed
 from benchmarks.probing.score import Row

@@ -21,7 +21,7 @@ from typing import Any
 import requests
 import yaml
 
-from benchmarks.bfcl import CLASSES, INSTALL, protocol_of
+from benchmarks.catalogues import CLASSES, INSTALL, protocol_of
 from benchmarks.local import ROOT, free_port, running
 from benchmarks.probing.runs import Options, Probing, probe_toolbox, run_probing, strip
 from benchmarks.probing.score import Row, added, links_of, rate, score_tool, share

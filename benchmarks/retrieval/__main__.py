@@ -35,10 +35,10 @@ from atc.retrieve.index import ToolIndex
 from atc.retrieve.methods import METHODS, read
 from atc.side_by_side import Threads
 from atc.types import Usage
-from benchmarks.retrieval.data import RetrievalData, RetrievalQuery, draw, load_data
+from benchmarks.retrieval.data import RetrievalData, RetrievalQuery, load_data
 from benchmarks.retrieval.figures import SHOWN, Row, method_figures
 from benchmarks.retrieval.kinds import FACETS, Contrast, neighbours
-from benchmarks.runner import Rows, suite
+from benchmarks.runner import Rows, sampled, suite
 from protocols.errors import AtcError
 
 FORMAT = "atc-retrieval-2"
@@ -125,8 +125,8 @@ def _asked(
     with Rows(path, header, key=("method", "id")) as file:
         for spec in specs:
             asks = read(spec)[0].asks
-            limit = options.limit or (ASKED if asks and not options.everything else len(data.queries))
-            queries = draw(data.queries, limit, seed=options.seed)
+            limit = options.limit or (ASKED if asks and not options.everything else None)
+            queries = sampled(data.queries, limit, options.seed, "queries")
             jobs = options.workers if asks else 1  # others share the cores
             try:
                 rows[spec] = run_method(spec, queries, setup, file, depth=options.depth, jobs=jobs)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import random
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -12,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from atc.retrieve.document import ToolDocument, documents
+from benchmarks.catalogues import service_tools
 from benchmarks.runner import InvalidData, read_json
-from benchmarks.toolflow_tools import service_tools
 from protocols.links import response_paths
 from protocols.toolbox import Toolbox
 from toolflow_bench.task import load_tasks
@@ -60,14 +59,6 @@ class RetrievalData:
         """Where the index of these documents is kept below `cache`; queries and labels have no part in it."""
         digest = hashlib.sha256("".join(sorted(document.digest for document in self.documents)).encode()).hexdigest()
         return cache / "retrieval" / digest[:16]
-
-
-def draw(queries: Sequence[RetrievalQuery], count: int, *, seed: int) -> tuple[RetrievalQuery, ...]:
-    """`count` of the queries (all where there are no more), in their order, drawn by seed and ids alone."""
-    order = sorted(query.id for query in queries)
-    random.Random(f"{seed} queries").shuffle(order)
-    drawn = set(order[:count])
-    return tuple(query for query in queries if query.id in drawn)
 
 
 def load_data(source: Path | str) -> RetrievalData:

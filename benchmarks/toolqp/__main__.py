@@ -24,8 +24,8 @@ from atc.retrieve.asking import Tally
 from atc.retrieve.building import Setup, build
 from atc.retrieve.embed import choose
 from atc.retrieve.index import ToolIndex
-from benchmarks.retrieval.data import RetrievalQuery, draw, load_data
-from benchmarks.runner import Rows, suite
+from benchmarks.retrieval.data import RetrievalQuery, load_data
+from benchmarks.runner import Rows, sampled, suite
 from benchmarks.toolqp.trajectory import ROUNDS, Dropped, Making
 from protocols.ask import Ask
 from protocols.files import write_whole
@@ -40,7 +40,7 @@ from protocols.files import write_whole
 @click.option("--model", metavar="NAME")
 def main(data: str, out: Path, limit: int | None, workers: int, seed: int, model: str | None) -> dict[str, Any]:
     config, found = load_config({"model": model})[0], load_data(data)
-    queries = draw(found.queries, limit or len(found.queries), seed=seed)
+    queries = sampled(found.queries, limit, seed, "queries")
     embedder = choose(config.embedder, folder=config.cache_dir / "models")
     index = ToolIndex.build(found.documents, folder=found.folder(config.cache_dir), embedder=embedder)
     ask, documents = choose_model(config), index.documents

@@ -1,12 +1,19 @@
-"""BFCL's executable classes, and what its documents say of their methods as protocols."""
+"""Tools of other benchmarks as protocols: ToolFlow's services, and BFCL's executable classes."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from protocols.jsontypes import JsonObject
 from protocols.protocol import ToolProtocol
+from protocols.sources import load_tools
+from protocols.toolbox import Tool, Toolbox
+from toolflow_bench.services.document import document
+from toolflow_bench.services.service import NAMES, find_service
 
 INSTALL = "pip install --no-deps bfcl-eval mpmath"
 CLASSES = {
@@ -44,3 +51,25 @@ def _schema(part: JsonObject) -> dict[str, Any]:
         if isinstance(inner := part.get(key), Mapping):
             schema[key] = _schema(inner)
     return schema | {key: part[key] for key in ("required", "enum") if isinstance(part.get(key), list)}
+
+
+def service_tools() -> Toolbox:
+    """The tools of the four services out of their documents; no service runs, so none of them can be called."""
+    with TemporaryDirectory() as folder:
+        sources = []
+        for name in NAMES:
+            service = find_service(name)
+            about: dict[str, Any] = {"info": service.info, "schemas": service.schemas, "server": "http://localhost"}
+            path = Path(folder) / f"{name}.json"
+            path.write_text(json.dumps(document(service.operations, **about)), encoding="utf-8")
+            sources.append(f"{name}={path}")
+        return load_tools(*sources)
+
+
+def bfcl_tools(data: Path) -> dict[str, Toolbox]:
+    """The functions of each of BFCL's executable classes, by module; nobody calls them."""
+    documents = json.loads((data / "bfcl" / "func_docs.json").read_text(encoding="utf-8"))
+    tools = {
+        module: [Tool(protocol_of(f), dict, source=module) for f in documents[module]] for module in CLASSES.values()
+    }
+    return {module: Toolbox(some) for module, some in tools.items()}
