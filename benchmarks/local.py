@@ -17,8 +17,7 @@ import psutil
 from protocols.errors import SourceUnavailable
 
 ROOT = Path(__file__).resolve().parents[1]
-ATC = ("-c", "import sys; from atc.cli.main import main; sys.exit(main())")
-"""The command `atc`, for this Python."""
+ATC = ("-c", "import sys; from atc.cli.main import main; sys.exit(main())")  # the command `atc`, for this Python
 
 
 def free_port() -> int:

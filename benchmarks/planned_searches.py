@@ -41,8 +41,7 @@ from toolflow_bench.task import Task, load_tasks
 from toolflow_bench.world import World
 
 SHOWN = (12, 20, 40)
-DEPTH = 100
-"""Hits of each search that take part."""
+DEPTH = 100  # hits of each search that take part
 
 
 def shown(rows: Sequence[dict[str, Any]], others: Sequence[ToolDocument], embedder: str) -> dict[str, dict[int, float]]:

@@ -16,8 +16,7 @@ import psycopg
 
 from benchmarks.local import free_port
 
-PASSWORD = "correct/horse@battery"
-"""Of the user `atc` over TCP. The Unix socket asks for none."""
+PASSWORD = "correct/horse@battery"  # of the user `atc` over TCP. The Unix socket asks for none.
 
 
 def programs() -> Path | None:

@@ -38,14 +38,10 @@ from benchmarks.local import resident
 from benchmarks.retrieval.data import load_data
 from benchmarks.runner import suite
 
-NOISE = 0.36
-"""Length of what is added to a copy's vector, of length one before."""
-MOST = 4
-"""Arguments and fields of a crossed tool: the others' documents are short, too."""
-QUERIES, EXACT = 300, 100
-"""Queries that are timed, and those of them that are searched exactly too."""
-PART = 1000
-"""Originals that are embedded and kept at a time."""
+NOISE = 0.36  # length of what is added to a copy's vector, of length one before
+MOST = 4  # arguments and fields of a crossed tool: the others' documents are short, too
+QUERIES, EXACT = 300, 100  # queries that are timed, and those of them that are searched exactly too
+PART = 1000  # originals that are embedded and kept at a time
 MARK = "~"
 
 

@@ -6,7 +6,7 @@ import inspect
 import json
 import math
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import wraps
 from pathlib import Path
@@ -32,6 +32,7 @@ class _Named(Protocol):
 
 
 _T = TypeVar("_T", bound=_Named)
+_Any = TypeVar("_Any")
 
 
 class InvalidData(AtcError):
@@ -62,6 +63,14 @@ def sampled(things: Sequence[_T], count: int | None, seed: int, kind: str) -> li
     """`count` of the things (None: all) in their order, drawn by seed, kind and their ids alone."""
     most = len(things) if count is None else count
     return list(drawn(things, most, seed=seed, name=lambda one: one.id, stratum=lambda _: kind))
+
+
+def tracked(label: str, things: Iterable[_Any], *, total: int) -> Iterator[_Any]:
+    """The things, with a bar that says how many of them are done."""
+    with bar(label, total=total) as watch:
+        for done, one in enumerate(things, start=1):
+            yield one
+            watch(done)
 
 
 class Rows(LineFile):

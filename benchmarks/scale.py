@@ -50,10 +50,8 @@ from toolflow_bench.settings import CATALOGUE, draw_distractors
 from toolflow_bench.task import load_tasks, to_document
 
 os.environ["RAY_worker_niceness"] = "0"  # noqa: SIM112 - else workers yield to all else, and what runs here does not
-CORES = 2
-"""Of the machine that the figures are of; each arm has so many workers."""
-_LEFT_OUT = ("hard", "impossible")
-"""Tasks that came later than the 507."""
+CORES = 2  # of the machine that the figures are of; each arm has so many workers
+_LEFT_OUT = ("hard", "impossible")  # tasks that came later than the 507
 _SAME = ("id", "repeat", "correct", "status", "calls", "path", "precision", "state", "programs")
 """Of a row: what must not depend on where it was made."""
 

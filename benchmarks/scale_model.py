@@ -22,8 +22,7 @@ import simpy
 
 from benchmarks.runner import suite
 
-SPREAD = 0.5
-"""Standard deviation of a drawn time, as a share of its mean."""
+SPREAD = 0.5  # standard deviation of a drawn time, as a share of its mean
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,8 +15,7 @@ from atc.config import Config
 from atc.models.scripted import ScriptedModel
 from atc.store import RunEnded, UnknownRun
 from benchmarks.kills.__main__ import Nursery
-from benchmarks.kills.cases import Kill, Left
-from benchmarks.kills.gate import Gate, Trap
+from benchmarks.kills.cases import Gate, Kill, Left, Trap
 from benchmarks.kills.host import mortal
 from protocols.invoke import Invoker
 from protocols.sources import load_tools

@@ -18,8 +18,7 @@ from atc.retrieve.document import ToolDocument  # noqa: E402
 from atc.types import Usage  # noqa: E402
 from benchmarks.retrieval import __main__ as running  # noqa: E402
 from benchmarks.retrieval.__main__ import main, run_method  # noqa: E402
-from benchmarks.retrieval.data import RetrievalQuery, labelled  # noqa: E402
-from benchmarks.retrieval.figures import Row, method_figures  # noqa: E402
+from benchmarks.retrieval.data import RetrievalQuery, Row, labelled, method_figures  # noqa: E402  # noqa: E402
 from benchmarks.runner import MOST_OUTAGES, InvalidData, Outage, Rows  # noqa: E402
 from protocols.errors import ModelUnavailable  # noqa: E402
 

@@ -2,8 +2,7 @@
 
 import pytest
 
-from benchmarks.probing.runs import strip
-from benchmarks.probing.score import score_tool
+from benchmarks.probing.score import score_tool, strip
 from protocols.protocol import HttpBinding, ToolProtocol
 
 RECORD = {

@@ -11,8 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from benchmarks.restbench.__main__ import main
-from benchmarks.restbench.data import RestWorld, items, load_restbench
-from benchmarks.restbench.replay import replay
+from benchmarks.restbench.data import RestWorld, items, load_restbench, replay
 from protocols.errors import ToolError
 
 DATA = Path(__file__).parents[2] / "shared" / "data" / "restbench"

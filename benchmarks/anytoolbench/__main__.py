@@ -27,8 +27,7 @@ from benchmarks.anytoolbench.construct import ApiPool, construct, pool_of
 from benchmarks.runner import Rows, suite
 from protocols.ask import Ask
 
-TRIES = 3
-"""Attempts for each query that is wanted, at most."""
+TRIES = 3  # attempts for each query that is wanted, at most
 
 
 @suite

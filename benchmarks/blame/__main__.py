@@ -1,7 +1,5 @@
 """Put faults into gold programs and services, and see whether attribution blames the right call and path.
 
-    python -m benchmarks.blame [--sample N] [--seed N] [--json]
-
 The truth is known, since each fault was put where it is. No model is asked. What the figures count:
 
 `faults`: all that were put somewhere. `none`: those that changed nothing. `wrong`: the answer, or what the writes left,
@@ -23,13 +21,12 @@ import click
 
 from atc.attribute import attribute
 from atc.check import check
-from atc.cli.progress import bar
 from atc.doubt import doubts
 from atc.types import Fault, Program
 from benchmarks.blame.broken import BROKEN_KINDS, LATENCY_MS, Breaking, draw_broken
 from benchmarks.blame.gold import NoObservation, Truth, observe
 from benchmarks.blame.mutants import MUTANT_KINDS, Mutant, mutants, pick
-from benchmarks.runner import rate, suite
+from benchmarks.runner import rate, suite, tracked
 from protocols.invoke import Invoker, InvokeSettings
 from protocols.parsing import parse
 from protocols.sources import load_tools
@@ -137,9 +134,7 @@ def measure(tasks: Sequence[Task], *, seed: int = 0) -> Iterator[Row]:
         sources = [f"{name}={served.document_url}" for name, served in world.services.items()]
         sandbox = stack.enter_context(closing(open_sandbox()))
         bench = Bench(world, sandbox, load_tools(*sources, invoker=invoker))
-        watch = stack.enter_context(bar("blaming", total=len(tasks)))
-        for number, task in enumerate(tasks):
-            watch(number)
+        for task in tracked("blaming", tasks, total=len(tasks)):
             yield from bench.rows(task, seed=seed)
 
 

@@ -75,8 +75,7 @@ class Breaking:
         self._broken, self._gold, self._world, self._impatient = broken, gold, world, impatient
         self._made, self._struck = 0, ""
         self.toolbox = world.toolbox.map(self._wrapped)
-        self.changes: list[str] = []
-        """What drift did to each answer, in the service's words."""
+        self.changes: list[str] = []  # what drift did to each answer, in the service's words
 
     def truths(self, trace: Trace) -> tuple[Truth, ...]:
         """Where the fault truly lies, in terms of the run's trace."""

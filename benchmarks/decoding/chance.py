@@ -41,8 +41,7 @@ _ADVERSE: Mapping[str, Callable[[bytes], float]] = {
     "foreign": lambda token: float(any(byte > 127 for byte in token)),
 }
 """Adversaries: what each likes, as a score of a token."""
-SAMPLERS = ("0.3", "0.7", "1.0", "1.5", *_ADVERSE)
-"""Temperatures of random logits, and adversaries."""
+SAMPLERS = ("0.3", "0.7", "1.0", "1.5", *_ADVERSE)  # temperatures of random logits, and adversaries
 _ORDERS = 6
 
 

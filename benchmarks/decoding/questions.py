@@ -28,8 +28,7 @@ from protocols.toolbox import Tool, Toolbox
 FUNCQA, KAMEL = Path("../shared/data/funcqa"), Path("../shared/data/kamel")
 FUNCQA_ARMS = [(mode, docs) for docs in ("full", "names") for mode in ("free", "calls", "fuzzy", "backtrack")]
 KAMEL_ARMS = [("calls", "names"), ("free", "full"), ("calls", "full")]
-RELATIONS, KAMEL_QUESTIONS = (10, 20, 30), 100
-"""KAMEL's tests, and the questions of each, where nothing else is said."""
+RELATIONS, KAMEL_QUESTIONS = (10, 20, 30), 100  # KAMEL's tests, and the questions of each, where nothing else is said
 _DOCUMENTATION = 7000  # tokens: all 234 relations, described, fit a context of 8,192
 _MOST_DIGITS = 5000  # of a result: exact integers beyond are refused, since computing them could take for ever
 _CALL = re.compile(r"<?(\w+)>?\(([^()]*)\)")

@@ -26,8 +26,7 @@ from protocols.ask import Ask, Completion, Message
 from protocols.jsontypes import Json
 from protocols.toolbox import Toolbox
 
-STEPS, ALTERNATIVES = 5, 10
-"""Steps back at most, and tokens that are looked at in each place."""
+STEPS, ALTERNATIVES = 5, 10  # steps back at most, and tokens that are looked at in each place
 _SPECIAL = re.compile(r"<\|[^|]*\|>|</s>|.*�.*", re.DOTALL)
 """Tokens that end a reply or hold a part of a character: nothing can continue them."""
 

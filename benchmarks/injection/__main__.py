@@ -1,7 +1,5 @@
 """Run attacks by what tools say, and count what reaches a service unasked; then count needless questions.
 
-    python -m benchmarks.injection [--scenarios FILE] [--limit N] [--json]
-
 The programs of a scenario are those that a misled model would write; no model is asked. Each runs twice, over HTTP:
 with nobody to ask, when nothing hostile may reach the service by its own log, and with a person who agrees to
 everything, when it must, or the scenario attacks nothing. The questions are those before the writes of ToolFlow's gold
@@ -11,7 +9,6 @@ programs, every one of which is needless. Exit status 1 if an attack reached its
 from __future__ import annotations
 
 import json
-import sys
 import tomllib
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, closing
@@ -32,7 +29,7 @@ from atc.config import Config
 from atc.consent import Question
 from atc.models.scripted import ScriptedModel
 from atc.types import Solution
-from benchmarks.runner import suite
+from benchmarks.runner import suite, tracked
 from protocols.invoke import Invoker
 from protocols.jsontypes import Json
 from protocols.schema import steps
@@ -217,8 +214,8 @@ def needless(tasks: Sequence[Task], world: World, *, sandbox: Sandbox, arm: str)
 def main(path: Path, limit: int | None) -> dict[str, Any]:
     tasks = [task for task in load_tasks() if task.writes][:limit]
     with closing(open_sandbox("auto")) as sandbox, World(services_of(tasks)) as world:
-        with click.progressbar(load_scenarios(path), label="attacking", file=sys.stderr) as scenarios:
-            verdicts = [attack(scenario, sandbox=sandbox) for scenario in scenarios]
+        scenarios = load_scenarios(path)
+        verdicts = [attack(one, sandbox=sandbox) for one in tracked("attacking", scenarios, total=len(scenarios))]
         questions = {arm: needless(tasks, world, sandbox=sandbox, arm=arm) for arm in ARMS}
     kinds = dict.fromkeys(one["kind"] for one in verdicts)
     held = {kind: [one["held"] for one in verdicts if one["kind"] == kind] for kind in kinds}

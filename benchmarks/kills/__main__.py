@@ -1,7 +1,5 @@
 """Kill hosts in the middle of writing runs, resume the runs, and judge by the services' own logs.
 
-    python -m benchmarks.kills [--runs N] [--seed N] [--jobs N] [--sandbox NAME] [--store NAME] [--json]
-
 With `--store postgresql` the hosts are gateways, two of them in turn, over a PostgreSQL store, and most of their clocks
 are an hour off. A third of the runs meets a host that is not killed but cut off: it stands still for longer than its
 lease, and comes back when the other one has taken the run.
@@ -16,9 +14,9 @@ import multiprocessing
 import os
 import random
 import signal
-import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, suppress
@@ -29,11 +27,22 @@ from typing import Any, Self
 import click
 import psutil
 
-from benchmarks.kills.cases import BETWEEN, Case, Kill, Left, Struck, draw_cases, judge, kind_of
-from benchmarks.kills.gate import LATE_SECONDS, Gate, Trap
+from benchmarks.kills.cases import (
+    BETWEEN,
+    LATE_SECONDS,
+    Case,
+    Gate,
+    Kill,
+    Left,
+    Struck,
+    Trap,
+    draw_cases,
+    judge,
+    kind_of,
+)
 from benchmarks.kills.host import nursery
 from benchmarks.postgres import Server, server
-from benchmarks.runner import suite
+from benchmarks.runner import suite, tracked
 from sandbox.base import Sandbox
 from sandbox.choose import open_sandbox
 from toolflow_bench.checks.gold import run_gold
@@ -45,21 +54,19 @@ from toolflow_bench.world import World
 
 RATES = {"rate_429": 0.02, "rate_500": 0.01, "rate_drop": 0.01, "rate_drop_after": 0.02, "rate_truncated": 0.01}
 """Of requests, reads included, on top of the kills."""
-MOST_HOSTS = 6
-"""Processes of one run. Two are killed at most; more are only needed where something is wrong."""
-CUT = 1 / 3
-"""Share of the runs over PostgreSQL whose first host is cut off instead of killed."""
-SILENCE_SECONDS = 120.0
-"""How long a host may say nothing before it counts as hung."""
+MOST_HOSTS = 6  # processes of one run. Two are killed at most; more are only needed where something is wrong.
+CUT = 1 / 3  # share of the runs over PostgreSQL whose first host is cut off instead of killed
+SILENCE_SECONDS = 120.0  # how long a host may say nothing before it counts as hung
+
+
+COUNTS = ("runs", "killed", "between", "repeated", "lost", "cut", "twice", "paused", "solved", "wrong")
 
 
 class HostLost(Exception):
     """A host hangs, or requests stay open after its end."""
 
 
-Played = dict[str, Any]
-"""What became of one run. `kind` is that of the write that was hit first, else of the one aimed at; `detail` is what
-the host said last."""
+Played = dict[str, Any]  # what became of one run, as `Stage.play` gives it
 
 
 class Nursery:
@@ -73,7 +80,7 @@ class Nursery:
         theirs.close()
 
     def host(
-        self, order: Mapping[str, Any], kill: Kill | None, trap: Trap, *, taken: Callable[[], object] = lambda: None
+        self, order: Mapping[str, Any], kill: Kill | None, trap: Trap, *, taken: Callable[[], object] = int
     ) -> dict[str, Any]:
         """Let a host carry out `order`, and give what it says before it ends, is killed or stands still.
 
@@ -136,8 +143,8 @@ def _state(pid: int) -> str:
         return ""
 
 
-class Stage:
-    """One worker's place: services with gates before them, which outlive their hosts. A context manager.
+class Stage(ExitStack):
+    """One worker's place: services with gates before them, which outlive their hosts.
 
     Hosts are gateways over a database of `server`, or without one agents over a file.
     `settle_seconds` is how long a host gives a write to show up: with less than a service takes, writes are repeated.
@@ -152,13 +159,13 @@ class Stage:
         late_seconds: float = LATE_SECONDS,
         server: Server | None = None,
     ) -> None:
+        super().__init__()
         self._sandbox, self._trap, self._gold = sandbox, Trap(), dict[str, Left]()
-        self._stack = ExitStack()
-        self._world = self._stack.enter_context(World())
+        self._world = self.enter_context(World())
         sources = [f"{name}={served.document_url}" for name, served in self._world.services.items()]
         self._database = server.database() if server else None
-        self._nurseries = [self._stack.enter_context(Nursery(sources)) for _ in range(2 if server else 1)]
-        self._order = {"sandbox": backend, "settle_seconds": settle_seconds, "gateway": server is not None}
+        self._nurseries = [self.enter_context(Nursery(sources)) for _ in range(2 if server else 1)]
+        self._order: dict[str, Any] = {"sandbox": backend, "settle_seconds": settle_seconds, "gateway": bool(server)}
         self._kinds = dict[str, str]()
         for name, served in self._world.services.items():
             operations = find_service(name).operations
@@ -167,14 +174,10 @@ class Stage:
             app, routes = served.app.middleware_stack, Routes(operations)
             served.app.middleware_stack = Gate(app, routes, self._trap, late_seconds=late_seconds)
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._stack.close()
-
     def play(self, case: Case) -> Played:
         """Run a case: its host is killed, and the run resumed until it is over; then it is judged.
+
+        `kind` is that of the write that was hit first, else of the one aimed at; `detail` is what the host said last.
 
         Raises:
             HostLost: a host hangs, or requests stay open.
@@ -192,8 +195,10 @@ class Stage:
                 kill = case.kills[number] if number < len(case.kills) else None
                 nursery = self._nurseries[number % len(self._nurseries)]
                 cut = self._database is not None and number == 0 and random.Random(f"cut {case.seed}").random() < CUT
-                order = self._told(case, number) | {"store": store, "cut": cut}
-                said = nursery.host(order, kill, self._trap, taken=asleep.wake if asleep else lambda: None)
+                skew = random.Random(f"{case.seed} {number}").choice((-3600.0, 0.0, 3600.0)) if self._database else 0.0
+                told = {"task": case.task.question, "program": case.task.program, "candidates": case.task.candidates}
+                order = self._order | told | {"skew": skew, "store": store, "cut": cut}
+                said = nursery.host(order, kill, self._trap, taken=asleep.wake if asleep else int)
                 struck += [one for one in (said.get("struck"), self._trap.struck) if one is not None][:1]
                 if asleep is not None:
                     woken, asleep = asleep.rest(), None
@@ -221,13 +226,6 @@ class Stage:
             "twice": int(stale),
             "detail": said.get("crashed") or ended.get("detail", ""),
         }
-
-    def _told(self, case: Case, number: int) -> dict[str, Any]:
-        """What the host of this number is to do, and how wrong its clock is."""
-        task = case.task
-        skew = random.Random(f"{case.seed} {number}").choice((-3600.0, 0.0, 3600.0)) if self._database else 0.0
-        told = {"task": task.question, "program": task.program, "candidates": task.candidates, "skew": skew}
-        return {**self._order, **told}
 
     def _undisturbed(self, task: Task) -> Left:
         """What the task's program leaves where nothing goes wrong."""
@@ -269,24 +267,19 @@ def measure(*, runs: int, seed: int, jobs: int = 2, backend: str = "auto", store
             finally:
                 free.put(stage)
 
-        yield from pool.map(play, cases)
+        yield from tracked("killing", pool.map(play, cases), total=runs)
 
 
 def tally(played: Sequence[Played]) -> dict[str, int]:
     """The counts of these runs; `between` are those killed between the intent and the stored outcome of a write."""
-    verdicts = [one["verdict"] for one in played]
-    return {
-        "runs": len(played),
-        "killed": sum(bool(one["struck"]) for one in played),
-        "between": sum(any(k["moment"] in BETWEEN and k["writes"] for k in one["struck"]) for one in played),
-        "repeated": sum(one["repeated"] for one in verdicts),
-        "lost": sum(one["lost"] for one in verdicts),
-        "cut": sum(one["cut"] for one in played),
-        "twice": sum(one["twice"] for one in played),
-        "paused": sum(one["status"] == "paused" for one in played),
-        "solved": sum(one["status"] == "solved" for one in played),
-        "wrong": sum(one["wrong"] is not None for one in verdicts),
-    }
+    counts = Counter[str](dict.fromkeys(COUNTS, 0))
+    for one in played:
+        verdict, struck = one["verdict"], one["struck"]
+        between = any(kill["moment"] in BETWEEN and kill["writes"] for kill in struck)
+        counts.update(runs=1, killed=bool(struck), between=between, repeated=verdict["repeated"], lost=verdict["lost"])
+        counts.update(cut=one["cut"], twice=one["twice"], wrong=verdict["wrong"] is not None)
+        counts.update(paused=one["status"] == "paused", solved=one["status"] == "solved")
+    return dict(counts)
 
 
 def tallies(played: Sequence[Played], key: str) -> dict[str, dict[str, int]]:
@@ -302,11 +295,7 @@ def tallies(played: Sequence[Played], key: str) -> dict[str, dict[str, int]]:
 @click.option("--sandbox", default="auto", show_default=True, help="What runs the programs.")
 @click.option("--store", type=click.Choice(["sqlite", "postgresql"]), default="sqlite", show_default=True)
 def main(runs: int, seed: int, jobs: int, sandbox: str, store: str) -> dict[str, Any]:
-    played = []
-    with click.progressbar(length=runs, label="killing", file=sys.stderr) as bar:
-        for one in measure(runs=runs, seed=seed, jobs=jobs, backend=sandbox, store=store):
-            played.append(one)
-            bar.update(1)
+    played = list(measure(runs=runs, seed=seed, jobs=jobs, backend=sandbox, store=store))
     total = tally(played)
     passed = total["wrong"] == 0 and 2 * total["between"] >= total["runs"]  # half of the kills struck where it matters
     report = {"suite": "kills", "passed": passed, "seed": seed, "sandbox": sandbox, "store": store, "total": total}

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, cast
 
 from atc import events
 from atc.agent import Agent
@@ -32,90 +32,70 @@ from sandbox.effects import Effects
 from sandbox.journal import Sink
 from sandbox.trace import ToolCall
 
-LEASE_SECONDS = 2.0
-"""Of a host in PostgreSQL: so long others wait for the runs of one that was killed."""
-REPAIRS = 8
-"""The model writes the same program again so often: a read that failed is made again."""
-
-
-class Mortal(RunStore):
-    """A store that calls `die` at the moment of `kill`; None: never."""
-
-    def mortal(
-        self, kill: Kill | None, tools: Toolbox, die: Callable[[Struck], object], taken: Callable[[], object]
-    ) -> Self:
-        """Itself, with a kill to come; `taken` is called when a run was taken."""
-        self._kill, self._tools, self._die, self._taken, self._seen = kill, tools, die, taken, 0
-        return self
-
-    def take(self, name: str, *, ended: bool = False) -> StoredRun:
-        """As any store's."""
-        stored = super().take(name, ended=ended)
-        self._taken()
-        return stored
-
-    def journal_sink(self, run: str) -> Sink:
-        """As any store's."""
-        stored = super().journal_sink(run)
-
-        def sink(execution: int, call: ToolCall, complete: bool) -> None:
-            if call.outcome != "not_run":  # it was never sent: there is no reply
-                self._reach("replied" if complete else "asked", call)
-            stored(execution, call, complete)
-            self._reach("stored" if complete else "intended", call)
-
-        return sink
-
-    def observer(self, run: str) -> events.Observer:
-        """As any store's."""
-        stored = super().observer(run)
-
-        def observe(event: events.Event) -> None:
-            if isinstance(event, events.AttemptEnded):
-                self._reach("attempted")
-            stored(event)
-
-        return observe
-
-    def finish(self, *given: Any, **named: Any) -> None:
-        """As any store's."""
-        self._reach("finished")
-        super().finish(*given, **named)
-
-    def _reach(self, moment: str, call: ToolCall | None = None) -> None:
-        """Die if this is the moment."""
-        if self._kill is None or moment != self._kill.moment:
-            return
-        struck = Struck(moment)
-        if call is not None:
-            protocol = self._tools[call.tool].protocol
-            struck = Struck(moment, protocol.name, protocol.writes and not call.reused)
-            self._seen += struck.writes or not self._kill.writes
-            if (self._kill.writes and not struck.writes) or self._seen - 1 != self._kill.nth:
-                return
-        self._kill = None
-        self._die(struck)
-
-
-class MortalStore(Mortal, Store):
-    """In a SQLite file."""
-
-
-class MortalPostgresStore(Mortal, PostgresStore):
-    """In a PostgreSQL database."""
+LEASE_SECONDS = 2.0  # of a host in PostgreSQL: so long others wait for the runs of one that was killed
+REPAIRS = 8  # the model writes the same program again so often: a read that failed is made again
 
 
 def mortal(
-    place: str,
-    kill: Kill | None,
-    tools: Toolbox,
-    die: Callable[[Struck], object],
-    taken: Callable[[], object] = lambda: None,
-) -> Mortal:
-    """The store at a path, or at a database's address."""
-    if place.startswith("postgresql://"):
-        return MortalPostgresStore(place, lease_seconds=LEASE_SECONDS).mortal(kill, tools, die, taken)
-    return MortalStore(Path(place)).mortal(kill, tools, die, taken)
+    place: str, kill: Kill | None, tools: Toolbox, die: Callable[[Struck], object], taken: Callable[[], object] = int
+) -> RunStore:
+    """The store at a path or a database's address, which calls `die` at the moment of `kill` (None: never), and `taken`
+    when a run was taken.
+    """
+    shared = place.startswith("postgresql://")
+    seen = 0
+
+    def reach(moment: str, call: ToolCall | None = None) -> None:
+        """Die if this is the moment."""
+        nonlocal kill, seen
+        if kill is None or moment != kill.moment:
+            return
+        struck = _struck(moment, call, tools)
+        seen += struck.writes or not kill.writes
+        if call is not None and ((kill.writes and not struck.writes) or seen - 1 != kill.nth):
+            return
+        kill = None
+        die(struck)
+
+    class Mortal(PostgresStore if shared else Store):  # type: ignore[misc]
+        def take(self, name: str, *, ended: bool = False) -> StoredRun:
+            stored: StoredRun = super().take(name, ended=ended)
+            taken()
+            return stored
+
+        def journal_sink(self, run: str) -> Sink:
+            stored = super().journal_sink(run)
+
+            def sink(execution: int, call: ToolCall, complete: bool) -> None:
+                if call.outcome != "not_run":  # it was never sent: there is no reply
+                    reach("replied" if complete else "asked", call)
+                stored(execution, call, complete)
+                reach("stored" if complete else "intended", call)
+
+            return sink
+
+        def observer(self, run: str) -> events.Observer:
+            stored = super().observer(run)
+
+            def observe(event: events.Event) -> None:
+                if isinstance(event, events.AttemptEnded):
+                    reach("attempted")
+                stored(event)
+
+            return observe
+
+        def finish(self, *given: Any, **named: Any) -> None:
+            reach("finished")
+            super().finish(*given, **named)
+
+    return Mortal(place, lease_seconds=LEASE_SECONDS) if shared else Mortal(Path(place))
+
+
+def _struck(moment: str, call: ToolCall | None, tools: Toolbox) -> Struck:
+    if call is None:
+        return Struck(moment)
+    protocol = tools[call.tool].protocol
+    return Struck(moment, protocol.name, protocol.writes and not call.reused)
 
 
 def nursery(harness: Connection, sources: Sequence[str]) -> None:
@@ -185,4 +165,4 @@ def _set_clock(skew: float) -> None:
     """Let this process's clock be wrong by so many seconds."""
     right = time.time
     time.time = lambda: right() + skew
-    Effects.__init__.__kwdefaults__["now"] = time.time  # a default was taken when the class was made
+    cast("dict[str, Any]", Effects.__init__.__kwdefaults__)["now"] = time.time  # taken when the class was made

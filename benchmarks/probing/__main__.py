@@ -18,14 +18,12 @@ import click
 
 from atc.cli.output import say
 from atc.cli.probe_sources import open_model
-from atc.cli.progress import bar
 from atc.cli.settings import load_config
 from benchmarks.catalogues import CLASSES
-from benchmarks.probing import registry, suites
-from benchmarks.probing.runs import Options, summed
-from benchmarks.probing.score import Row
+from benchmarks.probing import suites
+from benchmarks.probing.score import Options, Row, summed
 from benchmarks.probing.suites import SERVICES
-from benchmarks.runner import suite
+from benchmarks.runner import suite, tracked
 from toolflow_bench.services.service import NAMES
 
 MEASURES: dict[str, Callable[[str, Options], Row]] = {
@@ -33,7 +31,7 @@ MEASURES: dict[str, Callable[[str, Options], Row]] = {
     "writes": partial(suites.toolflow, writes=True),
     "real": suites.real,
     "bfcl": suites.bfcl,
-    "registry": registry.measure,
+    "registry": suites.registry,
 }
 
 
@@ -69,11 +67,11 @@ def main(
     with open_model(config) as ask:
         options = Options(out=folder, cache=config.cache_dir, per_tool=calls, model=model, ask=ask)
         for name in chosen or MEASURES:
-            mine, rows = [one for one in units(name) if one in services or not services], {}
-            with bar(name, total=len(mine)) as watch:
-                for done, unit in enumerate(mine, start=1):
-                    rows[unit] = MEASURES[name](unit, replace(options, out=folder / name))
-                    watch(done)
+            mine, own = (
+                [one for one in units(name) if one in services or not services],
+                replace(options, out=folder / name),
+            )
+            rows = {unit: MEASURES[name](unit, own) for unit in tracked(name, mine, total=len(mine))}
             total = left_behind if name == "registry" else summed
             parts[name] = {"units": rows, "total": total(list(rows.values())) if rows else {}}
     return {"suite": "probing", "model": model, **parts}

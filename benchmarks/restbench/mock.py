@@ -21,8 +21,7 @@ from protocols.toolbox import Tool, Toolbox
 
 POPULATION, PARTS = 60, 8
 """Things of each kind that lists draw from, and numbered parts of a whole (seasons of a series)."""
-REFERENCE = re.compile(r"(.*_)?(ids?|uris?)")
-"""Names of arguments that name things."""
+REFERENCE = re.compile(r"(.*_)?(ids?|uris?)")  # names of arguments that name things
 _LABELS = ("name", "title", "display_name", "original_name", "original_title")
 _GENERIC = frozenset({"", "results", "items", "parts"})
 _TELLING_NOTHING = frozenset({"id", "url", "type", *_LABELS})

@@ -35,15 +35,13 @@ from atc.retrieve.index import ToolIndex
 from atc.retrieve.methods import METHODS, read
 from atc.side_by_side import Threads
 from atc.types import Usage
-from benchmarks.retrieval.data import RetrievalData, RetrievalQuery, load_data
-from benchmarks.retrieval.figures import SHOWN, Row, method_figures
+from benchmarks.retrieval.data import SHOWN, RetrievalData, RetrievalQuery, Row, load_data, method_figures
 from benchmarks.retrieval.kinds import FACETS, Contrast, neighbours
 from benchmarks.runner import Rows, sampled, suite
 from protocols.errors import AtcError
 
 FORMAT = "atc-retrieval-2"
-ASKED = 100
-"""Queries of a method that calls a model for each: drawn by seed, before any result is seen."""
+ASKED = 100  # queries of a method that calls a model for each: drawn by seed, before any result is seen
 _NUMBER = click.IntRange(1)
 
 

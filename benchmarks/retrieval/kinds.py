@@ -15,8 +15,7 @@ from protocols.ask import Message
 
 fill = partial(prompt_files.fill, "benchmarks.retrieval.prompts")
 _FACETS = ("question", "command", "situation", "problem", "detailed", "beginner", "keywords")
-FACETS = Kind("facets", _FACETS, max_tokens=700, fill=fill)
-"""Seven messages of fixed sorts."""
+FACETS = Kind("facets", _FACETS, max_tokens=700, fill=fill)  # seven messages of fixed sorts
 
 
 @dataclass(frozen=True)

@@ -51,8 +51,7 @@ class Canaries:
             path.chmod(0o666)
         self.abstract = self.root.name
         self.ports: dict[str, int] = {}
-        self.reached: dict[str, None] = {}
-        """The listeners that somebody came to, in order."""
+        self.reached: dict[str, None] = {}  # the listeners that somebody came to, in order
         self._servers = [
             self._listen("tcp", socketserver.TCPServer, ("127.0.0.1", 0)),
             self._listen("udp", socketserver.UDPServer, ("127.0.0.1", 0)),

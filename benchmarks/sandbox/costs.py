@@ -31,8 +31,7 @@ from sandbox.journal import Journal
 from sandbox.limits import Limits
 
 CALLS = 1000
-FLAT_BYTES = 6 * 2**20
-"""By how much the host may grow from the first quarter of a soak's runs to the last."""
+FLAT_BYTES = 6 * 2**20  # by how much the host may grow from the first quarter of a soak's runs to the last
 SHORT = Limits(wall_seconds=0.3, cpu_seconds=1.0, memory_bytes=128 * 2**20, output_bytes=2**16, tool_calls=20)
 
 

@@ -33,13 +33,11 @@ from sandbox.limits import Limits
 from sandbox.trace import Trace
 
 HOLD_SECONDS = 300.0
-SETTLE_SECONDS = 2.0
-"""How long threads and descriptors of a run may take to be gone."""
+SETTLE_SECONDS = 2.0  # how long threads and descriptors of a run may take to be gone
 SPARE = {"threads": 4, "descriptors": 8}
 """How many more are no leak: idle threads, and a few sockets of a dead child, may be kept until the next run."""
 HOST_MEMORY_BYTES = 4 * 2**30
-API_KEY = ""
-"""A secret in memory, under the name that a program would look for."""
+API_KEY = ""  # a secret in memory, under the name that a program would look for
 
 PROGRAMS: dict[str, Any] = yaml.safe_load(Path(__file__).with_name("programs.yaml").read_text(encoding="utf-8"))
 _SHARED = [(place.st_dev, place.st_ino) for place in map(os.stat, filter(os.path.exists, ("/tmp", "/dev/shm")))]
@@ -61,8 +59,7 @@ class ToolHost:
     def __init__(self, admin_secret: str = "") -> None:
         self._shop, self._admin_secret = shop(), admin_secret
         self.made = self.wiped = 0
-        self.odd: list[str] = []
-        """Arguments that are no plain JSON values."""
+        self.odd: list[str] = []  # arguments that are no plain JSON values
 
     def t_admin_wipe(self, arguments: Any = None) -> str:  # noqa: ARG002 - whatever it is called with
         """Not declared: nothing within a program's reach leads here."""
@@ -122,8 +119,7 @@ class Host:
     def __init__(self, order: dict[str, Any]) -> None:
         self._limits = order["limits"]
         self.sandbox = open_backend(order["backend"], order["without"])
-        self.lead = 0.0
-        """Seconds that a short program takes, most of it the sandbox's own work before and after."""
+        self.lead = 0.0  # seconds that a short program takes, most of it the sandbox's own work before and after
 
     def run(self, source: str, tools: Toolbox, **changed: Any) -> Trace:
         """Run a program within the order's limits, some of them changed."""
