@@ -12,7 +12,6 @@ from dataclasses import replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Self, TypedDict, TypeVar, Unpack, overload
 
-from atc import notebook
 from atc.config import Config, public
 from atc.consent import AskPerson, Consent
 from atc.events import Event, Observer
@@ -21,9 +20,11 @@ from atc.models import choose
 from atc.past import Past, is_unfinished, recorded
 from atc.redaction import Redactor
 from atc.retrieve.base import Retriever
-from atc.run_record import RunRecord, ignore, traced
+from atc.retrieve.finder import open_finder, open_index
+from atc.retrieve.methods import AUTO, read
+from atc.run_record import RunRecord
 from atc.store import RunStore
-from atc.store.stored import RunEnded, StoredRun, ToolsChanged
+from atc.store.stored import RunEnded, ToolsChanged
 from atc.strategies import strategy
 from atc.strategies.chain import draft
 from atc.strategies.given import GIVEN, NoModel, named_tools, run_given
@@ -136,12 +137,11 @@ class Agent:
         """
         output = None if output_type is None else OutputType(output_type)
         task = readable(task if output is None else output.asked(task))
-        pins = Pins(seed=secrets.randbits(64) if seed is None else seed, clock=time.time())
-        with notebook.shown(observer) as watcher, self._recording(task, watcher, pins) as record:
+        with self._begun(task, observer, seed=seed) as record:
             parts = self._parts(record, max_seconds=max_seconds)
             parts = replace(parts, problem=None if output is None else output.problem)
-            record.solution = replace(strategy(self.config.strategy)(task, parts), run=record.run)
-        return record.solution if output is None else output.solution(record.solution)
+            solution = record.ended(strategy(self.config.strategy)(task, parts))
+        return solution if output is None else output.solution(solution)
 
     @overload
     async def arun(self, task: str, *, output_type: type[T], **how: Unpack[RunOptions]) -> TypedSolution[T]: ...
@@ -195,18 +195,7 @@ class Agent:
             )
         with self._continued(run, observer) as record:
             parts = self._parts(record, max_seconds=max_seconds, accept_orphans=accept_orphans, resend=resend)
-            record.solution = replace(strategy(self.config.strategy)(record.task, parts), run=record.run)
-        return record.solution
-
-    def _check_same_tools(self, stored: StoredRun) -> None:
-        """Consent, rules and programs of a run name tools, so each name must mean what it meant when the run began."""
-        known = stored.identities
-        if changed := [a for a, tool in known.items() if a in self.toolbox and self.toolbox[a].identity != tool]:
-            more = f" and {len(changed) - 3} more" if len(changed) > 3 else ""
-            raise ToolsChanged(
-                f"run {stored.summary.id} cannot go on: {', '.join(changed[:3])}{more} would call something else than"
-                " when it began (another source, method or address). Restore these tools, or begin a new run."
-            )
+            return record.ended(strategy(self.config.strategy)(record.task, parts))
 
     def execute(
         self,
@@ -234,28 +223,26 @@ class Agent:
         """
         program = Program(source)
         named = named_tools(program, self.toolbox)
-        pins = Pins(seed=secrets.randbits(64), clock=time.time())
         with (
-            self._recording(task, observer, pins, given=named)
+            self._begun(task, observer, given=named)
             if continues is None
             else self._continued(continues, observer, task=task, ended=True)
         ) as record:
-            made = [] if record.past is None else [found.call.tool for found in record.past.calls]
+            past = record.past
+            made = [found.call.tool for found in past.calls if found.call.tool in self.toolbox] if past else []
             parts = self._parts(
                 record,
                 max_seconds=max_seconds,
-                given=self.toolbox.only(dict.fromkeys([*named, *(one for one in made if one in self.toolbox)])),
+                given=self.toolbox.only(dict.fromkeys([*named, *made])),
                 ask_person=ask_person,
-                before_write=None if before_write is None or record.run is None else partial(before_write, record.run),
+                before_write=before_write and partial(before_write, record.run),
                 accept_orphans=accept_orphans,
                 resend=resend,
             )
-            earlier = () if record.past is None else record.past.attempts
-            if record.past is not None:
+            if past is not None:
                 program = Program(parts.redact.restored(source))
-            solution = run_given(program, record.task, parts, everything=self.toolbox, earlier=earlier)
-            record.solution = replace(solution, run=record.run)
-        return record.solution
+            earlier = past.attempts if past else ()
+            return record.ended(run_given(program, record.task, parts, everything=self.toolbox, earlier=earlier))
 
     @property
     def store(self) -> RunStore:
@@ -310,18 +297,28 @@ class Agent:
     def _continued(
         self, run: str, observer: Observer | None, *, task: str = "", ended: bool = False
     ) -> Iterator[RunRecord]:
-        """The record of a stored run that goes on, whose tools must call what they called when it began."""
-        self._check_same_tools(self.store.load(run))
+        """The record of a stored run that goes on.
+
+        Consent, rules and programs of a run name tools, so each name must mean what it meant when the run began.
+        """
+        stored = self.store.load(run)
+        run, known = stored.summary.id, stored.identities
+        if changed := [a for a, tool in known.items() if a in self.toolbox and self.toolbox[a].identity != tool]:
+            more = f" and {len(changed) - 3} more" if len(changed) > 3 else ""
+            raise ToolsChanged(
+                f"run {run} cannot go on: {', '.join(changed[:3])}{more} would call something else than when it began"
+                " (another source, method or address). Restore these tools, or begin a new run."
+            )
         stored = self.store.take(run, ended=ended)
-        with self._watched(stored.summary.id, observer, stored.pins or Pins(), task or stored.summary.task) as record:
-            record.past = stored
+        task, pins = task or stored.summary.task, stored.pins or Pins()
+        with self._learning_from(RunRecord(observer, task, pins, self.store, run, past=stored)) as record:
             yield record
 
     def draft(
         self, task: str, *, observer: Observer | None = None
     ) -> tuple[Toolbox, Program | None, tuple[Finding, ...]]:
         """The tools, the program and its findings that `run` would begin with; no tool is called, nothing recorded."""
-        return draft(readable(task), self._parts(RunRecord(watcher=observer or ignore), max_seconds=None))
+        return draft(readable(task), self._parts(RunRecord(observer), max_seconds=None))
 
     def close(self) -> None:
         """End the sandbox's process, if one was started, and let go of the index's files."""
@@ -355,9 +352,6 @@ class Agent:
 
         With None, the configured method if it asks no model, else the best that asks none.
         """
-        from atc.retrieve.finder import open_finder
-        from atc.retrieve.methods import AUTO, read
-
         method = self.config.retrieval
         if method == AUTO and ask is not None:
             method = "planned"
@@ -367,16 +361,12 @@ class Agent:
 
     def word_finder(self) -> Retriever:
         """Search over the toolbox by words alone: it is there at once, where an index by meaning takes minutes."""
-        from atc.retrieve.finder import open_finder, open_index
-
         index = open_index(self.toolbox, replace(self.config, index=None, tools=()), method="bm25")
         return open_finder("bm25", index, self.toolbox, ask=NoModel(), threads=1)
 
     @cached_property
     def _index(self) -> ToolIndex:
         """Built when the first search needs it: a toolbox that fits a prompt never does."""
-        from atc.retrieve.finder import open_index
-
         return open_index(self.toolbox, self.config, method=self.config.retrieval)
 
     def _parts(
@@ -397,8 +387,7 @@ class Agent:
         journal = Journal(
             sink=record.sink, prepare=record.prepare, confirm=record.confirm, pins=record.pins, effects=effects
         )
-        if record.run is not None:
-            journal.run = record.run
+        journal.run = record.run or journal.run
         # A caller's program goes on with what is allowed now, and with tools that its first one may not have named.
         person, past = ask_person or self._ask_person, record.past if given is None else None
         consent = Consent(record.task, config, person, journal, past=past, before_write=before_write)
@@ -425,15 +414,16 @@ class Agent:
         )
 
     @contextmanager
-    def _recording(
-        self, task: str, observer: Observer | None, pins: Pins, *, given: Toolbox | None = None
+    def _begun(
+        self, task: str, observer: Observer | None, *, seed: int | None = None, given: Toolbox | None = None
     ) -> Iterator[RunRecord]:
         """A new run, stored where there is a store; `given` are the tools of a program that the caller wrote."""
-        run, tools = None, self.toolbox if given is None else given
+        pins = Pins(seed=secrets.randbits(64) if seed is None else seed, clock=time.time())
+        run, tools = "", self.toolbox if given is None else given
         if self._store is not None:
             run = self._store.create(
                 task,
-                model=self._model if isinstance(self._model, str) else self._model.name if self._model else "",
+                model=getattr(self._model, "name", self._model) or "",
                 strategy=self.config.strategy if given is None else GIVEN,
                 sandbox=self.config.sandbox,
                 config=public(self.config),
@@ -441,39 +431,18 @@ class Agent:
                 pins=pins,
                 identities={alias: tool.identity for alias, tool in tools.items()},
             )
-        with self._watched(run, observer, pins, task) as record:
+        with self._learning_from(RunRecord(observer, task, pins, self._store, run)) as record:
             yield record
 
     @contextmanager
-    def _watched(self, run: str | None, observer: Observer | None, pins: Pins, task: str) -> Iterator[RunRecord]:
-        """Stores what happens while it is open, and how it ended, whatever ended it; None is a run without a store."""
-        record = RunRecord(watcher=observer or ignore, task=task, pins=pins, run=run)
-        if run is None:
-            with traced(record, self.toolbox):
-                yield record
-            return
-        record.keep, record.stored = self.store.observer(run), self.store.journal_sink(run)
-        record.confirm = partial(self.store.confirm_owned, run)
-        try:
-            with traced(record, self.toolbox):
-                yield record
-        except AtcError as error:
-            self.store.finish(run, status="error", error=str(error))
-            raise
-        except BaseException as error:
-            self.store.finish(run, status="interrupted", error=repr(error))
-            raise
-        assert record.solution is not None
-        self.store.finish(run, record.solution)
-        self._learn(record)
-
-    def _learn(self, record: RunRecord) -> None:
-        """Take over what a run has shown of the tools' responses."""
+    def _learning_from(self, record: RunRecord) -> Iterator[RunRecord]:
+        """The record while it is open; then what the run has shown of the tools' responses is taken over."""
+        with record.open(self.toolbox):
+            yield record
         if self._learned is None or record.solution is None:
             return
         earlier = len(record.past.attempts) if record.past is not None else 0
-        attempts = record.solution.attempts[earlier:]
-        calls = [call for attempt in attempts if attempt.trace is not None for call in attempt.trace.calls]
+        calls = [call for attempt in record.solution.attempts[earlier:] for call in attempt.calls]
         with self._learning:
             self.toolbox = self._learned.learn(self.toolbox, calls, record.redact)
 

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from atc.events import CallEnded, CallStarted, Event, Noted, Observer, ProgramWritten
 from atc.redaction import Redactor
+from atc.store import RunStore
 from atc.store.stored import StoredRun
 from atc.types import Solution
+from protocols.errors import AtcError
 from protocols.toolbox import Tool
-from sandbox.journal import Sink
 from sandbox.trace import Pins, ToolCall
 
 TRACES = "OTEL_EXPORTER_OTLP_ENDPOINT"
@@ -20,73 +23,111 @@ TRACES = "OTEL_EXPORTER_OTLP_ENDPOINT"
 
 @dataclass
 class RunRecord:
-    """One run as it is watched: by the store, where there is one, whole, and by the caller's observer, redacted."""
+    """One run: its store and the spans are told everything as it is, the caller's `watcher` what is not sensitive.
 
-    watcher: Observer
-    keep: Observer | None = None
+    `run` is its id in `store`, where there is one; `past` what is known of it, where it goes on.
+    """
+
+    watcher: Observer | None = None
     task: str = ""
     pins: Pins = field(default_factory=Pins)
-    run: str | None = None
+    store: RunStore | None = None
+    run: str = ""
     past: StoredRun | None = None
-    stored: Sink | None = None
-    confirm: Callable[[], object] | None = None
-    """Raises where another process has taken the run."""
     redact: Redactor = field(default_factory=Redactor)
     solution: Solution | None = None
-    spans: Observer | None = None
-    """Told everything as it is; it leaves out what is sensitive itself."""
+    _told: list[Observer] = field(default_factory=list)
     _prepared: dict[int, tuple[ToolCall, Event]] = field(default_factory=dict)
     """Calls, by their identity, and what the watcher will hear of them."""
 
+    @contextmanager
+    def open(self, tools: Mapping[str, Tool]) -> Iterator[None]:
+        """Stores what happens while it is open, and how it ended, whatever ended it.
+
+        In a notebook, where nobody else watches, the run is shown below the cell, as `atc run` shows it on a terminal.
+        """
+        if self.store is not None:
+            self._told.append(self.store.observer(self.run))
+        spans = self._spans(tools)
+        try:
+            with ExitStack() as stack:
+                if self.watcher is None and _in_notebook():
+                    self.watcher = stack.enter_context(_cell())
+                yield
+        except BaseException as error:
+            if spans is not None:
+                spans.end(None, self.redact, error)
+            if self.store is not None:
+                ours = isinstance(error, AtcError)
+                status, sentence = ("error", str(error)) if ours else ("interrupted", repr(error))
+                self.store.finish(self.run, status=status, error=sentence)
+            raise
+        if spans is not None:
+            spans.end(self.solution, self.redact)
+        if self.store is not None:
+            self.store.finish(self.run, self.solution)
+
+    def _spans(self, tools: Mapping[str, Tool]) -> Any:
+        """What sends spans where OTEL_EXPORTER_OTLP_ENDPOINT asks for them (extra `otel`), else None."""
+        if not os.environ.get(TRACES):
+            return None
+        try:
+            from atc.telemetry import RunSpans  # OpenTelemetry is imported by those alone who collect
+        except ModuleNotFoundError:
+            self.observer(Noted(f"{TRACES} is set, but nothing is sent: pip install 'automatic-tool-chain[otel]'."))
+            return None
+        self._told.append(spans := RunSpans(self.task, self.run or None, tools))
+        return spans
+
+    def ended(self, solution: Solution) -> Solution:
+        """Takes how the run ended, and gives it with the run's id."""
+        self.solution = replace(solution, run=self.run or None)
+        return self.solution
+
     def observer(self, event: Event) -> None:
         """An `Observer`: to the store as it is, to the watcher without what is sensitive."""
-        if self.keep is not None:
-            self.keep(event)
-        if self.spans is not None:
-            self.spans(event)
+        for tell in self._told:
+            tell(event)
         if isinstance(event, ProgramWritten):
             self.redact.learn_program(event.program.source)
-        if self.watcher is not ignore:
+        if self.watcher is not None:
             self.watcher(self.redact.value(event))
+
+    def confirm(self) -> None:
+        """Raises where another process has taken the run."""
+        if self.store is not None:
+            self.store.confirm_owned(self.run)
 
     def prepare(self, execution: int, call: ToolCall, complete: bool) -> None:
         """A journal's `prepare`: find the secrets of a call, and what the watcher will hear of it."""
         if complete:
             self.redact.learn_call(call, execution)
         event = CallEnded(execution, call) if complete else CallStarted(execution, call)
-        self._prepared[id(call)] = call, event if self.watcher is ignore else self.redact.value(event)
+        self._prepared[id(call)] = call, event if self.watcher is None else self.redact.value(event)
 
     def sink(self, execution: int, call: ToolCall, complete: bool) -> None:
         """A journal's `Sink`: a call is stored before anybody hears of it."""
         if id(call) not in self._prepared:
             self.prepare(execution, call, complete)
-        if self.stored is not None:
-            self.stored(execution, call, complete)
-        if self.spans is not None and complete:
-            self.spans(CallEnded(execution, call))
-        self.watcher(self._prepared.pop(id(call))[1])
+        if self.store is not None:
+            self.store.journal_sink(self.run)(execution, call, complete)
+        for tell in self._told:
+            tell(CallEnded(execution, call) if complete else CallStarted(execution, call))
+        event = self._prepared.pop(id(call))[1]
+        if self.watcher is not None:
+            self.watcher(event)
 
 
-@contextmanager
-def traced(record: RunRecord, tools: Mapping[str, Tool]) -> Iterator[None]:
-    """While it is open, spans of the run are sent where OTEL_EXPORTER_OTLP_ENDPOINT asks for them (extra `otel`)."""
-    if not os.environ.get(TRACES):
-        yield
-        return
-    try:
-        from atc.telemetry import RunSpans  # OpenTelemetry is imported by those alone who collect
-    except ModuleNotFoundError:
-        record.observer(Noted(f"{TRACES} is set, but nothing is sent: pip install 'automatic-tool-chain[otel]'."))
-        yield
-        return
-    spans = record.spans = RunSpans(record.task, record.run, tools)
-    try:
-        yield
-    except BaseException as error:
-        spans.end(None, record.redact, error)
-        raise
-    spans.end(record.solution, record.redact)
+def _in_notebook() -> bool:
+    """Whether this process is the kernel of a notebook, in which there is something to display on."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    return shell is not None and hasattr(shell, "kernel")
 
 
-def ignore(event: Event) -> None:
-    """Nobody is watching."""
+def _cell() -> AbstractContextManager[Observer]:
+    """Shows a run below the cell that runs it."""
+    from rich.console import Console
+
+    from atc.view import RunView
+
+    return RunView(Console(force_jupyter=True, highlight=False, markup=False, emoji=False))

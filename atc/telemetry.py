@@ -1,4 +1,4 @@
-"""Spans of runs for OpenTelemetry. Imported only where `OTEL_EXPORTER_OTLP_ENDPOINT` is set (`atc.run_record.traced`).
+"""Spans of runs for OpenTelemetry. Imported only where `OTEL_EXPORTER_OTLP_ENDPOINT` is set (`atc.run_record`).
 
 Names and attributes are those of the GenAI and MCP conventions as of November 2026
 (github.com/open-telemetry/semantic-conventions-genai); what they have no name for begins with `atc.`. Prompts, replies,
