@@ -6,19 +6,20 @@ What is a secret is said by `protocols.secrets`. Replaced are the characters the
 
 from __future__ import annotations
 
+import ast
 import re
 import threading
 from collections.abc import Iterable, Mapping
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, TypeVar, cast
 
-from atc.redaction.sources import by_alias, secrets_in_program
 from atc.redaction.text import SecretText
 from atc.store.stored import StoredRun
 from atc.synthesize import parse
 from atc.types import Attempt, Program
 from protocols.ask import Completion
 from protocols.jsontypes import Json, JsonObject
+from protocols.parsing import parsed
 from protocols.secrets import (
     PLACEHOLDER,
     conceals_nothing,
@@ -28,6 +29,7 @@ from protocols.secrets import (
     placeholder,
     secrets_of,
     with_parts,
+    within,
 )
 from protocols.toolbox import Tool
 from sandbox.trace import ToolCall
@@ -59,8 +61,7 @@ class Redactor:
 
         By names alone where its tool is not known.
         """
-        tool = self._tools.get(call.tool)
-        given, gave = (by_alias(tool), tool.protocol.output_schema) if tool is not None else (None, None)
+        given, gave = self._schemas(call)
         came = call.result if call.error is None else call.error
         found = secrets_of(call.arguments, given) + secrets_of(came, gave) + secrets_of(call.baseline, None)
         self._take(found, f"{execution}.{call.index}")
@@ -128,8 +129,16 @@ class Redactor:
 
         Whatever a secret holds, it cannot leave the literal that its placeholder stood in.
         """
-        numbers = _IN_QUOTES.sub(self._number, text)
-        return PLACEHOLDER.sub(self._characters, numbers)
+
+        def number(found: re.Match[str]) -> str:
+            value = self._values.get(found[2])
+            return found[0] if value is None or isinstance(value, str) else str(value)
+
+        def characters(found: re.Match[str]) -> str:
+            value = self._values.get(found[0])
+            return found[0] if value is None else in_literal(str(value))
+
+        return PLACEHOLDER.sub(characters, _IN_QUOTES.sub(number, text))
 
     @property
     def placeholders(self) -> frozenset[str]:
@@ -141,13 +150,9 @@ class Redactor:
         """Take secrets of a call, by its mark, or of the next program ("p") or value ("v") that has new ones."""
         with self._lock:
             first = f"{mark}{self._counts[mark]}" if mark in self._counts else mark
-        any_new = False
-        for number, value in enumerate(values, start=1):
-            with self._lock:  # not around all of them: nobody waits for a call that has very many
-                any_new |= self._add(value, f"{first}.{number}")
-        if any_new and mark in self._counts:
-            with self._lock:
-                self._counts[mark] = max(self._counts[mark], int(first[1:]) + 1)
+            new = [self._add(value, f"{first}.{number}") for number, value in enumerate(values, start=1)]
+            if any(new) and mark in self._counts:
+                self._counts[mark] += 1
 
     def _add(self, value: Json, mark: str) -> bool:
         """Whether it is a new one."""
@@ -161,21 +166,17 @@ class Redactor:
         self._placeholders[key] = name
         return True
 
-    def _call(self, call: ToolCall) -> ToolCall:
+    def _schemas(self, call: ToolCall) -> tuple[JsonObject | None, JsonObject | None]:
+        """Of a call's arguments, as programs name them, and of its response; None where its tool is not known."""
         tool = self._tools.get(call.tool)
-        return replace(
-            call,
-            arguments=self.value(dict(call.arguments), by_alias(tool) if tool is not None else None),
-            result=self.value(call.result, tool.protocol.output_schema if tool is not None else None),
-            error=self._said(call.error),
-            curl=self._said(call.curl),
-            note=self._said(call.note),
-            drift=tuple(map(self, call.drift)),
-            baseline=self.value(call.baseline),
-        )
+        return (by_alias(tool), tool.protocol.output_schema) if tool is not None else (None, None)
 
-    def _said(self, text: str | None) -> str | None:
-        return None if text is None else self(text)
+    def _call(self, call: ToolCall) -> ToolCall:
+        given, gave = self._schemas(call)
+        # Their secrets first: the texts may tell of them.
+        changed = replace(call, arguments=self.value(dict(call.arguments), given), result=self.value(call.result, gave))
+        names = ("error", "curl", "note", "drift", "baseline")
+        return replace(changed, **{name: self.value(getattr(call, name)) for name in names})
 
     def _cover(self, leaf: Json) -> Json:
         self._take(with_parts(leaf), "v")
@@ -189,14 +190,66 @@ class Redactor:
         key = _key(leaf)
         return self._placeholders.get(key, leaf) if sum(map(str.isdigit, key[1])) >= _LONG_NUMBER else leaf
 
-    def _number(self, found: re.Match[str]) -> str:
-        value = self._values.get(found[2])
-        return found[0] if value is None or isinstance(value, str) else str(value)
-
-    def _characters(self, found: re.Match[str]) -> str:
-        value = self._values.get(found[0])
-        return found[0] if value is None else in_literal(str(value))
-
 
 def _key(value: Json) -> tuple[str, str]:
     return type(value).__name__, str(value)
+
+
+# --- secrets that stand in a program as literals
+
+
+def by_alias(tool: Tool) -> JsonObject:
+    """The schema of a tool's arguments under the names that programs give them."""
+    schema, properties = tool.protocol.input_schema, tool.protocol.parameters
+    return {**schema, "properties": {alias: properties[name] for alias, name in tool.arguments.items()}}
+
+
+def secrets_in_program(source: str, tools: Mapping[str, Tool]) -> list[Json]:
+    """Literals of a program that are secrets by the variable, key or argument that they are given to.
+
+    Empty for a source that is no Python.
+    """
+    tree = parsed(source)
+    if tree is None:
+        return []
+    names: dict[str, Json] = {}
+    found: list[Json] = []
+    for node in ast.walk(tree):
+        match node:
+            case (
+                ast.Assign(targets=[ast.Name(id=name)], value=value)
+                | ast.AnnAssign(target=ast.Name(id=name), value=value)
+            ):
+                names[name] = _literal(value, {})
+                found += secrets_of({name: names[name]}, None)
+            case ast.Dict():
+                found += secrets_of(_literal(node, {}), None)
+            case ast.Constant(value=str(text)):
+                found += within(text)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            given: dict[str, Json] = {}
+            for keyword in node.keywords:
+                value = _literal(keyword.value, names)
+                given |= {keyword.arg: value} if keyword.arg is not None else value if isinstance(value, dict) else {}
+            # The tool stands in front of the arguments, or among them: `asyncio.to_thread(login, password=…)`.
+            called = (tools[n.id] for n in (node.func, *node.args[:1]) if isinstance(n, ast.Name) and n.id in tools)
+            tool = next(called, None)
+            found += secrets_of(given, by_alias(tool) if tool is not None else None)
+    return found
+
+
+def _literal(node: ast.expr | None, names: Mapping[str, Json]) -> Json:
+    """The value of an expression as far as it can be read off; None for what cannot."""
+    match node:
+        case ast.Constant(value=str() | int() | float() as value):
+            return value
+        case ast.Name(id=name):
+            return names.get(name)
+        case ast.List(elts=items) | ast.Tuple(elts=items):
+            return [_literal(item, names) for item in items]
+        case ast.Dict(keys=keys, values=values):
+            pairs = zip(keys, values, strict=True)
+            return {str(_literal(k, names)): _literal(v, names) for k, v in pairs if isinstance(k, ast.Constant)}
+        case _:
+            return None
