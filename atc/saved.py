@@ -18,8 +18,7 @@ from typing import Any
 
 from atc.check import check
 from atc.learned import structure
-from atc.recording import RecordedTools, standing
-from atc.redaction import Redactor
+from atc.recording import RecordedTools, redactor, standing
 from atc.store.stored import StoredRun
 from atc.types import Program, answered
 from probing.infer import count_fields, infer
@@ -83,8 +82,7 @@ class Savable:
         if run.summary.status != "solved":
             raise CannotSave(f"{self._where} is {run.summary.status}; only a solved run becomes a tool.")
         self._run, self._attempt = run, standing(run)
-        self._redact = Redactor(RecordedTools(run.protocols))
-        self._redact.learn_run(run)
+        self._redact = redactor(run)
         self._source = self._attempt.program.source
         self._tree = parse(self._source, flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
         self._known = {_key(value): value for value in map(ast.literal_eval, _literals(self._tree))}

@@ -52,7 +52,7 @@ def replay(tasks: Sequence[Task], sandbox: Sandbox) -> list[str]:
             agent = Agent(toolbox, model=model, sandbox=sandbox, config=config, store=store, ask_person=lambda _: True)
             solution = agent.run(task.question, seed=0)
             stored = store.load("last")
-            recording = parse(json.dumps(to_document(record(stored, stored.protocols))), where=task.id)
+            recording = parse(json.dumps(to_document(record(stored))), where=task.id)
             verdict = replayer.rerun(recording)
             if solution.status != "solved":
                 problems.append(f"{task.id}: {solution.status}")

@@ -204,7 +204,7 @@ def _every_stored_run_replays(_replayer: Replayer) -> Iterator[None]:
     global _seconds
     began = time.perf_counter()
     for stored in _stored:
-        recording = parse(json.dumps(to_document(record(stored, stored.protocols))), where=stored.summary.id)
+        recording = parse(json.dumps(to_document(record(stored))), where=stored.summary.id)
         assert recording.answer is not None, f"the recording of a solved run has no answer: {recording}"
         verdict = _replayer.rerun(recording)
         # What works with the characters of a secret cannot be replayed from a file without it.

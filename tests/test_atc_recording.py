@@ -68,10 +68,6 @@ def stored(toolbox, sandbox, tmp_path):
     return run
 
 
-def protocols(toolbox):
-    return {alias: found.protocol for alias, found in toolbox.items()}
-
-
 def through_a_file(recording):
     return parse(json.dumps(to_document(recording)), where="run.json")
 
@@ -83,10 +79,10 @@ BY_CHANCE = "import random, time, uuid\nprint(random.random(), time.time(), uuid
 
 
 @pytest.mark.parametrize("program", [AT_ONCE, BY_CHANCE])
-def test_a_solved_run_runs_again_from_its_file(stored, toolbox, replayer, program):
+def test_a_solved_run_runs_again_from_its_file(stored, replayer, program):
     run = stored(program)
     assert run.summary.status == "solved"
-    recording = through_a_file(record(run, protocols(toolbox)))
+    recording = through_a_file(record(run))
     assert (recording.answer, recording.edited) == (run.summary.answer, False)
     verdict = replayer.rerun(recording)
     assert verdict.departure is None
@@ -100,28 +96,28 @@ def test_a_solved_run_runs_again_from_its_file(stored, toolbox, replayer, progra
         ("get_note(id='p1')\nsend_mail(to='a')\nprint(1)", "paused", "Paused"),
     ],
 )
-def test_a_run_without_an_answer_fails_the_same_way_again(stored, toolbox, replayer, program, status, failure):
+def test_a_run_without_an_answer_fails_the_same_way_again(stored, replayer, program, status, failure):
     run = stored(*[program] * 2, max_repairs=1, max_calls=4)
     assert run.summary.status == status
-    recording = through_a_file(record(run, protocols(toolbox)))
+    recording = through_a_file(record(run))
     assert (recording.answer, recording.trace.failure.type) == (None, failure)
     assert replayer.rerun(recording).same
 
 
-def test_what_no_recording_can_be_made_of_is_named(stored, toolbox):
+def test_what_no_recording_can_be_made_of_is_named(stored):
     with pytest.raises(InvalidRecording, match="has no program that ran to an end"):
-        record(stored("print(get_nothing())", max_repairs=0), protocols(toolbox))
+        record(stored("print(get_nothing())", max_repairs=0))
     with pytest.raises(InvalidRecording, match=r"the tool 'get_note' .* --tools SRC"):
-        record(stored("print(get_note(id='p1')['text'])"), {})
+        record(replace(stored("print(get_note(id='p1')['text'])"), protocols={}))
 
 
 class TestSecrets:
     PASSED_ON = "t = log_in(user='ada', password='hunter-2000')['token']\nprint(fetch_mail(token=t)['mail'])"
 
-    def test_they_are_not_in_the_file_and_passing_them_on_needs_none(self, stored, toolbox, replayer):
+    def test_they_are_not_in_the_file_and_passing_them_on_needs_none(self, stored, replayer):
         run = stored(self.PASSED_ON, task="My password is hunter-2000. How many mails have I?")
         assert run.summary.status == "solved"
-        text = json.dumps(to_document(record(run, protocols(toolbox))))
+        text = json.dumps(to_document(record(run)))
         assert "hunter-2000" not in text
         assert "0002-retnuh" not in text
         recording = parse(text, where="run.json")
@@ -129,11 +125,11 @@ class TestSecrets:
         assert all(name in text for name in recording.secrets)
         assert replayer.rerun(recording).same
 
-    def test_working_with_their_characters_says_so(self, stored, toolbox, replayer):
+    def test_working_with_their_characters_says_so(self, stored, replayer):
         use = "print(fetch_mail(token=t[:8])['mail'])"
         run = stored(f"t = log_in(user='ada', password='hunter-2000')['token']\n{use}")
         assert run.summary.status == "solved"
-        verdict = replayer.rerun(through_a_file(record(run, protocols(toolbox))))
+        verdict = replayer.rerun(through_a_file(record(run)))
         assert isinstance(verdict.departure, Redacted)
         assert verdict.departure.index == 1
 

@@ -63,7 +63,7 @@ def export(run: str, *, path: Path | None, as_script: bool, as_page: bool, force
 
         text, use = page(without_secrets(stored)), "open it in a browser"
     else:
-        recording = record(stored, stored.protocols)
+        recording = record(stored)
         hidden = recording.secrets
         if as_script:
             given = [source.rpartition("=")[2] for source in stored.config.get("tools", ())]

@@ -90,22 +90,26 @@ def _nothing_behind_it(arguments: JsonObject) -> Json:  # noqa: ARG001 - the sha
     raise AssertionError("a replay answers every call from its recording")
 
 
-def record(stored: StoredRun, protocols: Mapping[str, ToolProtocol]) -> Recording:
-    """The recording of a stored run. `protocols` are its tools by alias; those that the program names are kept.
+def record(stored: StoredRun) -> Recording:
+    """The recording of a stored run, with the tools that its program names.
 
     Of a run without an answer it is the last execution that came to an end.
 
     Raises:
-        InvalidRecording: no program of the run came to an end, or a tool that it called is not in `protocols`.
+        InvalidRecording: no program of the run came to an end, or the run does not know a tool that it called.
     """
     attempt, config = standing(stored), stored.config
     assert attempt.trace is not None
     where = f"run {stored.summary.id}"
     if [call.index for call in attempt.calls] != list(range(len(attempt.calls))):
         raise InvalidRecording(where, "some calls of its program were not stored, so it cannot be replayed.")
-    tools = _named(attempt, protocols, where)
-    redact = Redactor(RecordedTools(protocols))
-    redact.learn_run(stored)
+    called = dict.fromkeys(call.tool for call in attempt.calls)
+    if unknown := [alias for alias in called if alias not in stored.protocols]:
+        raise InvalidRecording(
+            where, f"the tool {unknown[0]!r} that it called is not known any more; give its source with --tools SRC."
+        )
+    named = [*called, *dict.fromkeys(re.findall(r"[^\W\d]\w*", attempt.program.source))]
+    redact = redactor(stored)
     trace = _hidden(attempt.trace, redact)  # first: what it finds to be a secret is one in the texts too
     task, program = redact(stored.summary.task), redact(attempt.program.source)
     texts = (task, program, json.dumps(asdict(trace)))
@@ -116,7 +120,7 @@ def record(stored: StoredRun, protocols: Mapping[str, ToolProtocol]) -> Recordin
         status=stored.summary.status,
         answer=None if attempt.answer is None else redact(attempt.answer),
         program=program,
-        tools={alias: replace(protocol, examples=()) for alias, protocol in tools.items()},
+        tools={name: replace(stored.protocols[name], examples=()) for name in named if name in stored.protocols},
         trace=trace,
         limits=replace(Limits(), tool_calls=config.get("max_calls", Limits().tool_calls)),
         policy=config.get("policy") is True,
@@ -138,16 +142,6 @@ def standing(stored: StoredRun) -> Attempt:
     return ([attempt for attempt in ended if answer is not None and attempt.answer == answer] or ended)[-1]
 
 
-def _named(attempt: Attempt, protocols: Mapping[str, ToolProtocol], where: str) -> dict[str, ToolProtocol]:
-    called = dict.fromkeys(call.tool for call in attempt.calls)
-    if unknown := [alias for alias in called if alias not in protocols]:
-        raise InvalidRecording(
-            where, f"the tool {unknown[0]!r} that it called is not known any more; give its source with --tools SRC."
-        )
-    words = dict.fromkeys(re.findall(r"[^\W\d]\w*", attempt.program.source))
-    return {alias: protocols[alias] for alias in {**called, **words} if alias in protocols}
-
-
 def _hidden(trace: Trace, redact: Redactor) -> Trace:
     """What a replay needs of a trace, without secrets."""
     hidden = [redact.value(call) for call in trace.calls]
@@ -163,7 +157,7 @@ def _hidden(trace: Trace, redact: Redactor) -> Trace:
 
 def without_secrets(stored: StoredRun) -> StoredRun:
     """The run with a placeholder for each secret, those that its prompts had."""
-    redact = _redactor(stored)
+    redact = redactor(stored)
     return replace(redact.value(replace(stored, protocols={})), protocols=stored.protocols)
 
 
@@ -172,10 +166,11 @@ def line_without_secrets(stored: StoredRun) -> StoredRun:
     untitled = not stored.summary.task and stored.attempts
     programs = (Attempt(stored.attempts[-1].program, (), None, None),) if untitled else ()
     line = StoredRun(summary=stored.summary, config={}, tools=(), attempts=programs, calls=(), exchanges=())
-    return _redactor(stored).value(line)
+    return redactor(stored).value(line)
 
 
-def _redactor(stored: StoredRun) -> Redactor:
+def redactor(stored: StoredRun) -> Redactor:
+    """Gives the secrets of a stored run the placeholders that its prompts had."""
     redact = Redactor(RecordedTools(stored.protocols))
     redact.learn_run(stored)
     return redact

@@ -20,7 +20,7 @@ from typing import Any
 from atc.agent import Agent
 from atc.consent import AskPerson
 from atc.events import CallEnded, Event
-from atc.recording import RecordedTools
+from atc.recording import redactor
 from atc.redaction import Redactor
 from atc.retrieve.base import Retriever
 from atc.serve.results import READ_RESULT, Results
@@ -209,8 +209,7 @@ class Gateway:
     def stored(self, handle: str) -> dict[str, Json]:
         """A run with its programs, calls and faults; secrets are placeholders."""
         run = self._agent.store.load(self._run_of(handle))
-        redact = Redactor(RecordedTools(run.protocols))
-        redact.learn_run(run)
+        redact = redactor(run)
         attempts = [asdict(attempt) | {"answer": attempt.answer} for attempt in redact.value(run.attempts)]
         return {"status": run.summary.status, "attempts": attempts}
 
