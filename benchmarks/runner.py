@@ -177,8 +177,7 @@ def suite(measure: Callable[..., Mapping[str, Any]]) -> click.Command:
 
     @click.command(help=inspect.getdoc(measure) or inspect.getdoc(inspect.getmodule(measure)))
     @wraps(measure)
-    def main(**options: Any) -> None:
-        as_json = options["as_json"] if own else options.pop("as_json")
+    def main(*, as_json: bool, **options: Any) -> None:
         try:
             report = measure(**options)
         except AtcError as problem:
@@ -190,9 +189,7 @@ def suite(measure: Callable[..., Mapping[str, Any]]) -> click.Command:
             click.echo(yaml.safe_dump(brief(report), sort_keys=False, allow_unicode=True, width=120), nl=False)
         sys.exit(3 if report.get("left") else 1 if report.get("passed") is False else 0)
 
-    own = any(option.name == "as_json" for option in main.params)  # among options that it shares with `atc bench`
-    if not own:
-        main.params.append(click.Option(["--json", "as_json"], is_flag=True, help="Print the report as JSON."))
+    main.params.append(click.Option(["--json", "as_json"], is_flag=True, help="Print the report as JSON."))
     return main
 
 

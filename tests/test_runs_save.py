@@ -275,7 +275,7 @@ def test_a_secret_of_the_program_never_stands_in_the_tool(solved, atc_, config):
 def test_on_a_terminal_each_literal_is_asked_about(solved, atc_, monkeypatch):
     solved()
     answers = {"Is 'Bonn' a": "city", "Is 10 a": ""}
-    monkeypatch.setattr("atc.cli.runs_files.has_person", lambda: True)
+    monkeypatch.setattr("atc.cli.runs.has_person", lambda: True)
     monkeypatch.setattr("click.prompt", lambda question, **_: answers.pop(question.partition(" parameter?")[0]))
     code, out, err = atc_("runs", "save", "last", "--as-tool", "spent", "--json")
     assert (code, answers) == (0, {}), err

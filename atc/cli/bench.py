@@ -7,12 +7,13 @@ import sys
 import threading
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import click
 
 from atc.cli.bench_run import flights, toolflow
-from atc.cli.options import FILE, force_option, json_option
-from atc.cli.output import print_columns, print_json, print_result, print_text, require_new, say
+from atc.cli.options import FILE, VerbGroup, force_option
+from atc.cli.output import as_json, print_result, require_new, say
 from atc.cli.progress import bar
 from atc.cli.serve import serve as serve_tools
 from atc.cli.settings import load_config
@@ -22,30 +23,13 @@ from toolflow_bench.services.serve import serve as start
 from toolflow_bench.services.service import NAMES, find_service
 from toolflow_bench.task import load_tasks, require_gold, to_document
 
-_REPORT_EPILOG = """\b
-Examples:
-  atc bench report chain.jsonl react.jsonl -o report.html
-  atc bench report rows.jsonl --json
-"""
-_FRESH_EPILOG = """\b
-Examples:
-  atc bench fresh --seed 7 -o fresh-7
-  atc bench run toolflow --data fresh-7 --model gpt-5
-"""
-_SERVE_EPILOG = """\b
-Examples:
-  atc bench serve
-  atc bench serve flights movies --port 8000
-  atc bench serve --mcp
-"""
 
-
-@click.group()
+@click.group(cls=VerbGroup)
 def bench() -> None:
     """Measure how many tasks are solved and at what cost."""
 
 
-@bench.group(subcommand_metavar="SUITE [OPTIONS]", no_args_is_help=True)
+@bench.group(cls=VerbGroup, subcommand_metavar="SUITE [OPTIONS]", no_args_is_help=True)
 def run() -> None:
     """Measure with a suite."""
 
@@ -54,24 +38,21 @@ run.add_command(toolflow)
 run.add_command(flights)
 
 
-@bench.command("list", epilog="Example: atc bench list --json")
-@json_option
-def list_(*, as_json: bool) -> None:
+@bench.command("list", examples=["atc bench list --json"])
+def list_() -> None:
     """The suites."""
     suites = {name: suite.get_short_help_str(100) for name, suite in run.commands.items()}
-    if as_json:
-        print_json([{"name": name, "summary": summary} for name, summary in suites.items()])
-    else:
-        print_columns(suites.items())
+    print_result([{"name": name, "summary": summary} for name, summary in suites.items()], suites.items())
 
 
-@bench.command(epilog=_REPORT_EPILOG)
+@bench.command(
+    examples=["atc bench report chain.jsonl react.jsonl -o report.html", "atc bench report rows.jsonl --json"]
+)
 @click.argument("runs", nargs=-1, required=True, type=FILE, metavar="RUN...")
 @click.option(
     "-o", "--out", type=FILE, metavar="FILE", help="The page (report.html, with --json none); replaced if there."
 )
-@json_option
-def report(*, runs: tuple[Path, ...], out: Path | None, as_json: bool) -> None:
+def report(*, runs: tuple[Path, ...], out: Path | None) -> None:
     """Compare runs on one page of HTML.
 
     It needs no network and no other file. Each RUN is a file of rows of 'atc bench run', finished or not. All are
@@ -80,7 +61,7 @@ def report(*, runs: tuple[Path, ...], out: Path | None, as_json: bool) -> None:
     from toolflow_bench.report.page import check_target, compared, document, render, write_report  # extra `toolflow`
     from toolflow_bench.report.runs import load_runs
 
-    target = out or (None if as_json else Path("report.html"))
+    target = out or (None if as_json() else Path("report.html"))
     if target is not None:
         check_target(target)
     loaded = load_runs(runs)
@@ -89,14 +70,13 @@ def report(*, runs: tuple[Path, ...], out: Path | None, as_json: bool) -> None:
         write_report(target, render(loaded, against_first))
     said = {"report": None if target is None else str(target)} | document(loaded, against_first)
     told = f"{target}: {count(len(loaded), 'run')}, {count(sum(len(run.rows) for run in loaded), 'row')}"
-    print_result(said, told, as_json=as_json)
+    print_result(said, told)
 
 
-@bench.command(epilog="Example: atc bench check --tasks my-tasks --json")
+@bench.command(examples=["atc bench check --tasks my-tasks --json"])
 @click.option("--tasks", "folder", type=FILE, metavar="DIR", help="A folder of tasks (*.jsonl) of your own.")
 @click.option("--jobs", type=click.IntRange(1, 64), default=2, show_default=True, metavar="N", help="Checked at once.")
-@json_option
-def check(*, folder: Path | None, jobs: int, as_json: bool) -> None:
+def check(*, folder: Path | None, jobs: int) -> None:
     """Derive every gold answer of ToolFlow anew, twice.
 
     Seen is whether tasks are fit to measure with. The gold program of each task runs in the sandbox over HTTP, its
@@ -110,22 +90,18 @@ def check(*, folder: Path | None, jobs: int, as_json: bool) -> None:
     with bar("checking", total=len(tasks)) as advance:
         on_task = lambda _task, done, _total: advance(done)  # noqa: E731 - the bar takes one number
         checked = check_tasks(tasks, folder=cache, jobs=jobs, on_task=on_task)
-    if as_json:
-        print_json(checked.as_json())
-    else:
-        for problem in checked.problems:
-            print_text(f"problem  {problem}")
-        print_columns((name, str(value)) for name, value in checked.as_json().items() if name != "problems")
+    lines = [f"problem  {problem}" for problem in checked.problems]
+    lines += [f"{name:<12}  {value}" for name, value in checked.as_json().items() if name != "problems"]
+    print_result(checked.as_json(), "\n".join(lines))
     sys.exit(1 if checked.problems else 0)
 
 
-@bench.command(epilog=_FRESH_EPILOG)
+@bench.command(examples=["atc bench fresh --seed 7 -o fresh-7", "atc bench run toolflow --data fresh-7 --model gpt-5"])
 @click.option("--seed", type=int, required=True, metavar="N", help="What constants and wordings are drawn by.")
 @click.option("--tasks", "wanted", type=click.IntRange(1, 1000), default=100, show_default=True, metavar="N")
 @click.option("-o", "--out", type=FILE, required=True, metavar="DIR", help="Folder of the tasks.")
 @force_option
-@json_option
-def fresh(*, seed: int, wanted: int, out: Path, force: bool, as_json: bool) -> None:
+def fresh(*, seed: int, wanted: int, out: Path, force: bool) -> None:
     """Draw new tasks of ToolFlow.
 
     They are known data flows and wordings with new constants. Each answer is derived twice, by the program over HTTP
@@ -149,17 +125,16 @@ def fresh(*, seed: int, wanted: int, out: Path, force: bool, as_json: bool) -> N
     out.mkdir(parents=True, exist_ok=True)
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     told = f"{path}: {count(len(lines), 'task')}"
-    print_result({"tasks": len(lines), "file": str(path)}, told, as_json=as_json)
+    print_result({"tasks": len(lines), "file": str(path)}, told)
 
 
-@bench.command(epilog=_SERVE_EPILOG)
+@bench.command(examples=["atc bench serve", "atc bench serve flights movies --port 8000", "atc bench serve --mcp"])
 @click.argument("services", nargs=-1, metavar="[SERVICE]...")
 @click.option("--port", type=click.IntRange(0, 65535 - len(NAMES)), default=0, metavar="P",
               help="Port of the first service, the others get the next ones; without it, free ports.")  # fmt: skip
 @click.option("--mcp", type=click.IntRange(1, 65535), is_flag=False, flag_value=8790, metavar="P",
               help="Offer all operations as MCP tools, too, at http://127.0.0.1:P/mcp (8790).")  # fmt: skip
-@json_option
-def serve(services: tuple[str, ...], *, port: int, mcp: int | None, as_json: bool) -> None:
+def serve(services: tuple[str, ...], *, port: int, mcp: int | None) -> None:
     """Serve ToolFlow's services on this machine.
 
     They answer on 127.0.0.1 until Ctrl-C; without SERVICE all of them. Shows the address of each one's OpenAPI
@@ -170,23 +145,22 @@ def serve(services: tuple[str, ...], *, port: int, mcp: int | None, as_json: boo
     # All data first: a wheel that is missing is told before anything answers.
     databases = [service.database(None, announce=say) for service in chosen]
     with ExitStack() as stack:
-        rows = []
+        rows: list[dict[str, Any]] = []
         for number, (service, database) in enumerate(zip(chosen, databases, strict=True)):
             served = stack.enter_context(start(service.app(database), port=port and port + number))
-            rows.append((service.name, len(service.operations), served.url, served.document_url))
-        if as_json:
-            keys = ("name", "operations", "url", "document")
-            shown = {"services": [dict(zip(keys, row, strict=True)) for row in rows]}
-            print_json(shown if mcp is None else shown | {"mcp": f"http://127.0.0.1:{mcp}/mcp"})
-        else:
-            print_columns([(name, count(size, "operation"), document) for name, size, _, document in rows])
+            row = {"name": service.name, "operations": len(service.operations)}
+            rows.append(row | {"url": served.url, "document": served.document_url})
+        document = {"services": rows} | ({} if mcp is None else {"mcp": f"http://127.0.0.1:{mcp}/mcp"})
+        print_result(document, [(r["name"], count(r["operations"], "operation"), r["document"]) for r in rows])
         say("Ctrl-C ends it.")
         if mcp is None:
             threading.Event().wait()
         else:  # each call is a request to its service; a write needs no consent here
-            click.get_current_context().invoke(
+            context = click.get_current_context()
+            context.meta["as_json"] = False  # what it prints stands above
+            context.invoke(
                 serve_tools,
-                tools=tuple(f"{name}={document}" for name, _, _, document in rows),
+                tools=tuple(f"{row['name']}={row['document']}" for row in rows),
                 address=("127.0.0.1", mcp),
                 as_="tools",
                 allow_writes=("all",),

@@ -18,15 +18,15 @@ from atc.cli.options import (
     AT_LEAST_ONE,
     FILE,
     POSITIVE,
+    Verb,
     jobs_option,
-    json_option,
     model_option,
     several,
     strategy_option,
     tools_options,
     workers_option,
 )
-from atc.cli.output import print_json, print_text, say
+from atc.cli.output import as_json, print_result, say
 from atc.cli.progress import bar
 from atc.cli.settings import load_config
 from atc.cli.wiring import Shared, open_pool
@@ -58,22 +58,6 @@ _SETTINGS = (
     *("max_model_calls", "repair", "decoding", "docs", "temperature"),
 )
 """Of the configuration: what changes results."""
-_TOOLFLOW_EPILOG = """\b
-Examples:
-  atc bench run toolflow --split short --sample 30 --model local
-  atc bench run toolflow --split long --services movies,places --jobs 4 --json
-  atc bench run toolflow --strategy gold
-  atc bench run toolflow --sample 20 --strategy all --max-tokens 6000 --out all.jsonl
-  atc bench run toolflow --strategy chain --strategy chain:repair=none --strategy anytool:solver=cot
-  atc bench run toolflow --services places --protocols places=probed/places
-  atc bench run toolflow --sample 60 --setting hard --repeats 3 --model gpt-5
-  atc bench run toolflow --workers ray:10.0.0.5:6379 --model gpt-5
-"""
-_FLIGHTS_EPILOG = """\b
-Examples:
-  atc bench run flights --model local
-  atc bench run flights --limit 4 --json
-"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,7 +71,6 @@ class RunOptions:
     repeats: int
     out: Path | None
     restart: bool
-    as_json: bool
 
 
 run_options = several(
@@ -100,7 +83,6 @@ run_options = several(
     ),
     click.option("--out", type=FILE, metavar="FILE", help="File of rows, continued if it is there."),
     click.option("--restart", is_flag=True, help="Ask anew what was asked before."),
-    json_option,
 )
 """The options of every suite of questions; `RunOptions` takes them."""
 
@@ -209,16 +191,14 @@ def _row_line(row: Row, done: int, total: int) -> str:
 def measure(suite: str, items: Sequence[Item], arms: Sequence[Arm], options: RunOptions, pool: Pool) -> int:
     """Ask, watched by the person, and print the figures. Gives the exit status: 3 where outages are left."""
     found = [(one, summarize(one.rows, seed=options.seed)) for one in ask_arms(suite, items, arms, options, pool)]
-    if options.as_json:
-        shown = [
-            {"suite": suite, "model": one.arm.model, "strategy": one.arm.name, "rows": str(one.path)}
-            | summary.as_json()
-            for one, summary in found
-        ]
-        print_json(shown[0] if len(arms) == 1 else {"suite": suite, "strategies": shown})
-    else:
-        rows = [_cells(one.arm.name, summary, options.repeats) for one, summary in found]
-        print_text("\n".join(columns([list(rows[0]), *(list(row.values()) for row in rows)])))
+    shown = [
+        {"suite": suite, "model": one.arm.model, "strategy": one.arm.name, "rows": str(one.path)} | summary.as_json()
+        for one, summary in found
+    ]
+    rows = [_cells(one.arm.name, summary, options.repeats) for one, summary in found]
+    table = columns([list(rows[0]), *(list(row.values()) for row in rows)])
+    print_result(shown[0] if len(arms) == 1 else {"suite": suite, "strategies": shown}, "\n".join(table))
+    if not as_json():
         say(f"All figures on a page: atc bench report {' '.join(str(one.path) for one, _ in found)}")
     left = sum(summary.outages for _, summary in found), sum(summary.crashes for _, summary in found)
     if any(left):
@@ -253,7 +233,19 @@ def _cells(name: str, summary: Summary, repeats: int) -> dict[str, str]:
     }
 
 
-@click.command(epilog=_TOOLFLOW_EPILOG)
+@click.command(
+    cls=Verb,
+    examples=[
+        "atc bench run toolflow --split short --sample 30 --model local",
+        "atc bench run toolflow --split long --services movies,places --jobs 4 --json",
+        "atc bench run toolflow --strategy gold",
+        "atc bench run toolflow --sample 20 --strategy all --max-tokens 6000 --out all.jsonl",
+        "atc bench run toolflow --strategy chain --strategy chain:repair=none --strategy anytool:solver=cot",
+        "atc bench run toolflow --services places --protocols places=probed/places",
+        "atc bench run toolflow --sample 60 --setting hard --repeats 3 --model gpt-5",
+        "atc bench run toolflow --workers ray:10.0.0.5:6379 --model gpt-5",
+    ],
+)
 @click.option("--split", default="all", show_default=True, metavar="NAME", help="long, short or all.")
 @click.option("--services", default="", metavar="NAMES", help="Tasks of these services alone, with commas between.")
 @click.option("--data", type=FILE, metavar="DIR", help="Folder of tasks instead of ToolFlow's.")
@@ -331,7 +323,7 @@ def toolflow(
     sys.exit(status)
 
 
-@click.command(epilog=_FLIGHTS_EPILOG)
+@click.command(cls=Verb, examples=["atc bench run flights --model local", "atc bench run flights --limit 4 --json"])
 @click.option("--data", type=FILE, metavar="FILE", help="Questions, one JSON object a line.")
 @tools_options
 @model_option

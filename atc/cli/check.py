@@ -10,25 +10,24 @@ import click
 
 from atc.check import characters, render_place
 from atc.check import check as findings_of
-from atc.cli.options import json_option, tools_options
-from atc.cli.output import print_json, print_text, read_text, say
+from atc.cli.options import Verb, tools_options
+from atc.cli.output import print_result, read_text, say
 from atc.cli.settings import load_config
 from atc.cli.wiring import open_toolbox
 from atc.terminal import count
 from atc.types import Program
 
-_EPILOG = """\b
-Examples:
-  atc check program.py --tools openapi.json
-  generate | atc check - --tools openapi.json --json
-"""
 
-
-@click.command(epilog=_EPILOG)
+@click.command(
+    cls=Verb,
+    examples=[
+        "atc check program.py --tools openapi.json",
+        "generate | atc check - --tools openapi.json --json",
+    ],
+)
 @click.argument("program")
 @tools_options
-@json_option
-def check(*, program: str, as_json: bool, **flags: Any) -> None:
+def check(program: str, **flags: Any) -> None:
     """Check PROGRAM ('-' reads stdin) against the tools that it calls.
 
     Nothing is run and no tool is called. Found are unknown tools and arguments, literals that a schema does not allow,
@@ -39,19 +38,16 @@ def check(*, program: str, as_json: bool, **flags: Any) -> None:
     source = Program(read_text(program))
     with open_toolbox(load_config(flags)[0]) as toolbox:
         found = findings_of(source, toolbox)
-    documents = []
+    documents, lines = [], []
     for finding in found:
         start, end = characters(finding, source)
         # Columns as an editor counts them: characters from 1, the end excluded.
         documents.append({"file": program, **asdict(finding), "column": start + 1, "end_column": end + 1})
-        if not as_json:
-            kind = "error" if finding.certain else "note"
-            head = f"{program}:{finding.line}:{start + 1}: {kind}: {finding.message} [{finding.code}]"
-            print_text(f"{head}{render_place(finding, source)}\n")
+        kind = "error" if finding.certain else "note"
+        head = f"{program}:{finding.line}:{start + 1}: {kind}: {finding.message} [{finding.code}]"
+        lines.append(f"{head}{render_place(finding, source)}\n")
     errors = sum(finding.certain for finding in found)
-    if as_json:
-        print_json(documents)
-    else:
-        notes = f", {count(len(found) - errors, 'note')}" if len(found) > errors else ""
-        say(f"{count(errors, 'error')}{notes}" if found else "nothing found")
+    notes = f", {count(len(found) - errors, 'note')}" if len(found) > errors else ""
+    print_result(documents, "\n".join(lines))
+    say(f"{count(errors, 'error')}{notes}" if found else "nothing found")
     sys.exit(1 if errors else 0)

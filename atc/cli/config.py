@@ -6,15 +6,15 @@ from pathlib import Path
 
 import click
 
-from atc.cli.options import json_option
-from atc.cli.output import json_text, print_columns, print_json, print_or_say, say
+from atc.cli.options import FILE, VerbGroup
+from atc.cli.output import json_text, print_or_say, print_result, say
 from atc.cli.settings import PROJECT_FILE, keep_trust, load_config, read_settings, user_config_file
 from atc.config import TABLES, public
 
-_path_argument = click.argument("path", default=".", metavar="[PATH]", type=click.Path(path_type=Path))
+_path_argument = click.argument("path", default=".", metavar="[PATH]", type=FILE)
 
 
-@click.group()
+@click.group(cls=VerbGroup)
 def config() -> None:
     """Show the settings and where they come from.
 
@@ -23,26 +23,22 @@ def config() -> None:
     """
 
 
-@config.command(epilog="Example: ATC_MAX_REPAIRS=1 atc config show")
-@json_option
-def show(*, as_json: bool) -> None:
+@config.command(examples=["ATC_MAX_REPAIRS=1 atc config show"])
+def show() -> None:
     """Every setting with its value and its origin. Secrets are never shown."""
     settings, origins = load_config(on_refusal=lambda sentence: say(f"Refused: {sentence}"))
     values = public(settings)
     for table in TABLES:
         values |= {f"{table}.{name}": entry for name, entry in values.pop(table).items()}
-    if as_json:
-        print_json({key: {"value": value, "from": origins[key]} for key, value in values.items()})
-        return
+    told = {key: {"value": value, "from": origins[key]} for key, value in values.items()}
     shown = {key: value if isinstance(value, str) else json_text(value) for key, value in values.items()}
-    print_columns((key, value, origins[key]) for key, value in shown.items())
+    print_result(told, [(key, value, origins[key]) for key, value in shown.items()])
     say(f"Settings are read from {user_config_file()} and ./{PROJECT_FILE}, where they exist.")
 
 
-@config.command(epilog="Example: atc config trust")
+@config.command(examples=["atc config trust"])
 @_path_argument
-@json_option
-def trust(path: Path, *, as_json: bool) -> None:
+def trust(path: Path) -> None:
     """Trust the atc.toml of a folder (this one, or PATH) until its content changes. Read it first.
 
     What it sets then counts, the code and the commands that it names included, also when that code changes.
@@ -53,17 +49,16 @@ def trust(path: Path, *, as_json: bool) -> None:
         raise click.UsageError(f"there is no {str(path)!r} to trust")
     keep_trust(path, file.digest)
     told = f"Trusted until it changes: {path}. It sets: {', '.join(file.values) or 'nothing'}."
-    print_or_say({"file": str(path), "trusted": True, "sets": list(file.values)}, told, as_json=as_json)
+    print_or_say({"file": str(path), "trusted": True, "sets": list(file.values)}, told)
 
 
-@config.command(epilog="Example: atc config untrust")
+@config.command(examples=["atc config untrust"])
 @_path_argument
-@json_option
-def untrust(path: Path, *, as_json: bool) -> None:
+def untrust(path: Path) -> None:
     """Trust the atc.toml of a folder (this one, or PATH) no longer."""
     path = _project_file(path)
     keep_trust(path, None)
-    print_or_say({"file": str(path), "trusted": False}, f"No longer trusted: {path}.", as_json=as_json)
+    print_or_say({"file": str(path), "trusted": False}, f"No longer trusted: {path}.")
 
 
 def _project_file(path: Path) -> Path:

@@ -18,8 +18,8 @@ from typing import Literal, NamedTuple
 import click
 
 from atc.cli.main import EXTRAS
-from atc.cli.options import json_option, workers_option
-from atc.cli.output import print_json, print_text
+from atc.cli.options import Verb, workers_option
+from atc.cli.output import print_result
 from atc.cli.settings import load_config
 from atc.cli.wiring import Shared, open_store
 from atc.config import Config, without_password
@@ -45,21 +45,17 @@ class Check(NamedTuple):
     detail: str
 
 
-@click.command(epilog="Example: atc doctor --json")
+@click.command(cls=Verb, examples=["atc doctor --json"])
 @workers_option
-@json_option
-def doctor(*, workers: str | None, as_json: bool) -> None:
+def doctor(*, workers: str | None) -> None:
     """Check that everything needed is here and works. Exit status 3 if something does not."""
     refusals: list[str] = []
     config, _ = load_config({"workers": workers}, on_refusal=refusals.append)
     checks = [*(Check("settings", "failed", sentence) for sentence in refusals), *_checks(config)]
-    if as_json:
-        print_json([check._asdict() for check in checks])
-    else:
-        room = shutil.get_terminal_size().columns if sys.stdout.isatty() else 100_000
-        for check in checks:
-            line = f"{check.name:<15}  {check.state:<7}  {check.detail}"
-            print_text(textwrap.fill(line, room, subsequent_indent=" " * 26))
+    room = shutil.get_terminal_size().columns if sys.stdout.isatty() else 100_000
+    lines = (f"{check.name:<15}  {check.state:<7}  {check.detail}" for check in checks)
+    told = "\n".join(textwrap.fill(line, room, subsequent_indent=" " * 26) for line in lines)
+    print_result([check._asdict() for check in checks], told)
     sys.exit(3 if any(check.state == "failed" for check in checks) else 0)
 
 

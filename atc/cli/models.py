@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
-from atc.cli.options import json_option, model_option
-from atc.cli.output import print_columns, print_json, print_result, say
+from atc.cli.options import VerbGroup, model_option
+from atc.cli.output import print_result, say
 from atc.cli.progress import download_bar
 from atc.cli.settings import load_config
 from atc.cli.wiring import choose_model
@@ -22,7 +22,7 @@ from protocols.ask import Message
 _QUESTION = "Write a Python function add(a, b) that returns the sum. Reply with the code alone."
 
 
-@click.group()
+@click.group(cls=VerbGroup)
 def models() -> None:
     """See, fetch and test language models.
 
@@ -31,24 +31,20 @@ def models() -> None:
     """
 
 
-@models.command("list", epilog="Example: atc models list --json")
-@json_option
-def list_(*, as_json: bool) -> None:
+@models.command("list", examples=["atc models list --json"])
+def list_() -> None:
     """The models that can be used here, and which are: one writes programs, one searches tools."""
     config = load_config()[0]
     chosen = config.model or ("(endpoint)" if openai.configured() else "local")
     rows = [("language", *row, row[0] == chosen) for row in _known(config, chosen)]
     rows += [("embedding", *row, row[0] == config.embedder) for row in _embedders(config)]
-    if as_json:
-        print_json([dict(zip(("kind", "name", "state", "where", "in_use"), row, strict=True)) for row in rows])
-    else:
-        print_columns((("* " if used else "  ") + name, state, where) for _, name, state, where, used in rows)
+    documents = [dict(zip(("kind", "name", "state", "where", "in_use"), row, strict=True)) for row in rows]
+    print_result(documents, [(("* " if used else "  ") + name, *more) for _, name, *more, used in rows])
 
 
-@models.command(epilog="Example: atc models pull search")
+@models.command(examples=["atc models pull search"])
 @click.argument("name", default="local")
-@json_option
-def pull(name: str, *, as_json: bool) -> None:
+def pull(name: str) -> None:
     """Fetch a model into the cache, or go on where a fetch stopped, and verify it.
 
     NAME is 'local', the embedded model (the default), 'search', what search goes by, or another model of 'atc models
@@ -66,13 +62,12 @@ def pull(name: str, *, as_json: bool) -> None:
         else:
             paths = embedders.pull(name, folder=folder, on_progress=progress, on_message=say)
     told = {"model": name, "path": str(paths[0]), "bytes": sum(path.stat().st_size for path in paths)}
-    print_result(told, "\n".join(map(str, paths)), as_json=as_json)
+    print_result(told, "\n".join(map(str, paths)))
 
 
-@models.command(epilog="Example: atc models test --model local")
+@models.command(examples=["atc models test --model local"])
 @model_option
-@json_option
-def test(*, as_json: bool, **flags: Any) -> None:
+def test(**flags: Any) -> None:
     """Ask the model one small question and show how fast it answers."""
     config = load_config(flags)[0]
     with download_bar() as progress:  # the embedded model is fetched when it is first asked
@@ -84,7 +79,7 @@ def test(*, as_json: bool, **flags: Any) -> None:
     speed = reply.output_tokens / reply.seconds if reply.seconds else 0.0
     figures = {"seconds": round(reply.seconds, 3), "tokens_per_second": round(speed, 1)}
     tokens = {"input_tokens": reply.input_tokens, "output_tokens": reply.output_tokens}
-    print_result({"model": ask.name, "reply": reply.text} | tokens | figures, reply.text, as_json=as_json)
+    print_result({"model": ask.name, "reply": reply.text} | tokens | figures, reply.text)
     read, written = count(reply.input_tokens, "token"), f"{reply.output_tokens} written in {reply.seconds:.1f} s"
     say(f"{ask.name}: {read} read, {written} ({speed:.1f} a second, the first answer after loading)")
 

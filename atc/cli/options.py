@@ -1,8 +1,8 @@
-"""Options that several verbs share."""
+"""What a verb is to click, and the options that several verbs share."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -11,6 +11,28 @@ import click
 from atc.strategies import STRATEGIES
 
 FC = TypeVar("FC", bound=Callable[..., Any])
+
+
+class Verb(click.Command):
+    """A command with `--json`, which `atc.cli.output` looks at, and with `examples` at the end of its help."""
+
+    def __init__(self, name: str | None, *, examples: Sequence[str], **more: Any) -> None:
+        many = "\n  ".join(["\b\nExamples:", *examples])
+        super().__init__(name, epilog=f"Example: {examples[0]}" if len(examples) == 1 else many, **more)
+        flag = click.Option(
+            ["--json", "as_json"],
+            is_flag=True,
+            expose_value=False,
+            callback=lambda ctx, _, value: ctx.meta.update(as_json=value),
+            help="Print the result as JSON.",
+        )
+        self.params.append(flag)
+
+
+class VerbGroup(click.Group):
+    """A group of verbs."""
+
+    command_class = Verb
 
 
 def several(*options: Callable[[FC], FC]) -> Callable[[FC], FC]:
@@ -35,7 +57,6 @@ POSITIVE = click.FloatRange(0, min_open=True)
 AT_LEAST_ONE = click.IntRange(1)
 FILE = click.Path(path_type=Path)
 
-json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 servers_options = several(
     click.option("--start-servers", is_flag=True, default=None, help="Start commands of MCP servers without asking."),
     click.option("--trust-annotations", is_flag=True, default=None, help="Believe MCP servers which tools only read."),

@@ -41,17 +41,24 @@ def print_json(value: Json) -> None:
     click.echo(json_text(value, indent=indent))
 
 
-def print_result(document: Json, text: str, *, as_json: bool) -> None:
-    """A result, for machines or for people."""
-    if as_json:
+def as_json() -> bool:
+    """Whether the verb that runs was given `--json`."""
+    return bool(click.get_current_context().meta.get("as_json"))
+
+
+def print_result(document: Json, shown: str | Iterable[Sequence[str]]) -> None:
+    """A result: with `--json` the document; for people its text, or rows as columns."""
+    if as_json():
         print_json(document)
-    else:
-        print_text(text)
+    elif not isinstance(shown, str):
+        _print_columns(shown)
+    elif shown:
+        print_text(shown)
 
 
-def print_or_say(document: Json, sentence: str, *, as_json: bool) -> None:
-    """What was done: for machines on stdout, for people as a sentence on stderr."""
-    if as_json:
+def print_or_say(document: Json, sentence: str) -> None:
+    """What was done: with `--json` the document, for people a sentence on stderr."""
+    if as_json():
         print_json(document)
     else:
         say(sentence)
@@ -62,18 +69,21 @@ def json_text(value: Json, *, indent: int | None = None) -> str:
     return dumps(value, indent=indent).translate(_IN_JSON)
 
 
-def error_document(sentence: str, code: int) -> dict[str, str]:
-    """What `--json` says of an error, alone or beside a result: the sentence, and what kind it is by the exit code."""
+def error_document(sentence: str | None, code: int) -> dict[str, Json]:
+    """What `--json` says of an error, alone or beside a result: the sentence, and what kind it is by the exit code.
+
+    Nothing where there is no sentence.
+    """
     kinds = {1: "failed", 2: "usage", 3: "environment", 130: "interrupted"}
-    return {"error": " ".join(sentence.split()), "kind": kinds[code]}
+    return {"error": " ".join(sentence.split()), "kind": kinds[code]} if sentence else {}
 
 
-def print_columns(rows: Iterable[Sequence[str]]) -> None:
+def _print_columns(rows: Iterable[Sequence[str]]) -> None:
     """Rows as aligned columns, two spaces apart; on a terminal the last column is cut at the terminal's width."""
     shown = [[escape_controls(cell) for cell in row] for row in rows]
     if not shown:
         return
-    widths = [max(len(row[column]) for row in shown) for column in range(len(shown[0]) - 1)]
+    widths = [max(map(len, column)) for column in zip(*shown, strict=True)][:-1]
     terminal = sys.stdout is not None and sys.stdout.isatty()
     room = shutil.get_terminal_size().columns - sum(widths) - 2 * len(widths) if terminal else None
     for row in shown:

@@ -1,86 +1,82 @@
-"""`atc probe`: write the protocols of tools that nobody documented, by calling them."""
+"""`atc probe`: write the protocols of tools that nobody documented, by calling them; what has changed since."""
 
 from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Sequence
-from contextlib import ExitStack, redirect_stdout
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, redirect_stdout
+from dataclasses import asdict, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import click
 
-from atc.cli.options import AT_LEAST_ONE, POSITIVE, jobs_option, json_option, servers_options, workers_option
-from atc.cli.output import has_person, say
-from atc.cli.probe_check import check_again
-from atc.cli.probe_report import conclude, probing_bar, show_plan, tool_lines
+from atc.check import check as findings_of
+from atc.cli.options import AT_LEAST_ONE, POSITIVE, Verb, jobs_option, servers_options, workers_option
+from atc.cli.output import as_json, error_document, has_person, print_result, say
 from atc.cli.probe_sources import Many, conclude_many, open_model, own, probe_many, recall, require_named
+from atc.cli.progress import bar
 from atc.cli.settings import load_config
-from atc.cli.wiring import open_pool
+from atc.cli.wiring import open_pool, open_store
 from atc.config import Config
-from atc.terminal import count
-from probing.gate import plan
-from probing.output import write
+from atc.recording import RecordedTools
+from atc.store import RunStore
+from atc.store.stored import RunSummary, StoredRun
+from atc.terminal import clipped, count, escape_controls
+from atc.types import Finding
+from probing.drift import CALLS, Checked, earlier_samples, recheck
+from probing.gate import Plan, PlannedTool, plan
+from probing.output import READABLE, Written, coverage, made_line, write
 from probing.probe import Probed, probe
-from probing.samples import FOLDER, Log, ProbeSettings
+from probing.samples import FOLDER, Log, ProbeSettings, Watch
+from protocols.protocol import ToolProtocol
 from protocols.sources import load_source
 from protocols.toolbox import Toolbox
 
-_EPILOG = """\b
-Examples:
-  atc probe https://example.org/openapi.json --dry-run
-  atc probe bare/ -o documented/ --budget 300
-  atc probe first.json second.json -o documented/ --workers ray:10.0.0.5:6379
-  atc probe --check documented/
-"""
 _SETTINGS = ("model", "start_servers", "trust_annotations", "workers")
 """Flags that are settings of the configuration too."""
+_MOST_SHOWN = 12
+"""Tools without a response that the summary lists; the coverage report has all."""
+_WIDTH = 200
+"""Characters of a finding that are shown; --json has all."""
 
 
-@click.command(epilog=_EPILOG, name="probe")
-@click.argument("sources", metavar="SRC...", nargs=-1, required=True)
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path, file_okay=False),
-    metavar="DIR",
-    help="Where to write; of several SRC, each has a folder there.",
+@click.command(
+    "probe",
+    cls=Verb,
+    examples=[
+        "atc probe https://example.org/openapi.json --dry-run",
+        "atc probe bare/ -o documented/ --budget 300",
+        "atc probe first.json second.json -o documented/ --workers ray:10.0.0.5:6379",
+        "atc probe --check documented/",
+    ],
 )
+@click.argument("sources", metavar="SRC...", nargs=-1, required=True)
+@click.option("-o", "--output", type=click.Path(path_type=Path, file_okay=False), metavar="DIR",
+              help="Where to write; of several SRC, each has a folder there.")  # fmt: skip
 @click.option("--dry-run", is_flag=True, help="Show what would be called, how often and how fast; call nothing.")
 @click.option("--check", is_flag=True, help="SRC is a folder that was written so: say what has changed since.")
 @click.option("--budget", type=AT_LEAST_ONE, metavar="N", help="Calls in all, over all times DIR is probed.")
 @click.option("--per-tool", type=AT_LEAST_ONE, default=15, show_default=True, metavar="N", help="Calls of a tool.")
 @click.option("--rounds", type=click.IntRange(0), default=3, show_default=True, metavar="N", help="Chain rounds.")
-@click.option("--rate", type=POSITIVE, default=10.0, show_default=True, metavar="N", help="A host's calls in a second.")
-@click.option("--timeout", type=POSITIVE, default=20.0, show_default=True, metavar="S", help="Seconds for one call.")
-@click.option(
-    "--allow-writes",
-    multiple=True,
-    metavar="[TOOL]",
-    is_flag=False,
-    flag_value="all",
-    help="Also call this tool, which may change something; without a name, all. Repeatable.",
-)
+@click.option("--rate", "requests_per_second", type=POSITIVE, default=10.0, show_default=True, metavar="N",
+              help="A host's calls in a second.")  # fmt: skip
+@click.option("--timeout", "timeout_seconds", type=POSITIVE, default=20.0, show_default=True, metavar="S",
+              help="Seconds for one call.")  # fmt: skip
+@click.option("--allow-writes", "writes", multiple=True, metavar="[TOOL]", is_flag=False, flag_value="all",
+              help="Also call this tool, which may change something; without a name, all. Repeatable.")  # fmt: skip
 @click.option("--keep-values", is_flag=True, help="For public data: show values in examples as they are.")
 @click.option("--model", metavar="NAME", help="What proposes values and words; 'none' for no model.")
 @click.option("--module", "modules", multiple=True, metavar="MODULE", help="Python module whose functions SRC names.")
 @jobs_option
 @workers_option
 @servers_options
-@json_option
-@click.help_option("-h", "--help")
 def probe_command(
-    sources: tuple[str, ...],
-    *,
-    output: Path | None,
-    dry_run: bool,
-    check: bool,
-    keep_values: bool,
-    as_json: bool,
-    **flags: Any,
-) -> None:
+    sources: tuple[str, ...], *, output: Path | None, dry_run: bool, check: bool, keep_values: bool,
+    writes: tuple[str, ...], modules: tuple[str, ...], jobs: int | None, **flags: Any,
+) -> None:  # fmt: skip
     """Write protocols of SRC's tools into DIR, by calling them.
 
     SRC is a folder of bare descriptions, an OpenAPI document, a Python module, a HAR recording or an MCP server. Only
@@ -93,31 +89,22 @@ def probe_command(
         raise click.UsageError("--check writes nothing; give it without -o and --dry-run")
     if output is None and not (dry_run or check):
         raise click.UsageError("say where to write the protocols: -o DIR")
-    modules: Sequence[str] = flags["modules"]
-    config = load_config({key: flags[key] for key in _SETTINGS} | {"tools": (*sources, *modules)})[0]
-    writes = flags["allow_writes"]
-    settings = ProbeSettings(
-        budget=flags["budget"],
-        per_tool=flags["per_tool"],
-        rounds=flags["rounds"],
-        allow_writes=True if "all" in writes else frozenset(writes),
-        requests_per_second=flags["rate"],
-        timeout_seconds=flags["timeout"],
-    )
+    config = load_config({key: flags.pop(key) for key in _SETTINGS} | {"tools": (*sources, *modules)})[0]
+    settings = ProbeSettings(allow_writes="all" in writes or frozenset(writes), **flags)
     many = Many(config, settings, keep_values=keep_values)
     if len(sources) > 1 or config.workers is not None:
         if output is None or dry_run or modules:
             raise click.UsageError("--check, --dry-run and --module take one SRC, and no --workers")
-        with open_pool(config, flags["jobs"]) as pool, redirect_stdout(sys.stderr):
+        with open_pool(config, jobs) as pool, redirect_stdout(sys.stderr):
             ended = probe_many(sources, output, many, pool)
-        sys.exit(conclude_many(ended, as_json=as_json))
+        sys.exit(conclude_many(ended))
     [source] = sources
     with ExitStack() as stack:
         invoker = stack.enter_context(many.invoker())
         with redirect_stdout(sys.stderr):  # what a module prints when it is imported is not the result
             loaded = load_source(source, invoker=invoker, modules=modules)
         if check:
-            sys.exit(check_again(source, loaded.tools, config, settings, as_json=as_json))
+            sys.exit(_check_again(source, loaded.tools, config, settings))
         log = None
         if output is not None and (not dry_run or (output / FOLDER).is_dir()):
             given = Path(source)
@@ -126,13 +113,13 @@ def probe_command(
             log = stack.enter_context(Log(output))
             own(log, source, output, dry_run=dry_run)
         if output is None or log is None or dry_run:
-            show_plan(plan(loaded.tools, settings, log), flags["rate"], as_json=as_json)
+            _show_plan(plan(loaded.tools, settings, log), settings)
             return
         recall(loaded.recorded, log)
         settings = allowed(loaded.tools, settings, log)
         probed = _probed(loaded.tools, log, settings, config)
         written = write(output, probed, keep_values=keep_values)
-        code = conclude(written, probed, log, as_json=as_json)
+        code = _conclude(written, probed, log)
     sys.exit(code)
 
 
@@ -154,7 +141,7 @@ def allowed(tools: Toolbox, settings: ProbeSettings, log: Log) -> ProbeSettings:
         say(f"{number} may change something and will not be called; --allow-writes lets it.")
         return settings
     say(f"{number} that {'will' if settings.allow_writes else 'may'} be called may change something:")
-    for line in tool_lines(writes):
+    for line in _tool_lines(writes):
         say(f"  {line}")
     asked = not settings.allow_writes
     return agreed if not asked or click.confirm("Call these too?", default=False, err=True) else settings
@@ -164,5 +151,169 @@ def _probed(tools: Toolbox, log: Log, settings: ProbeSettings, config: Config) -
     """Probe to the end, or until Ctrl-C or SIGTERM."""
     signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
     most = log.sent + plan(tools, settings, log).total
-    with redirect_stdout(sys.stderr), open_model(config) as ask, probing_bar(log, most) as watch:
+    with redirect_stdout(sys.stderr), open_model(config) as ask, _probing_bar(log, most) as watch:
         return probe(tools, log, settings=settings, ask=ask, watch=watch)  # a Python tool's prints are not the result
+
+
+def _show_plan(plan: Plan, settings: ProbeSettings) -> None:
+    """Print the plan: a line a tool, and what it comes to."""
+    hosts = [{"host": host, "at_most": most} for host, most in plan.hosts.items()]
+    tools = [asdict(tool) for tool in plan.tools]
+    document = {
+        "tools": tools,
+        "hosts": hosts,
+        "total": plan.total,
+        "requests_per_second": settings.requests_per_second,
+    }
+    called = [tool for tool in plan.tools if tool.at_most]
+    skipped = [tool for tool in plan.tools if not tool.at_most]
+    lines = [*_tool_lines((*called, *skipped)), ""]
+    writes = f", {len(plan.writes)} of them may change something" if plan.writes else ""
+    lines.append(
+        f"{count(len(called), 'tool')} of {len(plan.tools)} would be called{writes}; {len(skipped)} would not."
+    )
+    for host, most in plan.hosts.items():
+        pace = "" if host.startswith("Python ") else f", no more than {settings.requests_per_second:g} in a second"
+        lines.append(f"{host}: at most {count(most, 'call')}{pace}")
+    print_result(document, "\n".join([*lines, f"In all at most {count(plan.total, 'call')}."]))
+
+
+def _tool_lines(tools: Sequence[PlannedTool]) -> Iterator[str]:
+    """A line for each tool: how often it is called at most, or why not, and how."""
+    width = max((len(tool.name) for tool in tools), default=0)
+    for tool in tools:
+        often = f"at most {count(tool.at_most, 'call')}" if tool.at_most else f"not called: {tool.why_not}"
+        yield f"{tool.name:<{width}}  {'reads ' if tool.reads else 'writes'}  {often}  ({tool.how})"
+
+
+@contextmanager
+def _probing_bar(log: Log, most: int) -> Iterator[Watch]:
+    """A bar of a probing's calls, with its sentences above. What it gives takes what probing tells."""
+    with bar("calls", total=most) as advance:
+        yield lambda event: say(event) if isinstance(event, str) else advance(log.sent)
+
+
+def _conclude(written: Written, probed: Probed, log: Log) -> int:
+    """Print what became of the probing, and give the exit code."""
+    report = coverage(probed, written.protocols)
+    code, problem = 130 if probed.interrupted else 0, ""
+    if not probed.interrupted and not report["totals"]["answered"]:
+        problem = f"No tool could be documented; {written.folder / READABLE} says why."
+        # Nothing answered at all although calls were allowed: it is down, and says nothing of the tools.
+        code = 3 if not log.samples and any("connect" in why for why in probed.stopped.values()) else 1
+    document = {
+        "folder": str(written.folder),
+        "interrupted": probed.interrupted,
+        "sent": log.sent,
+        "written": list(written.written),
+        "kept": list(written.kept),
+        **report,
+        **error_document(problem, code),
+    }
+    print_result(document, "\n".join(_summary(report, log, written)))
+    if probed.interrupted:
+        say("Interrupted. The same command goes on; no call is made twice.")
+    elif problem or not as_json():
+        say(problem or f'Next: atc run "…" --tools {written.folder}')
+    return code
+
+
+def _summary(report: Mapping[str, Any], log: Log, written: Written) -> Iterator[str]:
+    totals = report["totals"]
+    known = f"{count(totals['fields'], 'response field')}, {count(totals['links'], 'link')}"
+    yield f"{totals['answered']} of {count(totals['tools'], 'tool')} documented with {count(log.sent, 'call')}: {known}"
+    silent = [(name, tool) for name, tool in report["coverage"].items() if not tool["answered"]]
+    for name, tool in silent[:_MOST_SHOWN]:
+        yield f"  {name}: {'; '.join(text.rstrip('.') for text in tool['missing']) or 'not called'}"
+    if len(silent) > _MOST_SHOWN:
+        yield f"  … and {len(silent) - _MOST_SHOWN} more"
+    for made in report["made"]:
+        yield f"{'Made and removed' if made['removed'] else 'Made and left'}: {escape_controls(made_line(made))}"
+    if written.kept:
+        yield f"Kept as they were changed by hand: {', '.join(written.kept)}; without them they are written anew"
+    yield f"Protocols in {written.folder}; what is missing, and why, in {written.folder / READABLE}"
+
+
+def _check_again(source: str, tools: Toolbox, config: Config, settings: ProbeSettings) -> int:
+    """Sample the tools of a probed folder again, print what changed, and give the exit code: 1 where something breaks.
+
+    Raises:
+        LogUnreadable: the folder's log cannot be read.
+    """
+    earlier = earlier_samples(Path(source)) if Path(source).is_dir() else []
+    planned = plan(tools, settings)
+    most = min(planned.total, CALLS * sum(bool(tool.at_most) for tool in planned.tools))
+    # A log of its own: what the folder's log has would be answered from there.
+    with (
+        TemporaryDirectory(prefix="atc-check-") as folder,
+        Log(Path(folder)) as log,
+        _probing_bar(log, most) as watch,
+        redirect_stdout(sys.stderr),
+    ):
+        checked = recheck(tools, log, settings=settings, earlier=earlier, watch=watch)
+    with open_store(config) as store:
+        broken = list(_broken_runs(store, checked.old, checked.new))
+    problem = "" if checked.breaking or checked.calls else "Nothing could be checked."
+    document = {
+        "breaking": bool(checked.breaking),
+        "changes": [asdict(change) for change in checked.changes],
+        "broken_runs": [{"run": run.id, "task": run.task, "tools": t, "findings": list(map(asdict, found))}
+                        for run, t, found in broken],
+        "unchecked": dict(checked.unchecked),
+        "calls": checked.calls,
+    } | error_document(problem, 3)  # fmt: skip
+    print_result(document, "\n".join(_check_lines(checked, broken)))
+    if problem:
+        say(problem)
+    return 1 if checked.breaking else 3 if problem else 0
+
+
+_Broken = tuple[RunSummary, list[str], list[Finding]]
+"""A stored run whose last program would not work any more, the changed tools that it calls, what the check finds."""
+
+
+def _broken_runs(
+    store: RunStore, old: Mapping[str, ToolProtocol], new: Mapping[str, ToolProtocol]
+) -> Iterator[_Broken]:
+    """The stored runs that the step from `old` to `new` breaks, newest first; both by the tools' own names."""
+    changed = {name: protocol for name, protocol in old.items() if new.get(name) != protocol}
+    for summary in store.list(None) if changed else ():
+        run = store.load(summary.id)
+        # Of several services that have a tool of this name, the same.
+        called = {
+            alias: one.name for alias, one in run.protocols.items()
+            if one.name in changed and (not one.binding or changed[one.name].binding in (None, one.binding))
+        }  # fmt: skip
+        if called and run.attempts:
+            before, after = (_certain(run, called, protocols) for protocols in (old, new))
+            if findings := [finding for finding in after if finding not in before]:
+                yield run.summary, list(dict.fromkeys(called.values())), findings
+
+
+def _certain(run: StoredRun, called: Mapping[str, str], protocols: Mapping[str, ToolProtocol]) -> list[Finding]:
+    """What is certainly wrong with a run's last program, with the tools that it called as they are in `protocols`.
+
+    A tool that is gone is not among them. What was observed is taken at its word here: the check itself holds no
+    observed key against a program, but a key that was there and is gone breaks it.
+    """
+    kept = {alias: protocol for alias, protocol in run.protocols.items() if alias not in called}
+    current = {alias: protocols[name] for alias, name in called.items() if name in protocols}
+    taken = {a: replace(one, evidence=replace(one.evidence, level="declared")) for a, one in current.items()}
+    findings = findings_of(run.attempts[-1].program, RecordedTools(kept | taken))
+    return [finding for finding in findings if finding.certain]
+
+
+def _check_lines(checked: Checked, broken: Sequence[_Broken]) -> Iterator[str]:
+    for change in checked.changes:
+        yield f"{change.severity:<9} {change.tool}: {change.text}"
+    for run, _, findings in broken:
+        yield f"breaks    run {run.id} ({clipped(' '.join(run.task.split()), 80)})"
+        for finding in findings:
+            yield f"          line {finding.line}: {clipped(' '.join(finding.message.split()), _WIDTH)}"
+    for tool, why in checked.unchecked.items():
+        yield f"unchecked {tool}: {why.rstrip('.')}"
+    seen = len(checked.old) - len(checked.unchecked)
+    kinds = [f"{sum(c.severity == kind for c in checked.changes)} {kind}" for kind in ("breaking", "risky", "harmless")]
+    changes = f"{count(len(checked.changes), 'change')} ({', '.join(kinds)})" if checked.changes else "no change"
+    runs = f", {count(len(broken), 'stored run')} broken" if broken else ""
+    yield f"{changes} in {seen} of {count(len(checked.old), 'tool')} with {count(checked.calls, 'call')}{runs}"

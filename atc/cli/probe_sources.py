@@ -111,11 +111,11 @@ def probe_many(sources: Sequence[str], output: Path, many: Many, pool: Pool) -> 
     return sorted(ended, key=lambda one: sources.index(one.source))
 
 
-def conclude_many(ended: Sequence[OneOfMany], *, as_json: bool) -> int:
+def conclude_many(ended: Sequence[OneOfMany]) -> int:
     """Print how all sources ended, and give the exit code: 3 where one failed, 1 where one has no tool documented."""
     names = ("source", "sent", "error", "totals")
     document = [{name: getattr(one, name) for name in names} | {"folder": str(one.folder)} for one in ended]
-    print_result(document, "\n".join(f"{one.folder}: {one.line}" for one in ended), as_json=as_json)
+    print_result(document, "\n".join(f"{one.folder}: {one.line}" for one in ended))
     if any(one.error for one in ended):
         say("The same command goes on; no call is made twice.")
         return 3

@@ -11,8 +11,7 @@ from typing import Any, NoReturn
 import click
 
 from atc.agent import Agent, readable
-from atc.cli import options
-from atc.cli.output import error_document, print_json, print_text, read_text, say
+from atc.cli import options, output
 from atc.cli.settings import load_config
 from atc.cli.wiring import asker, open_agent, open_store
 from atc.config import Config
@@ -27,19 +26,18 @@ from atc.view import RunView, stderr_console, told_call
 from protocols.errors import ModelUnavailable
 from sandbox.errors import SandboxUnavailable
 
-_EPILOG = """\b
-Examples:
-  atc run "How many flights left JFK for Boston on 4 July 2013?"
-  atc run "Close my oldest open ticket" --tools https://example.org/openapi.json --allow-writes close_ticket
-  echo "Who flies to Denver?" | atc run - --json
-"""
-
-
 _OWN = frozenset({"credentials", "mcp", "state_dir", "store", "cache_dir"})
 """Settings of this machine: a stored run's are not taken over."""
 
 
-@click.command(epilog=_EPILOG)
+@click.command(
+    cls=options.Verb,
+    examples=[
+        'atc run "How many flights left JFK for Boston on 4 July 2013?"',
+        'atc run "Close my oldest open ticket" --tools https://example.org/openapi.json --allow-writes close_ticket',
+        'echo "Who flies to Denver?" | atc run - --json',
+    ],
+)
 @click.argument("task")
 @options.tools_options
 @options.model_option
@@ -55,9 +53,7 @@ _OWN = frozenset({"credentials", "mcp", "state_dir", "store", "cache_dir"})
 @click.option("--dry-run", is_flag=True, help="Choose tools, write and check the program; call nothing.")
 @click.option("--max-calls", type=click.IntRange(0), metavar="N", help="Tool calls of one execution (500).")
 @options.budget_options
-@options.json_option
-@click.help_option("-h", "--help")
-def run(task: str, *, yes: bool, dry_run: bool, as_json: bool, **flags: Any) -> None:
+def run(task: str, *, yes: bool, dry_run: bool, **flags: Any) -> None:
     """Solve TASK ('-' reads stdin) by one program over the given tools.
 
     The answer goes to stdout, what happens to stderr. Exit status: 0 solved, 1 failed or paused, 2 wrong usage,
@@ -66,22 +62,20 @@ def run(task: str, *, yes: bool, dry_run: bool, as_json: bool, **flags: Any) -> 
     config, _ = load_config(flags)
     if dry_run and not read(config.strategy)[0].writes_programs:
         raise click.UsageError(f"--dry-run shows a program; {config.strategy} writes none before it calls: use chain.")
-    task = readable(read_text("-") if task == "-" else task)
+    task = readable(output.read_text("-") if task == "-" else task)
     if not dry_run:
-        _solve(config, lambda agent, view: agent.run(task, observer=view), yes=yes, as_json=as_json)
+        _solve(config, lambda agent, view: agent.run(task, observer=view), yes=yes)
     with _watched(config, yes=yes, warm=False) as (agent, view):
         tools, program, findings = agent.draft(task, observer=view)
-    if as_json:
-        source = program.source if program else None
-        print_json({"tools": list(tools), "program": source, "findings": [asdict(found) for found in findings]})
-    elif program is not None:
-        print_text(program.source.rstrip("\n"))
-        for found in findings:
-            say(f"line {found.line}: {found.message}")
+    source = program.source if program else None
+    document = {"tools": list(tools), "program": source, "findings": [asdict(found) for found in findings]}
+    output.print_result(document, (source or "").rstrip("\n"))
+    for found in findings:
+        output.say(f"line {found.line}: {found.message}")
     sys.exit(0 if program is not None and not findings else 1)
 
 
-@click.command(epilog="Example: atc runs resume last --allow-writes close_ticket")
+@click.command(cls=options.Verb, examples=["atc runs resume last --allow-writes close_ticket"])
 @click.argument("run")
 @options.allow_writes_option
 @options.trust_option
@@ -90,8 +84,7 @@ def run(task: str, *, yes: bool, dry_run: bool, as_json: bool, **flags: Any) -> 
 @click.option("--accept-orphans", is_flag=True, help="Writes that the final program does not make may stand.")
 @options.yes_option
 @options.budget_options
-@options.json_option
-def resume(run: str, *, resend: bool, accept_orphans: bool, yes: bool, as_json: bool, **flags: Any) -> None:
+def resume(run: str, *, resend: bool, accept_orphans: bool, yes: bool, **flags: Any) -> None:
     """Go on with a run that was paused or broke off.
 
     RUN is its id, the beginning or the end of its id, or 'last': a run that was paused or killed, or that an outage or
@@ -107,7 +100,7 @@ def resume(run: str, *, resend: bool, accept_orphans: bool, yes: bool, as_json: 
     def go_on(agent: Agent, view: RunView) -> Solution:
         return agent.resume(run, observer=view, accept_orphans=accept_orphans, resend=resend)
 
-    _solve(config, go_on, yes=yes, as_json=as_json, name=run)
+    _solve(config, go_on, yes=yes, name=run)
 
 
 def config_of(stored: StoredRun, flags: Mapping[str, Any] | None = None) -> Config:
@@ -131,9 +124,7 @@ def _watched(config: Config, *, yes: bool, warm: bool = True) -> Iterator[tuple[
             yield agent, view
 
 
-def _solve(
-    config: Config, run: Callable[[Agent, RunView], Solution], *, yes: bool, as_json: bool, name: str = "last"
-) -> NoReturn:
+def _solve(config: Config, run: Callable[[Agent, RunView], Solution], *, yes: bool, name: str = "last") -> NoReturn:
     """Run, print the solution and exit: 0 solved, 1 failed or paused. `name` is what resumes the run.
 
     The answer is the user's, who asked for it; in all else secrets are placeholders.
@@ -148,11 +139,9 @@ def _solve(
     redact = Redactor(agent.toolbox)
     redact.learn_attempts(solution.attempts)
     shown = redact.value(solution)
-    if as_json:
-        plain = asdict(shown) | {"answer": solution.answer, "calls": solution.calls, "repairs": solution.repairs}
-        print_json(plain | (error_document(why, 1) if (why := _why(shown)) else {}))
-    elif solution.answer is not None and solution.status == "solved":
-        print_text(solution.answer)
+    plain = asdict(shown) | {"answer": solution.answer, "calls": solution.calls, "repairs": solution.repairs}
+    answer = solution.answer if solution.status == "solved" else None
+    output.print_result(plain | output.error_document(_why(shown), 1), answer or "")
     _conclude(shown, view)
     for tool in amended(before, agent.toolbox):
         view.say(

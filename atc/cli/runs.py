@@ -1,41 +1,49 @@
-"""`atc runs`: what earlier runs did, as text and in the browser, and forgetting it with the secrets in it."""
+"""`atc runs`: what earlier runs did, as text, in the browser and as files that replay; and forgetting it."""
 
 from __future__ import annotations
 
 import json
+import sys
 import time
 import webbrowser
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
 
 import click
 
-from atc.cli.options import json_option
-from atc.cli.output import has_person, print_columns, print_json, print_or_say, print_text, say
+from atc.cli import options, output
+from atc.cli.output import has_person, json_text, print_or_say, print_result, say
 from atc.cli.run import config_of, resume
-from atc.cli.runs_files import export, replay, save, test
 from atc.cli.settings import load_config
-from atc.cli.wiring import open_agent, open_store
+from atc.cli.wiring import open_agent, open_store, saved_folder
 from atc.consent import AskPerson
-from atc.recording import line_without_secrets, without_secrets
+from atc.recording import Replayer, Verdict, line_without_secrets, record, without_secrets
+from atc.recording.document import parse, to_document
+from atc.recording.script import to_script
+from atc.saved import Savable
 from atc.store import RunStore
-from atc.store.stored import RunSummary, StoredCall, StoredRun
-from atc.terminal import clipped, count
+from atc.store.stored import RunSummary, StoredRun
+from atc.terminal import clipped, count, escape_controls
 from atc.types import Attempt, Solution
+from protocols.errors import AtcError
+from protocols.files import write_whole
 from protocols.jsontypes import Json
+from protocols.protocol import dump
+from sandbox.choose import open_sandbox
+from sandbox.trace import ToolCall
 
 _WIDTH = 200
-_VIEW_EPILOG = """\b
-Examples:
-  atc runs view
-  atc runs view last
-  atc runs view --port 8790 --no-browser
-"""
+_WORDS = {"passed": "ok   ", "failed": "FAIL ", "error": "ERROR"}
+_sandbox_option = click.option(
+    "--sandbox", metavar="NAME", help="What runs the program; by default what ran it first, if it is here."
+)
 
 
-@click.group()
+@click.group(cls=options.VerbGroup)
 def runs() -> None:
     """See, resume, export and replay earlier runs.
 
@@ -43,32 +51,27 @@ def runs() -> None:
     """
 
 
-for _verb in (resume, export, save, replay, test):
-    runs.add_command(_verb)
+runs.add_command(resume)
 
 
-@runs.command("list", epilog="Example: atc runs list --limit 5")
+@runs.command("list", examples=["atc runs list --limit 5"])
 @click.option("--limit", type=click.IntRange(1), default=20, show_default=True, metavar="N", help="Newest runs only.")
-@json_option
-def list_(*, limit: int, as_json: bool) -> None:
+def list_(*, limit: int) -> None:
     """The latest runs, newest first."""
     with open_store(load_config()[0]) as store:
         found = [line_without_secrets(store.load(run.id)) for run in store.list(limit)]
-    if as_json:
-        print_json([asdict(run.summary) for run in found])
-    elif found:
-        shown = [(stored.summary, _line(stored.purpose)) for stored in found]
-        print_columns((run.id, run.status, _when(run.created), _took(run), purpose) for run, purpose in shown)
-    else:
+    shown = [(stored.summary, _line(stored.purpose)) for stored in found]
+    rows = [(run.id, run.status, _when(run.created), _took(run), purpose) for run, purpose in shown]
+    print_result([asdict(run) for run, _ in shown], rows)
+    if not found:
         say("No run is stored yet; 'atc run TASK' makes one.")
 
 
-@runs.command(epilog="Example: atc runs show last --prompts")
+@runs.command(examples=["atc runs show last --prompts"])
 @click.argument("run")
 @click.option("--prompts", is_flag=True, help="Also show every prompt and reply.")
 @click.option("--reveal", is_flag=True, help="Show secrets, which otherwise are placeholders.")
-@json_option
-def show(run: str, *, prompts: bool, reveal: bool, as_json: bool) -> None:
+def show(run: str, *, prompts: bool, reveal: bool) -> None:
     """Everything about a run: programs, calls, faults.
 
     RUN is its id, the beginning or the end of its id, or 'last'.
@@ -77,20 +80,16 @@ def show(run: str, *, prompts: bool, reveal: bool, as_json: bool) -> None:
         stored = store.load(run)
     if not reveal:
         stored = without_secrets(stored)
-    if as_json:
-        print_json(_document(stored))
-    else:
-        print_text("\n".join(_page(stored, prompts=prompts)))
+    print_result(_document(stored), "\n".join(_page(stored, prompts=prompts)))
 
 
-@runs.command(epilog=_VIEW_EPILOG)
+@runs.command(examples=["atc runs view", "atc runs view last", "atc runs view --port 8790 --no-browser"])
 @click.argument("run", required=False)
 @click.option(
     "--port", type=click.IntRange(0, 65535), default=0, metavar="N", help="Port of 127.0.0.1, else a free one."
 )
 @click.option("--browser/--no-browser", default=True, help="Open the page in the browser (the default), or print it.")
-@json_option
-def view(run: str | None, *, port: int, browser: bool, as_json: bool) -> None:
+def view(run: str | None, *, port: int, browser: bool) -> None:
     """See runs in the browser.
 
     Shown are programs, calls and where their values came from, faults, changes, tokens and cost. RUN is an id, the
@@ -107,11 +106,8 @@ def view(run: str | None, *, port: int, browser: bool, as_json: bool) -> None:
 
         def ready(address: str) -> None:
             url = address + path
-            if as_json:
-                print_json({"url": url})
-            else:
-                print_text(url)
-                say("Ctrl-C ends it.")
+            print_result({"url": url}, url)
+            say("Ctrl-C ends it.")
             if browser:
                 webbrowser.open(url)
 
@@ -127,13 +123,12 @@ def _resume_with(store: RunStore) -> Callable[..., Solution]:
     return resume
 
 
-@runs.command(epilog="Example: atc runs purge --older-than 30 --yes")
+@runs.command(examples=["atc runs purge --older-than 30 --yes"])
 @click.argument("names", nargs=-1, metavar="[RUN]...")
 @click.option("--older-than", type=click.FloatRange(0), metavar="DAYS", help="Every run begun longer ago than that.")
 @click.option("--all", "every", is_flag=True, help="Every run, also those of earlier versions.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
-@json_option
-def purge(names: tuple[str, ...], *, older_than: float | None, every: bool, yes: bool, as_json: bool) -> None:
+def purge(names: tuple[str, ...], *, older_than: float | None, every: bool, yes: bool) -> None:
     """Delete stored runs with all that they hold.
 
     Not a byte of them is left in the store's file. RUN is an id, the beginning or the end of one, or 'last'. A run that
@@ -158,7 +153,7 @@ def purge(names: tuple[str, ...], *, older_than: float | None, every: bool, yes:
         deleted = store.delete([run.id for run in chosen])
     _forget_prompts(config.cache_dir / "models" / "states", [run.task for run in chosen])
     told = f"Deleted {count(deleted, 'run')}." if deleted else "There is nothing to delete."
-    print_or_say({"deleted": [run.id for run in chosen], "running": running}, told, as_json=as_json)
+    print_or_say({"deleted": [run.id for run in chosen], "running": running}, told)
     if running:
         say(f"Left alone, since a process works on it: {', '.join(running)}.")
 
@@ -173,6 +168,207 @@ def _forget_prompts(folder: Path, tasks: Sequence[str]) -> None:
                 note.unlink()
 
 
+@runs.command("export", examples=["atc runs export last -o run.json"])
+@click.argument("run")
+@options.output_option
+@click.option("--python", "as_script", is_flag=True, help="The solved program as a script of its own.")
+@click.option("--html", "as_page", is_flag=True, help="The page that 'atc runs view' shows, as one file.")
+@options.force_option
+def export(run: str, *, path: Path | None, as_script: bool, as_page: bool, force: bool) -> None:
+    """Write a run as a file that replays, or as a script.
+
+    In it stand the program of RUN, what its calls were answered, and how it ended. RUN is an id, the beginning or the
+    end of one, or 'last'. Credentials are never in it; sensitive values of arguments and results stand as placeholders.
+    All else that the tools answered does stand in it, so the file is readable for you alone. With --html (extra 'view')
+    it is a page for people, which replays nothing.
+    """
+    output.require_new(path, force=force)
+    if as_page and as_script:
+        raise click.UsageError("give one of --python and --html")
+    with open_store(load_config()[0]) as store:
+        stored = store.load(run)
+    hidden: tuple[str, ...] = ()
+    if as_page:
+        from atc.serve.view.run_page import page  # needs the extra `view`
+
+        text, use = page(without_secrets(stored)), "open it in a browser"
+    else:
+        recording = record(stored)
+        hidden = recording.secrets
+        if as_script:
+            given = [source.rpartition("=")[2] for source in stored.config.get("tools", ())]
+            modules = {Path(source).stem: source for source in given if source.endswith(".py")}
+            text, use = to_script(recording, modules=modules), f"run it with: python {path}"
+        else:
+            text, use = json_text(to_document(recording), indent=1) + "\n", f"replay it with: atc runs replay {path}"
+    if path is not None:
+        write_whole(path, text, mode=0o700 if as_script else 0o600)
+        document = {"run": stored.summary.id, "file": str(path), "redacted": list(hidden)}
+        print_or_say(document, f"run {stored.summary.id} written to {path}; {use}")
+    elif output.as_json() and (as_page or as_script):
+        output.print_json(text)
+    else:
+        click.echo(text, nl=False)
+    if hidden:
+        say(f"{count(len(hidden), 'sensitive value')} in it: replaced by placeholders such as {hidden[0]}.")
+
+
+@runs.command(
+    examples=[
+        "atc runs save last --as-tool busiest_day",
+        "atc runs save last --as-tool busiest_day --parameter origin=JFK --parameter year=2013",
+    ]
+)
+@click.argument("run")
+@click.option("--as-tool", "name", required=True, metavar="NAME", help="What programs call it.")
+@click.option("--parameter", "given", multiple=True, metavar="NAME=LITERAL", help="A literal to be given. Repeatable.")
+@options.force_option
+def save(run: str, *, name: str, given: tuple[str, ...], force: bool) -> None:
+    """Make a solved program a tool that others can call.
+
+    The program of RUN becomes a function of those of its literals that you choose. RUN is a solved run: its id, the
+    beginning or the end of it, or 'last'. On a terminal each literal is asked about. The tool is checked, and run once
+    on the run's own calls, so that nothing is called. 'atc run', 'atc check' and 'atc serve' offer it wherever the
+    tools that it calls are among their own.
+    """
+    config = load_config()[0]
+    file = saved_folder(config) / f"{name}.json"
+    output.require_new(file, force=force)
+    with open_store(config) as store:
+        savable = Savable(store.load(run))
+    parameters = _asked(savable) if not given and has_person() else _named(savable, given)
+    with closing(open_sandbox(config.sandbox, policy=config.policy)) as opened:
+        protocol = savable.tool(name, parameters, "", opened)
+    write_whole(file, json_text(dump(protocol), indent=1) + "\n", mode=0o600)
+    told = f"{name}({', '.join(parameters)}) written to {file}; deleting the file forgets it."
+    print_or_say({"tool": name, "file": str(file), "protocol": dump(protocol)}, told)
+
+
+def _named(savable: Savable, given: tuple[str, ...]) -> dict[str, Json]:
+    parameters: dict[str, Json] = {}
+    for text in given:
+        name, equals, literal = text.partition("=")
+        if not name or not equals or name in parameters:
+            raise click.UsageError(f"--parameter {text!r}: give each once, as NAME=LITERAL, such as origin=JFK")
+        parameters[name] = savable.literal(literal)
+    return parameters
+
+
+def _asked(savable: Savable) -> dict[str, Json]:
+    """The parameters that a person names."""
+    parameters: dict[str, Json] = {}
+    for shown, value in savable.literals.items():
+        question = f"Is {shown} a parameter? Its name, or Enter if it stays"
+        while name := click.prompt(question, default="", show_default=False, err=True):
+            if parameters.setdefault(name, value) is value:
+                break
+            click.echo(f"Another is called {name!r}.", err=True)
+    return parameters
+
+
+@runs.command(examples=["atc runs replay run.json"])
+@click.argument("file")
+@_sandbox_option
+def replay(file: str, *, sandbox: str | None) -> None:
+    """Run an exported program again, offline.
+
+    Its calls are answered from FILE ('-' reads stdin). Nothing is sent anywhere and no key is needed. Exit status: 0 it
+    made the same calls and gave the same answer, 1 it did not, 2 FILE is no recording, 3 the sandbox is missing.
+    """
+    with Replayer(load_config({"sandbox": sandbox})[0].sandbox) as replayer:
+        verdict = replayer.rerun(parse(output.read_text(file), where=file))
+    print_result(_verdict(verdict), (verdict.same and verdict.recording.answer) or "")
+    say(_told(verdict))
+    sys.exit(0 if verdict.same else 1)
+
+
+@runs.command(examples=["atc runs test tests/runs/ --junit report.xml"])
+@click.argument("files", nargs=-1, required=True)
+@_sandbox_option
+@click.option("--junit", "report", type=options.FILE, metavar="OUT.xml", help="Also write a JUnit report.")
+def test(files: tuple[str, ...], *, sandbox: str | None, report: Path | None) -> None:
+    """Replay many files, for CI.
+
+    FILES are recordings, or folders that hold some; of each is said whether it gave the same answer. Needs neither keys
+    nor network. Exit status: 0 all did, 1 one did not or cannot be read, 2 there is none.
+    """
+    found = list(dict.fromkeys(_recordings(files)))
+    if not found:
+        raise click.UsageError("there is no recording in it; 'atc runs export RUN -o FILE' writes one")
+    documents: list[dict[str, Any]] = []
+    with Replayer(load_config({"sandbox": sandbox})[0].sandbox) as replayer:
+        for file in found:
+            try:
+                verdict = replayer.rerun(parse(output.read_text(file), where=file))
+                document, told = {"state": "passed" if verdict.same else "failed"} | _verdict(verdict), _told(verdict)
+            except (AtcError, click.UsageError) as error:  # it is no recording, or cannot run
+                document, told = {"state": "error"}, str(error)
+            problem = None if document["state"] == "passed" else told
+            documents.append({"file": file, "problem": problem} | document)
+            if not output.as_json():
+                output.print_text(f"{_WORDS[document['state']]}  {file}  {told}")
+    if report is not None:
+        write_whole(report, _junit(documents))
+    print_result(documents, "")
+    passed = sum(one["state"] == "passed" for one in documents)
+    say(f"{passed} of {count(len(documents), 'recording')} gave the same answer.")
+    sys.exit(0 if passed == len(documents) else 1)
+
+
+def _junit(documents: Sequence[dict[str, Any]]) -> str:
+    """What came of the files as a JUnit report, which CI services read."""
+    states = [one["state"] for one in documents]
+    figures = {"tests": len(states), "failures": states.count("failed"), "errors": states.count("error")}
+    suite = ElementTree.Element("testsuite", {"name": "atc runs test", **{key: str(n) for key, n in figures.items()}})
+    for one in documents:
+        file, seconds = Path(one["file"]), str(one.get("seconds", 0))
+        case = ElementTree.SubElement(
+            suite, "testcase", {"classname": ".".join(file.parent.parts), "name": file.name, "time": seconds}
+        )
+        if one["problem"] is not None:
+            kind = "failure" if one["state"] == "failed" else "error"
+            ElementTree.SubElement(case, kind, {"message": escape_controls(one["problem"])})
+    return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def _recordings(files: Sequence[str]) -> Iterator[str]:
+    """Files as they were given; of a folder, all recordings below it, also those that were cut off."""
+    for file in files:
+        if not Path(file).is_dir():
+            yield file
+            continue
+        for path in sorted(Path(file).rglob("*.json")):
+            with suppress(OSError):
+                if path.is_file() and b'"atc recording ' in path.read_bytes():
+                    yield str(path)
+
+
+def _told(verdict: Verdict) -> str:
+    """What came of it, in a sentence."""
+    recording = verdict.recording
+    edited = " The file was edited after it was recorded." if recording.edited else ""
+    if verdict.departure is not None:
+        return f"{str(verdict.departure).rstrip('.')}.{edited}"
+    end = "end" if recording.answer is None else "answer"
+    took = f"{count(len(recording.trace.calls), 'call')}, {verdict.seconds * 1000:.0f} ms, {verdict.backend}"
+    return f"the same {end} ({took}){edited and '.'}{edited}"
+
+
+def _verdict(verdict: Verdict) -> dict[str, Any]:
+    """The verdict as JSON."""
+    recording, departure = verdict.recording, verdict.departure
+    return {
+        "run": recording.run,
+        "same": verdict.same,
+        "answer": recording.answer,
+        "calls": len(recording.trace.calls),
+        "sandbox": verdict.backend,
+        "seconds": round(verdict.seconds, 3),
+        "diverged": departure
+        and {"index": departure.index, "expected": departure.expected, "got": departure.got, "told": str(departure)},
+    }
+
+
 def _document(stored: StoredRun) -> Json:
     """The run as JSON; a call stands once, in its attempt's trace or under `unfinished_calls`."""
     document = asdict(replace(stored, protocols={}, identities={}, calls=tuple(stored.unfinished)))
@@ -185,7 +381,8 @@ def _page(stored: StoredRun, *, prompts: bool) -> list[str]:
         source = [f"{line:>7} │ {text}" for line, text in enumerate(attempt.program.source.splitlines(), start=1)]
         lines += ["", f"attempt {number}", *source, *_outcome(attempt)]
     if unfinished := stored.unfinished:
-        lines += ["", "calls of executions that broke off or were begun again", *map(_call, unfinished)]
+        lines += ["", "calls of executions that broke off or were begun again"]
+        lines += [_call(one.call, complete=one.complete) for one in unfinished]
     if prompts:
         for exchange in stored.exchanges:
             lines += ["", f"prompt ({exchange.purpose})"]
@@ -217,7 +414,7 @@ def _outcome(attempt: Attempt) -> list[str]:
     lines = [f"finding  line {finding.line}: {_line(finding.message)}" for finding in attempt.findings]
     lines += [f"mended   line {finding.line}: {_line(finding.message)}" for finding in attempt.mended]
     if attempt.trace is not None:
-        lines += [_call(StoredCall(execution=0, call=call, complete=True)) for call in attempt.trace.calls]
+        lines += [_call(call) for call in attempt.trace.calls]
         lines += [f"printed  {_line(attempt.trace.stdout.rstrip())}"] if attempt.trace.stdout.strip() else []
     if attempt.fault is not None:
         lines += [f"fault    {attempt.fault.kind}: {_line(attempt.fault.message)}"]
@@ -225,11 +422,10 @@ def _outcome(attempt: Attempt) -> list[str]:
     return lines + [f"doubt    {_line(doubt)}" for doubt in attempt.doubts]
 
 
-def _call(stored: StoredCall) -> str:
-    call = stored.call
+def _call(call: ToolCall, *, complete: bool = True) -> str:
     arguments = ", ".join(f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in call.arguments.items())
     result = call.error if call.error is not None else json.dumps(call.result, ensure_ascii=False)
-    if not stored.complete:
+    if not complete:
         result = "(no outcome was recorded)"
     how = "from the journal" if call.reused else f"{call.seconds * 1000:.0f} ms"
     how += f" · within {call.within}" if call.within is not None else ""

@@ -14,19 +14,13 @@ import anyio
 import click
 
 from atc.cli import options
-from atc.cli.output import print_json, print_result, say
+from atc.cli.output import as_json, print_json, print_result, say
 from atc.cli.settings import load_config
 from atc.cli.wiring import open_agent
 from atc.serve.clients import CLIENTS, config_for
 from atc.serve.gateway import Gateway, GatewayLimits
 
 TOKEN = "ATC_SERVE_TOKEN"  # noqa: S105 - the variable's name
-_EPILOG = """\b
-Examples:
-  atc serve --tools openapi.json --print-config claude
-  atc serve --tools openapi.json
-  ATC_SERVE_TOKEN=... atc serve --tools openapi.json --http 127.0.0.1:8787
-"""
 
 
 def _address(_ctx: click.Context, _option: click.Parameter, value: str | None) -> tuple[str, int] | None:
@@ -39,7 +33,14 @@ def _address(_ctx: click.Context, _option: click.Parameter, value: str | None) -
     return host or "127.0.0.1", int(port)
 
 
-@click.command(epilog=_EPILOG)
+@click.command(
+    cls=options.Verb,
+    examples=[
+        "atc serve --tools openapi.json --print-config claude",
+        "atc serve --tools openapi.json",
+        "ATC_SERVE_TOKEN=... atc serve --tools openapi.json --http 127.0.0.1:8787",
+    ],
+)
 @options.tools_options
 @click.option("--http", "address", callback=_address, metavar="HOST:PORT", help="Streamable HTTP there, at /mcp.")
 @click.option("--allow-host", "hosts", multiple=True, metavar="NAME", help="Host name that clients use. Repeatable.")
@@ -52,24 +53,23 @@ def _address(_ctx: click.Context, _option: click.Parameter, value: str | None) -
 @click.option("--as", "as_", type=click.Choice(["programs", "tools"]), default="programs", show_default=True,
               help="What clients see: the gateway's own tools, or each API tool as an MCP tool.")  # fmt: skip
 @click.option("--print-config", "client", type=click.Choice(CLIENTS), help="Print what to paste into an agent.")
-@click.option("--json", "as_json", is_flag=True, help="Print address and token, or the configuration, as JSON.")
-@click.help_option("-h", "--help")
 def serve(
     *, address: tuple[str, int] | None, hosts: tuple[str, ...], max_seconds: float, as_: str, client: str | None,
-    as_json: bool, **flags: Any,
+    **flags: Any,
 ) -> None:  # fmt: skip
     """Let another agent act on the tools by programs, over MCP.
 
     A client starts it and talks over stdin and stdout, or connects over HTTP. Programs are checked, run in the sandbox
     and journaled as those of 'atc run'. A write asks the person at the client, or needs --allow-writes. Over HTTP a
     client sends the bearer token of ATC_SERVE_TOKEN; where that is not set, one is drawn and printed.
+    --json prints address and token, or the configuration.
     """
     url = "" if address is None else f"http://{address[0]}:{address[1]}/mcp"
     if client is not None:
         text = config_for(client, _command(flags["tools"], as_), url=url or None, token=f"${TOKEN}")
-        print_result({"client": client, "config": text}, text, as_json=as_json)
+        print_result({"client": client, "config": text}, text)
         return
-    if as_json and address is None:
+    if as_json() and address is None:
         raise click.UsageError("--json needs --http or --print-config: over stdio, stdout belongs to the client")
     config = load_config(flags)[0]
     if address is None and sys.stdin.isatty():
@@ -98,7 +98,7 @@ def serve(
         if not is_loopback(host):
             say(f"{host} is reached from other machines: put TLS before it, the token goes in plain text otherwise.")
         say(f"Serving MCP at {url}")
-        if as_json:
+        if as_json():
             print_json({"url": url, "token": token})
         elif TOKEN not in os.environ:
             say(f"Bearer token: {token}")

@@ -1,32 +1,24 @@
-"""`atc tools`: list, show and call tools, and write them as protocol files or in other formats."""
+"""`atc tools`: list, show, search and call tools, and write them as protocol files or in other formats."""
 
 from __future__ import annotations
 
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import click
 
-from atc.cli import options
-from atc.cli.output import (
-    error_document,
-    json_text,
-    print_columns,
-    print_json,
-    print_or_say,
-    print_result,
-    print_text,
-    read_text,
-    require_new,
-    say,
-)
+from atc.cli import options, output, wiring
+from atc.cli.progress import bar
 from atc.cli.settings import load_config
-from atc.cli.tools_search import index, line_of, search, summary
-from atc.cli.wiring import asker, open_learned, open_toolbox, saved_folder
 from atc.consent import Consent
+from atc.retrieve.document import documents
+from atc.retrieve.expand import expand_all
+from atc.retrieve.finder import open_finder, open_index, spelled_out
+from atc.retrieve.methods import read
 from atc.saved import examined
 from atc.terminal import count
 from protocols.errors import CredentialMissing, ToolError, docs_page
@@ -41,8 +33,16 @@ from protocols.words import alike
 from sandbox.errors import Paused
 from sandbox.journal import Journal
 
+_METHODS = (
+    "How: auto (default), bm25, dense, hybrid, blend, reinvoke, hyde, q2e, q2d, d2q, toolqp, anytool …, with flags as "
+    "in reinvoke:queries=5,on=bm25."
+)
+_embedder_option = click.option(
+    "--embedder", metavar="NAME", help="An embedding model of 'atc models list', or openai:NAME."
+)
 
-@click.group()
+
+@click.group(cls=options.VerbGroup)
 def tools() -> None:
     """List, search, call and convert tools.
 
@@ -50,44 +50,141 @@ def tools() -> None:
     """
 
 
-tools.add_command(search)
-tools.add_command(index)
-
-
-@tools.command("list", epilog="Example: atc tools list --tools openapi.json")
+@tools.command("list", examples=["atc tools list --tools openapi.json"])
 @options.tools_options
-@options.json_option
-def list_(*, as_json: bool, **flags: Any) -> None:
+def list_(**flags: Any) -> None:
     """Every tool, and whether it only reads."""
     config = load_config(flags)[0]
-    with open_toolbox(config) as toolbox:
-        if as_json:
-            print_json([line_of(tool) for tool in toolbox.values()])
-        else:
-            print_columns((tool.alias, _effect(tool), summary(tool)) for tool in toolbox.values())
-        for name, tool, why in examined(toolbox, saved_folder(config)):
+    with wiring.open_toolbox(config) as toolbox:
+        rows = [(tool.alias, _effect(tool), _summary(tool)) for tool in toolbox.values()]
+        output.print_result([_line(tool) for tool in toolbox.values()], rows)
+        for name, tool, why in examined(toolbox, wiring.saved_folder(config)):
             if tool is None:
-                say(f"The saved tool {name} is not offered: {why}.")
+                output.say(f"The saved tool {name} is not offered: {why}.")
 
 
-@tools.command(epilog="Example: atc tools show get_airport --json")
+@tools.command(examples=["atc tools show get_airport --json"])
 @click.argument("name")
 @options.tools_options
-@options.json_option
-def show(name: str, *, as_json: bool, **flags: Any) -> None:
+def show(name: str, **flags: Any) -> None:
     """The tool NAME, as programs see it; with --json, its protocol."""
-    with open_toolbox(load_config(flags)[0]) as toolbox:
+    with wiring.open_toolbox(load_config(flags)[0]) as toolbox:
         tool = toolbox.find(name)
-        print_result(dump(tool.protocol), _page(tool, toolbox), as_json=as_json)
+        output.print_result(dump(tool.protocol), _page(tool, toolbox))
 
 
-@tools.command(epilog="Example: atc tools call get_airport code=JFK")
+@tools.command(
+    examples=[
+        "atc tools search weather at an airport -k 3",
+        "atc tools search --method bm25 --explain planes of an airline",
+        "atc tools search --method toolqp:queries=6 --model local late flights and their planes",
+    ]
+)
+@click.argument("query", nargs=-1, required=True)
+@click.option("-k", type=options.AT_LEAST_ONE, default=10, show_default=True, metavar="N", help="At most N.")
+@click.option("--method", "retrieval", metavar="NAME", help=_METHODS)
+@click.option("--explain", is_flag=True, help="Show how they were found, and what it took.")
+@click.option("--fitting", is_flag=True, help="None where none seems to fit (right for two queries in three).")
+@options.model_option
+@_embedder_option
+@options.tools_options
+def search(query: tuple[str, ...], *, k: int, explain: bool, fitting: bool, **flags: Any) -> None:
+    """The tools that fit QUERY, best first.
+
+    Those that make the ids which they need follow. A tool that QUERY names comes first. Methods from hyde on ask a
+    model for each query.
+    """
+    text = " ".join(query)
+    config = load_config(flags)[0]
+    with ExitStack() as stack:
+        toolbox = stack.enter_context(wiring.open_toolbox(config))
+        began = time.monotonic()
+        index = open_index(toolbox, config, method=config.retrieval)
+        stack.callback(index.close)
+        method = spelled_out(config.retrieval, index)
+        ask = wiring.choose_model(config) if read(method)[0].asks else None
+        stack.callback(getattr(ask, "close", lambda: None))
+        found = open_finder(method, index, toolbox, ask=ask, abstain=fitting).search(text, k=k)
+        seconds = time.monotonic() - began
+        usage = found.usage
+        lines = [_line(toolbox[hit.tool]) | {"score": round(hit.score, 4), "why": hit.why} for hit in found.hits]
+        report = {
+            "method": method,
+            "seconds": round(seconds, 4),
+            "model_calls": usage.model_calls,
+            "input_tokens": usage.input_tokens,
+            "output_tokens": usage.output_tokens,
+            "transcript": list(found.transcript),
+            "hits": lines,
+        }
+        shown = [(hit, f"{_summary(toolbox[hit.tool])}{f' [{hit.why}]' if hit.why else ''}") for hit in found.hits]
+        output.print_result(report if explain else lines, [(f"{hit.score:.2f}", hit.tool, said) for hit, said in shown])
+        if not lines:
+            output.say(f"None of the {len(toolbox)} tools fits {text!r}; 'atc tools list' shows all.")
+        if explain and not output.as_json():
+            asked = f", {usage.model_calls} model calls, {usage.input_tokens + usage.output_tokens:,} tokens"
+            took = f"{method}: {seconds * 1000:,.0f} ms{asked if usage.model_calls else ''}"
+            output.print_text("\n".join(["", *found.transcript, took]))
+
+
+@tools.command(
+    examples=[
+        "atc tools index --tools openapi.json",
+        "atc tools index --tools openapi.json --expand --model local",
+        "atc tools index --tools catalogue/ --workers ray:10.0.0.5:6379",
+    ]
+)
+@_embedder_option
+@click.option("--words-only", is_flag=True, help="No vectors: search by words alone.")
+@click.option("--expand", is_flag=True, help="Let the model write questions that each tool answers (Re-Invoke).")
+@click.option("--queries", type=click.IntRange(1, 50), default=10, show_default=True, metavar="N",
+              help="Of --expand: questions a tool.")  # fmt: skip
+@options.jobs_option
+@options.workers_option
+@options.model_option
+@options.tools_options
+def index(*, words_only: bool, expand: bool, queries: int, jobs: int | None, **flags: Any) -> None:
+    """Prepare searching by words, vectors and questions.
+
+    Only what has changed is read again; questions that were kept are not asked for again, and a fetch or a model that
+    fails loses nothing. Half a minute a tool with the embedded model; --queries 3 is most of the gain in a third of
+    that. The setting 'index' names the folder that keeps them, else it is one in the cache for these sources.
+    """
+    config = load_config(flags)[0]
+    began, asked = time.monotonic(), 0
+    with ExitStack() as stack:
+        toolbox = stack.enter_context(wiring.open_toolbox(config))
+        pool = stack.enter_context(wiring.open_pool(config, jobs))
+        embedding = pool if config.workers is not None else None  # here, a model takes all cores by itself
+        with bar("Reading tools", total=len(toolbox)) as advance:
+            method = "bm25" if words_only else "hybrid"
+            made = open_index(toolbox, config, method=method, pool=embedding, watch=advance)
+        if expand:
+            ask = wiring.SharedModel(stack.enter_context(wiring.Shared(config)))
+            with bar("Asking for questions", total=len(toolbox)) as advance:
+                texts = documents(toolbox.values())
+                watch = lambda done, _: advance(done)  # noqa: E731 - the bar takes one number
+                asked = expand_all(texts, made.store, ask, queries=queries, pool=pool, watch=watch).model_calls
+        report = {
+            "tools": len(made.names),
+            "embedder": made.dense.embedder.name if made.dense is not None else None,
+            "expanded": made.store.expanded,
+            "model_calls": asked,
+            "folder": str(made.folder) if made.folder is not None else None,
+            "seconds": round(time.monotonic() - began, 2),
+        }
+    how = f"vectors by {report['embedder']}" if report["embedder"] else "words alone"
+    place = report["folder"] or "memory: tools without a source are indexed anew each time"
+    text = f"{report['tools']} tools: {how}, questions for {report['expanded']}; {report['seconds']} s; kept in {place}"
+    output.print_result(report, text)
+
+
+@tools.command(examples=["atc tools call get_airport code=JFK"])
 @click.argument("name")
 @click.argument("arguments", nargs=-1, metavar="[ARGUMENT=VALUE]...")
 @options.allow_writes_option
 @options.tools_options
-@options.json_option
-def call(name: str, arguments: tuple[str, ...], *, as_json: bool, **flags: Any) -> None:
+def call(name: str, arguments: tuple[str, ...], **flags: Any) -> None:
     """Call the tool NAME and print its whole response as JSON.
 
     ARGUMENT=VALUE is read as the argument's schema says, ARGUMENT:=JSON as it stands. A single '-' reads all of them
@@ -95,96 +192,112 @@ def call(name: str, arguments: tuple[str, ...], *, as_json: bool, **flags: Any) 
     no, or a write was not allowed; 3: its credential is missing.
     """
     config = load_config(flags)[0]
-    with open_toolbox(config) as toolbox:
+    with wiring.open_toolbox(config) as toolbox:
         tool = toolbox.find(name)
         values = read_arguments(arguments, tool)
-        consent = Consent(task="", config=config, ask_person=asker(yes=False), journal=Journal())
+        consent = Consent(task="", config=config, ask_person=wiring.asker(yes=False), journal=Journal())
         guarded = consent.guard(toolbox)[tool.alias]
         consent.given(guarded, values)  # what a person types is theirs
-        began, code = time.monotonic(), 1
+        began, code = time.monotonic(), 0
         report: dict[str, Any] = {"tool": tool.alias, "arguments": values, "result": None, "error": None}
         report |= {"status": None, "outcome": "done", "curl": None, "drift": []}
         try:
             if guarded.admit is not None:
                 guarded.admit(values)
             report["result"] = guarded.call(values)
+            for clause in violations(tool.protocol.output_schema or {}, report["result"]):
+                report["drift"].append(f"{clause.path}: {clause.message}".lstrip(": "))
         except ToolError as error:
             code = 3 if isinstance(error, CredentialMissing) else 1
             report |= {"error": str(error), "status": error.status, "outcome": error.outcome, "curl": error.curl}
         except Paused as pause:
-            report |= {"error": str(pause), "outcome": "not_run"}
-        else:
-            code, schema = 0, tool.protocol.output_schema
-            found = violations(schema, report["result"]) if schema is not None else []
-            report["drift"] = [f"{violation.path}: {violation.message}".lstrip(": ") for violation in found]
+            code, report["error"], report["outcome"] = 1, str(pause), "not_run"
         report["seconds"] = round(time.monotonic() - began, 4)
-    if as_json:
-        print_json(report | (error_document(report["error"], code) if code else {}))
-    elif not code:
-        print_text(json_text(report["result"], indent=2))
+    shown = "" if code else output.json_text(report["result"], indent=2)
+    output.print_result(report | output.error_document(report["error"], code), shown)
     for clause in report["drift"]:
-        say(f"The response departs from its protocol: {clause}")
+        output.say(f"The response departs from its protocol: {clause}")
     if not code:
         return
-    say(f"atc: {report['error']}")
-    if report["curl"] and not as_json:
-        say(f"Repeat it with: {report['curl']}")
+    output.say(f"atc: {report['error']}")
+    if report["curl"] and not output.as_json():
+        output.say(f"Repeat it with: {report['curl']}")
     binding = tool.protocol.binding
     if report["status"] == 401 and isinstance(binding, HttpBinding) and not any(binding.credentials):
         page = docs_page("reference/configuration#credentials")
-        say(f"Its document declares no credential. If it wants one, {page} shows how to say which.")
+        output.say(f"Its document declares no credential. If it wants one, {page} shows how to say which.")
     sys.exit(code)
 
 
-@tools.command("import", epilog="Example: atc tools import https://example.org/openapi.json -o tools/")
+@tools.command("import", examples=["atc tools import https://example.org/openapi.json -o tools/"])
 @click.argument("source")
 @click.option("-o", "--output", "folder", type=options.FILE, required=True, help="Folder of the files.")
 @options.force_option
 @options.learn_option
 @options.servers_options
-@options.json_option
-def import_(source: str, *, folder: Path, force: bool, as_json: bool, **flags: Any) -> None:
+def import_(source: str, *, folder: Path, force: bool, **flags: Any) -> None:
     """Write each tool of SOURCE as a protocol file.
 
     The files are to be read, edited and used with '--tools FOLDER'.
     """
     config = load_config({"tools": (source,), **flags})[0]
-    learned = open_learned(config)
-    with open_toolbox(config) as declared:
+    learned = wiring.open_learned(config)
+    with wiring.open_toolbox(config) as declared:
         toolbox = learned.over(declared) if learned is not None else declared
         seen = [alias for alias in toolbox if toolbox[alias] is not declared[alias]]
         texts = {folder / f"{tool.alias}.json": _text(dump(tool.protocol)) for tool in toolbox.values()}
     for path in texts:
-        require_new(path, force=force)
+        output.require_new(path, force=force)
     for path, text in texts.items():
         write_whole(path, text)
     told = f"{count(len(texts), 'tool')} written to {folder}; use them with: --tools {folder}"
-    print_or_say([str(path) for path in texts], told, as_json=as_json)
+    output.print_or_say([str(path) for path in texts], told)
     if seen:
-        say(f"What {', '.join(seen)} answered in runs stands in place of what was declared; --no-learn leaves it out.")
+        output.say(
+            f"What {', '.join(seen)} answered in runs stands in place of what was declared; --no-learn leaves it out."
+        )
 
 
-@tools.command("export", epilog="Example: atc tools export --tools tools/ --format openapi -o openapi.json")
+@tools.command("export", examples=["atc tools export --tools tools/ --format openapi -o openapi.json"])
 @options.tools_options
 @click.option("--format", "format_", type=click.Choice(["openapi", "mcp"]), default="openapi", show_default=True,
               help="An OpenAPI 3.1 document, or MCP tools.")  # fmt: skip
 @options.output_option
-@options.json_option
-def export(*, format_: str, path: Path | None, as_json: bool, **flags: Any) -> None:  # noqa: ARG001 - it is JSON anyway
+def export(*, format_: str, path: Path | None, **flags: Any) -> None:
     """Write the tools in another format, as JSON."""
-    with open_toolbox(load_config(flags)[0]) as toolbox:
+    with wiring.open_toolbox(load_config(flags)[0]) as toolbox:
         protocols = [tool.protocol for tool in toolbox.values()]
         title = ", ".join(dict.fromkeys(tool.source for tool in toolbox.values())) or "tools"
         text = _text([mcp_tool(one) for one in protocols] if format_ == "mcp" else to_openapi(protocols, title))
     if path is None:
-        print_text(text.rstrip("\n"))
+        output.print_text(text.rstrip("\n"))
         return
     write_whole(path, text)
-    say(f"{count(len(toolbox), 'tool')} written to {path}")
+    output.say(f"{count(len(toolbox), 'tool')} written to {path}")
+
+
+def _line(tool: Tool) -> dict[str, Any]:
+    """A tool as an object of a list in JSON."""
+    return {
+        "alias": tool.alias,
+        "name": tool.protocol.name,
+        "source": tool.source,
+        "writes": tool.protocol.writes,
+        "title": tool.protocol.title,
+        "description": tool.protocol.description,
+        "arguments": list(tool.arguments),
+        "required": sorted(tool.required),
+    }
+
+
+def _summary(tool: Tool) -> str:
+    """What a tool does, on one line."""
+    text = tool.protocol.description or tool.protocol.title
+    return " ".join(text.partition("\n\n")[0].split())
 
 
 def _text(document: Any) -> str:
-    return json_text(document, indent=2) + "\n"
+    return output.json_text(document, indent=2) + "\n"
 
 
 def _effect(tool: Tool) -> str:
@@ -216,7 +329,7 @@ def read_arguments(words: Sequence[str], tool: Tool) -> dict[str, Json]:
         click.UsageError: a word, a name or a value that does not fit, or one that is missing.
     """
     protocol, values = tool.protocol, dict[str, Json]()
-    for name, value, spelled_out in _given(words):
+    for name, value, is_json in _given(words):
         original = name if name in protocol.parameters else tool.arguments.get(name)
         if original is None:
             near = alike(name, protocol.parameters)
@@ -225,7 +338,7 @@ def read_arguments(words: Sequence[str], tool: Tool) -> dict[str, Json]:
             raise click.UsageError(f"{tool.alias} has no argument {name!r}; {hint}")
         if original in values:
             raise click.UsageError("an argument is given twice; write a list as NAME:=JSON")
-        values[original] = value if spelled_out else _spelled(str(value), original, protocol)
+        values[original] = value if is_json else _spelled(str(value), original, protocol)
     if missing := [name for name in protocol.parameters if name in protocol.required - set(values)]:
         raise click.UsageError(f"{tool.alias} needs {', '.join(map(repr, missing))}; write {missing[0]}=VALUE")
     for violation in violations(protocol.input_schema, values):
@@ -237,7 +350,7 @@ def read_arguments(words: Sequence[str], tool: Tool) -> dict[str, Json]:
 def _given(words: Sequence[str]) -> Iterator[tuple[str, Json, bool]]:
     """Each argument's name and value, and whether that is JSON; else it is text that the schema says how to read."""
     if list(words) == ["-"]:
-        document = _json(read_text("-"), "stdin")
+        document = _json(output.read_text("-"), "stdin")
         if not isinstance(document, dict):
             raise click.UsageError("the arguments on stdin must be one JSON object")
         yield from ((name, value, True) for name, value in document.items())
