@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NoReturn
 
 import jsonschema_rs
@@ -154,6 +154,23 @@ def subschemas(schema: JsonObject, *keywords: str) -> Iterator[Any]:
             yield from value
         elif isinstance(value, Mapping):
             yield from value.values() if keyword in _MAPS else (value,)
+
+
+_COMBINING = ("allOf", "anyOf", "oneOf", "if", "then", "else")
+
+
+def combined(schemas: Sequence[Any], root: JsonObject, above: frozenset[str] = frozenset()) -> Iterator[JsonObject]:
+    """Schemas of one place, references followed, and after each those that it combines. Ends where these go round.
+
+    There may be very many: callers take a number of them.
+    """
+    for schema in schemas:
+        ref = schema.get("$ref") if isinstance(schema, Mapping) else None
+        if ref in above:
+            continue
+        if view := resolve(schema, root):
+            yield view
+        yield from combined(list(subschemas(view, *_COMBINING)), root, above | {ref} if isinstance(ref, str) else above)
 
 
 def parts(value: Json) -> Iterator[Json]:

@@ -17,7 +17,7 @@ from urllib.parse import quote, quote_plus, unquote_plus
 
 from protocols.jsontypes import Json, JsonObject
 from protocols.reply import parse
-from protocols.schema import inside, parts, resolve, subschemas
+from protocols.schema import combined, inside, parts
 from protocols.words import words
 
 Kind = Literal["text", "number", "random"]
@@ -128,7 +128,6 @@ def looks_random(text: str) -> bool:
 
 # --- places of a value
 
-_COMBINED = ("allOf", "anyOf", "oneOf", "if", "then", "else")
 _MOST_VIEWS = 500  # schemas that describe one place at once
 _CARRIERS = words("current data plaintext raw text value")
 _NAMING = ("name", "key", "variable", "var", "header", "field", "param")
@@ -170,7 +169,7 @@ class _Place:
     """One place of a value: all schemas that describe it, and what they say. Those of its parts are made when met."""
 
     def __init__(self, schemas: Sequence[Any], root: JsonObject) -> None:
-        self.root, self.views = root, tuple(islice(_flat(schemas, root), _MOST_VIEWS))
+        self.root, self.views = root, tuple(islice(combined(schemas, root), _MOST_VIEWS))
         self.listed = any("enum" in view or "const" in view for view in self.views)
         marks = [view["x-atc-secret"] for view in self.views if isinstance(view.get("x-atc-secret"), bool)]
         self.said: bool | None = any(marks) if marks else any(map(_mark, self.views)) or None
@@ -193,19 +192,6 @@ def _mark(schema: JsonObject) -> bool:
     """Whether a schema says that what it describes is a secret."""
     marked = schema.get("writeOnly") is True or schema.get("x-atc-secret") is True
     return marked or schema.get("format") == "password"
-
-
-def _flat(schemas: Sequence[Any], root: JsonObject, above: frozenset[str] = frozenset()) -> Iterator[JsonObject]:
-    """The schemas, references followed, and after each those that it combines."""
-    for schema in schemas:
-        ref = schema.get("$ref") if isinstance(schema, Mapping) else None
-        if ref in above:
-            continue
-        view = resolve(schema, root)
-        below = above | {ref} if isinstance(ref, str) else above
-        if view:
-            yield view
-        yield from _flat(list(subschemas(view, *_COMBINED)), root, below)
 
 
 def _name(key: str, beside: JsonObject, above: str) -> str:

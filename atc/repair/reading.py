@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from itertools import islice
 
 from atc.findings import invocation
 from atc.paths import general, shared
@@ -18,13 +18,13 @@ from protocols.abridge import abridged
 from protocols.jsontypes import Json, JsonObject
 from protocols.parsing import parsed
 from protocols.render import DETAILS, FULL, stubs
-from protocols.schema import resolve, steps, types
+from protocols.schema import combined, resolve, steps, types
 from protocols.toolbox import Tool, Toolbox
 from sandbox.trace import ToolCall
 
 _MOST_LINES = 24
 """Fields listed of one tool's result."""
-_DEEPEST = 5
+_DEEPEST, _MOST_BRANCHES = 5, 100
 _TYPES = {
     "string": "str",
     "integer": "int",
@@ -38,7 +38,14 @@ _TYPES = {
 
 def documentation(tool: Tool, *, among: Toolbox) -> str:
     """The paper's d_j: how a tool is called, and the fields of its result as a program reads them."""
-    return "\n".join([signature(tool, among=among), *declared(tool)])
+    lines, root = [signature(tool, among=among)], tool.protocol.output_schema
+    top: JsonObject = resolve(root, root) if root is not None else {}
+    if tool.wrapper is not None:
+        top = resolve(top["properties"][tool.wrapper], root or {})
+    if fields := list(_fields(top, root or {}, "", _DEEPEST)):
+        lines.append(f"From result = {tool.alias}(…) these can be read:")
+    lines += [f"  result{place}: {kind}" for place, kind in fields[:_MOST_LINES]]
+    return "\n".join([*lines, *([f"  … and {len(fields) - _MOST_LINES} more"] if len(fields) > _MOST_LINES else [])])
 
 
 def signature(tool: Tool, *, among: Toolbox) -> str:
@@ -56,52 +63,23 @@ def called(tool: Tool) -> str:
     return f"{tool.alias} is defined already, as `{head.rpartition(' -> ')[0]}`: call it, do not define it."
 
 
-def declared(tool: Tool) -> Iterator[str]:
-    """What can be read of a tool's result by its protocol, a line a field; nothing where it says nothing."""
-    fields = list(declared_fields(tool))
-    if fields:
-        yield f"From result = {tool.alias}(…) these can be read:"
-        yield from (f"  result{place}: {kind}" for place, kind in fields[:_MOST_LINES])
-    if len(fields) > _MOST_LINES:
-        yield f"  … and {len(fields) - _MOST_LINES} more"
-
-
-def declared_fields(tool: Tool) -> Iterator[tuple[str, str]]:
-    """The places of a tool's declared result (`["flights"][0]["carrier"]`) as programs see it, and their types."""
-    root = tool.protocol.output_schema
-    if root is None:
-        return
-    top: JsonObject = resolve(root, root)
-    if tool.wrapper is not None:
-        top = resolve(top["properties"][tool.wrapper], root)
-    yield from _fields(top, root, "", _DEEPEST)
-
-
 def _fields(schema: JsonObject, root: JsonObject, place: str, depth: int) -> Iterator[tuple[str, str]]:
-    branches, kinds = _branches(schema, root)
+    """The places of a declared result (`["flights"][0]["carrier"]`), and their types."""
+    branches = list(islice(combined([schema], root), _MOST_BRANCHES))
     inner = [branch for branch in branches if branch.get("properties") or "items" in branch]
     if not inner or not depth:
+        kinds = (
+            map(repr, branch["enum"]) if "enum" in branch else (_TYPES.get(name, name) for name in types(branch))
+            for branch in branches
+        )
         if place:
-            yield place, " or ".join(kinds) or "any value"
+            yield place, " or ".join(dict.fromkeys(word for words in kinds for word in words)) or "any value"
         return
     for branch in inner:
         for name, child in branch.get("properties", {}).items():
-            yield from _fields(resolve(child, root), root, f'{place}["{name}"]', depth - 1)
+            yield from _fields(child, root, f'{place}["{name}"]', depth - 1)
         if "items" in branch:
-            yield from _fields(resolve(branch["items"], root), root, f"{place}[0]", depth - 1)
-
-
-def _branches(schema: JsonObject, root: JsonObject) -> tuple[list[JsonObject], list[str]]:
-    """The schemas that a value here may meet, and the words for their types."""
-    choices = [resolve(one, root) for key in ("anyOf", "oneOf", "allOf") for one in schema.get(key, ())]
-    every = [schema, *(branch for choice in choices for branch in _branches(choice, root)[0])]
-    return every, list(dict.fromkeys(word for branch in every for word in _type_words(branch)))
-
-
-def _type_words(schema: Mapping[str, Any]) -> list[str]:
-    if "enum" in schema:
-        return [repr(value) for value in schema["enum"]]
-    return [_TYPES.get(name, name) for name in types(schema)]
+            yield from _fields(branch["items"], root, f"{place}[0]", depth - 1)
 
 
 _MOST_LEAVES = 400

@@ -13,6 +13,7 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from importlib.resources import files
+from itertools import islice
 from typing import Literal, get_args
 
 from atc.paths import KEY, Path, Step
@@ -20,7 +21,7 @@ from atc.taint.framed import decoded, parts, same_for_all, value_at
 from atc.taint.values import number
 from protocols.jsontypes import Json, JsonObject
 from protocols.protocol import ToolProtocol
-from protocols.schema import inside, resolve, subschemas, types
+from protocols.schema import combined, inside, types
 from protocols.words import PAYS, SENDS, TELLS, snake
 
 Sensitivity = Literal["recipient", "url", "command", "amount"]
@@ -132,7 +133,7 @@ class _Search:
         if len(place.path) > _MAX_DEPTH:  # no argument that anybody declared: it is looked at as a whole
             yield from self._leaf(place, json.dumps(value), replace(above, kind=above.kind or "command"), [])
             return
-        here = [branch for schema in schemas for branch in self._branches(schema)]
+        here = list(islice(combined(schemas, self._root), _MAX_BRANCHES))
         mark = self._mark(place.name, here, above)
         if isinstance(value, Mapping):
             for key, inner in value.items():
@@ -286,17 +287,6 @@ class _Search:
         if hinted and {*last} & NAMES["hosts"] and _HOST.fullmatch(value.strip()):
             return "url"
         return "recipient" if self._acts and _reaches_somebody(value.strip()) else None
-
-    def _branches(self, schema: Json) -> list[JsonObject]:
-        """The schema of one place and all that it is combined from, references followed."""
-        found: list[JsonObject] = []
-        waiting: list[Json] = [schema]
-        while waiting and len(found) < _MAX_BRANCHES:
-            here = resolve(waiting.pop(0), self._root)
-            if here and not any(here is other for other in found):
-                found.append(here)
-                waiting += subschemas(here, "allOf", "anyOf", "oneOf")
-        return found
 
 
 def _is_closed(here: list[JsonObject]) -> bool:
