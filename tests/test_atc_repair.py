@@ -10,7 +10,7 @@ from atc.attribute import attribute
 from atc.check import check
 from atc.redaction import Redactor
 from atc.repair import WAYS, Case, correction
-from atc.repair.case import writes_told
+from atc.repair.facts import writes_told
 from atc.repair.reading import documentation, returned, seen_fields
 from atc.types import Attempt, Fault, Program
 from protocols.ask import Completion, Message

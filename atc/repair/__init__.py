@@ -14,8 +14,7 @@ from typing import Literal, get_args
 
 from atc.findings import render_finding
 from atc.prompts import fill
-from atc.repair.case import Case
-from atc.repair.facts import facts
+from atc.repair.facts import Case, facts
 from atc.repair.reading import documentation, fenceless, returned
 from atc.types import Attempt
 from protocols.ask import Message

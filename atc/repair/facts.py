@@ -1,19 +1,79 @@
-"""Our way: what attribution found, what was really there, and what the line should say where facts settle that."""
+"""A failed attempt, and our way of telling of it: what attribution found, what was really there, and what the line
+should say where facts settle that.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 from atc.attribute import origins
+from atc.findings import invocation, snippet
 from atc.mend import mend
 from atc.mend.lookups import search_for
-from atc.repair.case import Case
+from atc.prompts import fill
 from atc.repair.reading import called, documentation, fenceless, returned, seen_fields, signature
-from atc.synthesize import described
-from atc.types import Fault, Program
+from atc.synthesize import Complete, described
+from atc.types import Attempt, Fault
 from protocols.ask import Message
+from protocols.render import Docs
 from protocols.toolbox import Tool, Toolbox
 from sandbox.trace import ToolCall
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """An attempt, the tools that it could call, and what else a way of repair may use."""
+
+    attempt: Attempt
+    tools: Toolbox
+    complete: Complete | None = None
+    """Asks the model in between: `reflection` needs it."""
+    orphans: Sequence[ToolCall] = ()
+    """Writes that happened, which the next program would leave behind if it did not make them."""
+    messages: Sequence[Message] = ()
+    """The conversation so far."""
+    docs: Docs = "full"
+    """With "names" no tool is described."""
+    made: Sequence[ToolCall] = ()
+    """The calls of all attempts so far."""
+
+    @property
+    def written(self) -> Message:
+        """The model's own turn: its program as it ran."""
+        source = self.attempt.program.source
+        return Message("assistant", f"```python\n{source}```" if source.strip() else "(no program)")
+
+    @property
+    def calls(self) -> tuple[ToolCall, ...]:
+        """What the attempt called."""
+        return self.attempt.trace.calls if self.attempt.trace is not None else ()
+
+    def rewrite(self, parts: Iterable[str]) -> Message:
+        """The turn that asks for the whole program again, after what there is to say; empty parts are left out.
+
+        Writes that were made are named last, whatever the way.
+        """
+        told = [part.strip("\n") for part in (*parts, writes_told(self.orphans))]
+        return Message("user", fill("repair", told="\n\n".join(part for part in told if part)))
+
+
+def writes_told(made: Sequence[ToolCall]) -> str:
+    """What writes did, and how the next program is to treat them; empty where there are none.
+
+    The program that keeps such a call gets its stored result: the journal answers it.
+    """
+    done = [f"- {_told(call)}" for call in made]
+    return fill("repair_writes", calls="\n".join(done)) if done else ""
+
+
+def _told(call: ToolCall) -> str:
+    if call.outcome == "unknown":
+        return f"{invocation(call)}, of which nobody knows whether it took effect"
+    return f"{invocation(call)} gave {snippet(call.result)}"
+
+
+# --- what is told of a failure
 
 _MOST_FINDINGS = 5
 _MOST_FACTS = 8
@@ -109,11 +169,13 @@ _MOST_MAKERS = 2
 
 
 def better_lines(case: Case) -> Iterator[str]:
-    """``Line 5 should be `…`.`` for lines that facts put right."""
-    attempt = case.attempt
-    better = mend(attempt.program, attempt.findings, case.tools)
-    for number, line in _changed(attempt.program, better)[:_MOST_LINES] if better is not None else ():
-        yield f"Line {number} should be `{line}`."
+    """``Line 5 should be `…`.`` for lines that facts put right; none where a mended program has more or fewer."""
+    program = case.attempt.program
+    better = mend(program, case.attempt.findings, case.tools)
+    old, new = program.source.splitlines(), better.source.splitlines() if better is not None else []
+    changed = [(number, line) for number, (was, line) in enumerate(zip(old, new, strict=False), start=1) if was != line]
+    for number, line in changed[:_MOST_LINES] if len(old) == len(new) else ():
+        yield f"Line {number} should be `{line.strip()}`."
 
 
 def sources(case: Case, fault: Fault, call: ToolCall | None) -> Iterator[str]:
@@ -142,10 +204,3 @@ def makers(tool: Tool, fault: Fault, tools: Toolbox) -> list[Tool]:
     found = [tools.producers(tool, tool.arguments[alias or ""]) for alias in wanted]
     best = {producers[0].tool.alias: producers[0].tool for producers in found if producers}
     return [*best.values()][:_MOST_MAKERS]
-
-
-def _changed(program: Program, better: Program) -> list[tuple[int, str]]:
-    """1-based numbers of the lines that differ, with what stands there in `better`; none where it has more or fewer."""
-    old, new = program.source.splitlines(), better.source.splitlines()
-    pairs = enumerate(zip(old, new, strict=True), start=1) if len(old) == len(new) else ()
-    return [(number, line.strip()) for number, (was, line) in pairs if line != was]

@@ -11,8 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from atc.prompts import fill
-from atc.repair.case import Case, writes_told
-from atc.repair.facts import facts
+from atc.repair.facts import Case, facts, writes_told
 from atc.repair.reading import fenceless, returned
 from atc.strategies.attempts import attempt, numbered, rests_on_responses, seen_output, traced, writing_tools, written
 from atc.strategies.chain import UNCHANGED
