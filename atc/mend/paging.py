@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -48,35 +48,43 @@ def unread_pages(program: Program, trace: Trace, tools: Toolbox) -> tuple[Unread
 
     Of a program that takes only the first rows it is none: no later page would change these.
     """
+    series: dict[tuple[str, str], list[ToolCall]] = {}  # calls that differ only in the page, or in its size
+    for call in trace.calls:
+        if call.error is None and call.tool in tools:
+            rest = {k: v for k, v in call.arguments.items() if k not in _PAGE_ARGUMENTS and k not in SIZE_ARGUMENTS}
+            series.setdefault((call.tool, json.dumps(rest, sort_keys=True, default=repr)), []).append(call)
     found: dict[str, Unread] = {}
-    for (alias, _), calls in _series(trace, tools).items():
-        result = calls[-1].result
-        if alias in found or (isinstance(result, Mapping) and _reads_any(program, _TOTALS, result)):
-            continue
-        unread = _going_on(tools[alias], calls) or _full_page(tools[alias], calls[-1])
+    for (alias, _), calls in series.items():
+        unread = _unread(program, tools[alias], calls) if alias not in found else None
         if unread is not None and not _only_first_rows(program, alias):
             found[alias] = unread
     return tuple(found.values())
 
 
-def _going_on(tool: Tool, calls: list[ToolCall]) -> Unread | None:
-    """What the last result of a series says itself."""
-    result, argument = calls[-1].result, next((a for a in tool.arguments if a in _PAGE_ARGUMENTS), None)
-    if argument is None or not isinstance(result, Mapping):
+def _unread(program: Program, tool: Tool, calls: list[ToolCall]) -> Unread | None:
+    """What the last result of a series says of more, or else whether its page is full."""
+    value = tool.unwrap(calls[-1].result)
+    said = value if isinstance(value, Mapping) else {}
+    if not any(key in said for key in (*_PAGE_COUNTS, *_TOTALS, *_NEXT)):
+        return _full_page(tool, calls[-1])
+    argument = next((alias for alias in tool.arguments if alias in _PAGE_ARGUMENTS), None)
+    reads_total = any(key in said and re.search(rf"""["']{key}["']""", program.source) for key in _TOTALS)
+    if argument is None or reads_total:
         return None
-    count = next((key for key in _PAGE_COUNTS if _is_number(result.get(key))), None)
-    total = next((key for key in _TOTALS if _is_number(result.get(key))), None)
-    more = next((key for key in _NEXT if result.get(key)), None)
-    read = sum(_length(call.result) for call in calls)
-    if count is not None and _is_number(result.get("page")) and result["page"] < result[count]:
-        evidence = f"page {result['page']} of {result[count]}"
-    elif total is not None and 0 < read < result[total]:
-        evidence = f"{read} of {result[total]}"
+    count = next((key for key in _PAGE_COUNTS if _is_number(said.get(key))), None)
+    total = next((key for key in _TOTALS if _is_number(said.get(key))), None)
+    more = next((key for key in _NEXT if said.get(key)), None)
+    read = sum(len(_rows_of(call.result)[1] or ()) for call in calls)
+    if count is not None and _is_number(said.get("page")) and said["page"] < said[count]:
+        evidence = f"page {said['page']} of {said[count]}"
+    elif total is not None and 0 < read < said[total]:
+        evidence = f"{read} of {said[total]}"
     elif more is not None:
-        evidence = f"{more} = {result[more]!r}"
+        evidence = f"{more} = {said[more]!r}"
     else:
         return None
-    return Unread(tool.alias, argument, evidence, count if argument in _NUMBERS else None, key=_list_key(tool))
+    key = _rows_of(value)[0]
+    return Unread(tool.alias, argument, evidence, count if argument in _NUMBERS else None, key=key)
 
 
 def _full_page(tool: Tool, call: ToolCall) -> Unread | None:
@@ -84,21 +92,23 @@ def _full_page(tool: Tool, call: ToolCall) -> Unread | None:
 
     That is the declared default, or the maximum; any other size is what the program wants.
     """
-    value = tool.unwrap(call.result)
-    lists = [key for key, inner in value.items() if isinstance(inner, list)] if isinstance(value, Mapping) else []
-    if isinstance(value, Mapping) and (len(lists) != 1 or any(k in value for k in (*_PAGE_COUNTS, *_TOTALS, *_NEXT))):
-        return None
-    key = lists[0] if lists else None
-    rows = value[key] if isinstance(value, Mapping) else value
+    key, rows = _rows_of(tool.unwrap(call.result))
     for alias in SIZE_ARGUMENTS:
-        if alias in tool.arguments and isinstance(rows, list):
+        if alias in tool.arguments and rows is not None:
             schema = _argument(tool, alias)
             size = call.arguments.get(alias, schema.get("default"))
-            if not _is_number(size) or len(rows) != size or size not in (schema.get("default"), schema.get("maximum")):
-                continue
-            turns = next((a for a in tool.arguments if a in (*_NUMBERS, *_OFFSETS)), alias)
-            return Unread(tool.alias, turns, f"exactly {size} came, as many as {alias} lets come", None, size, key)
+            if _is_number(size) and len(rows) == size and size in (schema.get("default"), schema.get("maximum")):
+                turns = next((a for a in tool.arguments if a in (*_NUMBERS, *_OFFSETS)), alias)
+                return Unread(tool.alias, turns, f"exactly {size} came, as many as {alias} lets come", None, size, key)
     return None
+
+
+def _rows_of(value: Json) -> tuple[str | None, list[Json] | None]:
+    """The rows of a result: the list that it is, or the only one that it holds, with its key."""
+    if isinstance(value, list):
+        return None, value
+    lists = [(k, v) for k, v in value.items() if isinstance(v, list)] if isinstance(value, Mapping) else []
+    return lists[0] if len(lists) == 1 else (None, None)
 
 
 def _only_first_rows(program: Program, tool: str) -> bool:
@@ -198,39 +208,10 @@ def every_page_of_{tool}(**arguments):
 """
 
 
-def _list_key(tool: Tool) -> str | None:
-    """The one list in a paged result, as it is declared."""
-    root = tool.protocol.output_schema or {}
-    properties = resolve(root, root).get("properties", {})
-    lists = [key for key, schema in properties.items() if types(resolve(schema, root)) == ("array",)]
-    return lists[0] if len(lists) == 1 else None
-
-
 def _argument(tool: Tool, alias: str) -> Mapping[str, Any]:
     """The schema of an argument."""
     return resolve(tool.protocol.parameters[tool.arguments[alias]], tool.protocol.input_schema)
 
 
-def _series(trace: Trace, tools: Toolbox) -> dict[tuple[str, str], list[ToolCall]]:
-    """Calls that differ only in the page they ask for, or in its size, together."""
-    series: dict[tuple[str, str], list[ToolCall]] = {}
-    for call in trace.calls:
-        if call.error is None and call.tool in tools:
-            rest = {k: v for k, v in call.arguments.items() if k not in _PAGE_ARGUMENTS and k not in SIZE_ARGUMENTS}
-            series.setdefault((call.tool, json.dumps(rest, sort_keys=True, default=repr)), []).append(call)
-    return series
-
-
-def _reads_any(program: Program, keys: tuple[str, ...], result: Mapping[str, Any]) -> bool:
-    return any(re.search(rf"""["']{key}["']""", program.source) for key in keys if key in result)
-
-
 def _is_number(value: Json) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
-
-
-def _length(result: Json) -> int:
-    lists: Iterator[Any] = (
-        (v for v in result.values() if isinstance(v, list)) if isinstance(result, Mapping) else iter(())
-    )
-    return max(map(len, lists), default=0)

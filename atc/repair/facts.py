@@ -96,29 +96,28 @@ def facts(case: Case) -> list[Message]:
         return [case.written, case.rewrite([_NO_PROGRAM])]
     call = next((made for made in case.calls if made.index == fault.call), None)
     lines = list(better_lines(case)) or list(sources(case, fault, call))
-    parts = [_head(case, fault), *_evidence(case, fault), *lines]
-    known = "\n".join(part for part in parts if part)
+    known = "\n".join([*_known(case, fault), *lines])
     return [case.written, case.rewrite([known, "\n".join(_about(case, fault, call)), _unread(case, fault)])]
 
 
-def _head(case: Case, fault: Fault) -> str:
+def _known(case: Case, fault: Fault) -> Iterator[str]:
+    """What the check found, or what failed with the facts of it, a line each."""
     program, findings = case.attempt.program, case.attempt.findings
-    if not findings:
-        line = program.line(fault.line)
-        quoted = (
-            f"\nLine {fault.line} is `{line}`."
-            if line and not any(line in fact.text for fact in fault.evidence)
-            else ""
-        )
-        return f"That program failed. {fault.message}{quoted}"
-    lines = []
-    for finding in findings[:_MOST_FINDINGS]:
-        meant = finding.suggestion
-        perhaps = f" Perhaps {meant}." if meant and meant not in finding.message else ""
-        lines.append(f"- Line {finding.line}, `{program.line(finding.line)}`: {finding.message}{perhaps}")
-    left = len(findings) - _MOST_FINDINGS
-    more = [f"- … and {left} more"] if left > 0 else []
-    return "\n".join(["That program was checked and not run, since it cannot work:", *lines, *more])
+    if findings:
+        yield "That program was checked and not run, since it cannot work:"
+        for finding in findings[:_MOST_FINDINGS]:
+            meant = finding.suggestion
+            perhaps = f" Perhaps {meant}." if meant and meant not in finding.message else ""
+            yield f"- Line {finding.line}, `{program.line(finding.line)}`: {finding.message}{perhaps}"
+        if len(findings) > _MOST_FINDINGS:
+            yield f"- … and {len(findings) - _MOST_FINDINGS} more"
+        return
+    yield f"That program failed. {fault.message}"
+    facts, line = [fact.text for fact in fault.evidence], program.line(fault.line)
+    if line and not any(line in fact for fact in facts):
+        yield f"Line {fault.line} is `{line}`."
+    for fact in facts[:_MOST_FACTS]:
+        yield f"- {fact}" if len(fact) <= _LONGEST_FACT else f"- {fact[: _LONGEST_FACT - 1]}…"
 
 
 def _unread(case: Case, fault: Fault) -> str:
@@ -129,15 +128,6 @@ def _unread(case: Case, fault: Fault) -> str:
     seen = {t.alias for t in tools if t.protocol.evidence.level != "declared" or not described(t)}
     gave = returned([c for c in case.made if c.tool in seen], case.tools, most=_LONGEST_RETURNED)
     return f"The other calls so far:\n{fenceless(gave)}" if gave else ""
-
-
-def _evidence(case: Case, fault: Fault) -> Iterator[str]:
-    """The facts, a line each. Those of the check's findings stand above already."""
-    if case.attempt.findings:
-        return
-    facts = [fact.text for fact in fault.evidence]
-    for fact in facts[:_MOST_FACTS]:
-        yield f"- {fact}" if len(fact) <= _LONGEST_FACT else f"- {fact[: _LONGEST_FACT - 1]}…"
 
 
 def _about(case: Case, fault: Fault, call: ToolCall | None) -> Iterator[str]:
