@@ -7,8 +7,7 @@ import keyword
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Container, Sequence
-from itertools import count
+from collections.abc import Iterable, Sequence
 
 _RESERVED_TOOL_NAMES = frozenset(dir(builtins)) | {"ToolError", "asyncio", "json", "math", "re"}
 
@@ -35,7 +34,7 @@ def identifier(name: str) -> str:
 
 def argument_aliases(names: Sequence[str]) -> dict[str, str]:
     """Alias → argument name, in the order of `names`, unique within one tool."""
-    chosen = _assign([(name, "") for name in names], reserved=frozenset())
+    chosen = _assign([(name, "") for name in names], reserved=())
     return dict(zip(chosen, names, strict=True))
 
 
@@ -48,16 +47,11 @@ def tool_aliases(tools: Sequence[tuple[str, str]]) -> list[str]:
     return _assign(tools, reserved=_RESERVED_TOOL_NAMES)
 
 
-def free_alias(alias: str, taken: Container[str]) -> str:
-    """`alias`, numbered where it is taken."""
-    return _numbered(alias, taken) if alias in taken else alias
-
-
 class FreeNames:
     """Gives out names, each once: `free("page")` is `page`, then `page_2`. Quick also where all want the same one."""
 
-    def __init__(self) -> None:
-        self._numbers: dict[str, int] = {}  # names, each with the number that was last tried after it
+    def __init__(self, taken: Iterable[str] = ()) -> None:
+        self._numbers = dict.fromkeys(taken, 1)  # names, each with the number that was last tried after it
 
     def __call__(self, base: str) -> str:
         """`base`, numbered where it is taken; it is taken from now on."""
@@ -69,24 +63,17 @@ class FreeNames:
         return name
 
 
-def _assign(names: Sequence[tuple[str, str]], *, reserved: frozenset[str]) -> list[str]:
-    order = sorted(range(len(names)), key=lambda i: (names[i], i))
+def _assign(names: Sequence[tuple[str, str]], *, reserved: Iterable[str]) -> list[str]:
     plain = [identifier(name) for name, _ in names]
     prefixed = [identifier(f"{source}_{name}") if source else identifier(name) for name, source in names]
     result: dict[int, str] = {}
     taken = set(reserved)
     for wanted in (plain, prefixed):
-        claims = Counter(alias for i, alias in enumerate(wanted) if i not in result)
-        for i in order:
-            if i not in result and claims[wanted[i]] == 1 and wanted[i] not in taken:
-                result[i] = wanted[i]
-                taken.add(wanted[i])
-    for i in order:
-        if i not in result:
-            result[i] = _numbered(prefixed[i], taken)
-            taken.add(result[i])
+        left = [(i, alias) for i, alias in enumerate(wanted) if i not in result]
+        claims = Counter(alias for _, alias in left)
+        result |= {i: alias for i, alias in left if claims[alias] == 1 and alias not in taken}
+        taken.update(result.values())
+    free = FreeNames([*taken, *prefixed])
+    for i in sorted({*range(len(names))} - result.keys(), key=lambda i: (names[i], i)):
+        result[i] = free(prefixed[i])
     return [result[i] for i in range(len(names))]
-
-
-def _numbered(base: str, taken: Container[str]) -> str:
-    return next(alias for number in count(2) if (alias := f"{base}_{number}") not in taken)

@@ -9,7 +9,7 @@ from functools import cached_property
 from hashlib import sha256
 from typing import NamedTuple
 
-from protocols.alias import argument_aliases, free_alias, identifier, tool_aliases
+from protocols.alias import FreeNames, argument_aliases, identifier, tool_aliases
 from protocols.errors import InvalidProtocol, UnknownTool
 from protocols.jsontypes import Json, JsonObject
 from protocols.protocol import EvidenceLevel, HttpBinding, ToolProtocol
@@ -191,11 +191,8 @@ class Toolbox(Mapping[str, Tool]):
 
         Unlike `+`, which names all anew: a selection must go on calling its tools what the whole toolbox calls them.
         """
-        more = dict(self._tools)
-        for tool in tools:
-            alias = free_alias(tool.alias, more)
-            more[alias] = replace(tool, alias=alias)
-        return self._with(more.values())
+        free = FreeNames(self._tools)
+        return self._with([*self._tools.values(), *(replace(tool, alias=free(tool.alias)) for tool in tools)])
 
     def map(self, change: Callable[[Tool], Tool]) -> Toolbox:
         """Each tool replaced by `change(tool)`, aliases unchanged."""

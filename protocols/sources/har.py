@@ -18,7 +18,7 @@ from urllib.parse import parse_qsl, quote, unquote
 
 from genson import SchemaBuilder
 
-from protocols.alias import FreeNames, free_alias, identifier
+from protocols.alias import FreeNames, identifier
 from protocols.credentials import MASK, Mask
 from protocols.errors import SourceUnavailable
 from protocols.jsontypes import Json, JsonObject
@@ -193,7 +193,7 @@ def _template(segments: Sequence[str], mask: Mask) -> str:
     noun = ""
     for segment in segments:
         if _ID.fullmatch(segment) or looks_random(segment) or mask(segment) != segment:
-            name = free_alias(f"{noun}_id" if noun else "id", {part.strip("{}") for part in parts})
+            name = FreeNames(part.strip("{}") for part in parts)(f"{noun}_id" if noun else "id")
             parts.append(f"{{{name}}}")
         else:
             noun = singular(snake(segment)) or noun

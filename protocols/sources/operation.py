@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from protocols.alias import free_alias
+from protocols.alias import FreeNames
 from protocols.protocol import Annotations, HttpBinding, Location
 
 FORM_TYPES = ("application/x-www-form-urlencoded", "multipart/form-data")
@@ -28,7 +28,7 @@ class Arguments:
         An empty name is the body as a whole.
         """
         wanted = name or "body"
-        chosen = wanted if wanted not in self.properties else free_alias(f"{location}_{wanted}", self.properties)
+        chosen = wanted if wanted not in self.properties else FreeNames(self.properties)(f"{location}_{wanted}")
         self.properties[chosen] = schema
         self.locations[chosen] = location
         if required:
