@@ -6,9 +6,9 @@ A value has one name between tools: `code` in `/airports/{code}` and `airports[]
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
-from itertools import count, pairwise
-from typing import Any
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 from protocols.jsontypes import JsonObject
 from protocols.protocol import HttpBinding, Link, ToolProtocol, Verify
@@ -19,8 +19,7 @@ LINKS_PER_ARGUMENT = 3
 """Guesses for one argument at most: the simplest producers; more would only make prompts longer."""
 
 _MAX_DEPTH, _MAX_STEPS = 24, 5_000
-_HOW_MANY = frozenset({"no", "num", "number"})
-"""Names that identify where they stand in a path (`/issues/{number}`), and else say how many there shall be."""
+_COMBINERS = ("allOf", "anyOf", "oneOf")
 _ALIKE = 2
 """Fields that a written record and a read one have in common at least: an `{"id": …}` is like too many others."""
 
@@ -34,30 +33,25 @@ def response_paths(schema: JsonObject | None) -> Iterator[tuple[str, JsonObject]
     Alternatives are all followed, recursive schemas once around; the values of a map keyed by data stand at `*`
     (`rates.*.EUR`); the whole response has the path `""`.
     """
-    if schema is not None:
-        yield from _paths(schema, schema, "", (), count(1))
-
-
-def _paths(
-    schema: JsonObject | bool, root: JsonObject, path: str, above: tuple[str, ...], steps: Iterator[int]
-) -> Iterator[tuple[str, JsonObject]]:
-    if isinstance(schema, bool) or next(steps) > _MAX_STEPS:
-        return
-    ref = schema.get("$ref")
-    if len(above) > _MAX_DEPTH or (isinstance(ref, str) and ref in above):
-        return
-    above = (*above, ref if isinstance(ref, str) else "")
-    here = resolve(schema, root)
-    if not any(part in here for part in ("allOf", "anyOf", "oneOf")) or types(here):
-        yield path, here
-    for name, part in here.get("properties", {}).items():
-        yield from _paths(part, root, f"{path}.{name}" if path else name, above, steps)
-    if isinstance(items := here.get("items"), dict):
-        yield from _paths(items, root, f"{path}[]", above, steps)
-    if isinstance(rest := here.get("additionalProperties"), dict):
-        yield from _paths(rest, root, f"{path}.*" if path else "*", above, steps)
-    for part in subschemas(here, "allOf", "anyOf", "oneOf"):
-        yield from _paths(part, root, path, above, steps)
+    left: list[tuple[Any, str, tuple[Any, ...]]] = [] if schema is None else [(schema, "", ())]
+    for _ in range(_MAX_STEPS):
+        if not left:
+            return
+        part, path, above = left.pop()
+        if isinstance(part, bool) or len(above) > _MAX_DEPTH or ("$ref" in part and part["$ref"] in above):
+            continue
+        here = resolve(part, schema or {})
+        if types(here) or not any(key in here for key in _COMBINERS):
+            yield path, here
+        under = f"{path}." if path else ""
+        inner = [(one, f"{under}{name}") for name, one in here.get("properties", {}).items()]
+        inner += [
+            (here[key], at)
+            for key, at in (("items", f"{path}[]"), ("additionalProperties", f"{under}*"))
+            if isinstance(here.get(key), dict)
+        ]
+        inner += [(one, path) for one in subschemas(here, *_COMBINERS)]
+        left += [(one, at, (*above, part.get("$ref"))) for one, at in reversed(inner)]
 
 
 def field_key(protocol: ToolProtocol, path: str, *, collections: Collection[str] = ()) -> str | None:
@@ -102,7 +96,7 @@ def noun_of(protocol: ToolProtocol, argument: str) -> str | None:
         for before, here in pairwise(_parts(protocol)):
             if here == f"{{{wire}}}":
                 return singular(before) if "{" not in before else None
-        if "{" in protocol.binding.url or snake(argument) in _HOW_MANY:
+        if "{" in protocol.binding.url:
             return None  # beside a path variable, `id` in the query may be anything
     return _resource(protocol)
 
@@ -163,8 +157,7 @@ def _is_number(schema: JsonObject) -> bool:
 # --- links
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
+class _Place(NamedTuple):
     """A place in a tool's response whose value may be an argument."""
 
     tool: str
@@ -185,12 +178,8 @@ def guess_links(protocols: Sequence[ToolProtocol]) -> list[ToolProtocol]:
     `code` in `/airports/{code}`), or is required and has the same particular name as a response field; types and
     formats must agree. The result depends on the set of tools alone, not on their order.
     """
-    collections = frozenset(
-        before
-        for protocol in protocols
-        for before, here in pairwise(_parts(protocol))
-        if "{" not in before and "{" in here
-    )
+    pairs = (pair for protocol in protocols for pair in pairwise(_parts(protocol)))
+    collections = frozenset(before for before, here in pairs if "{" not in before and "{" in here)
     places: dict[str, list[_Place]] = {}
     for protocol in filter(_may_produce, protocols):
         for key, place in _produced(protocol, collections):
@@ -277,9 +266,8 @@ def guess_verifiers(protocols: Sequence[ToolProtocol]) -> list[ToolProtocol]:
         record = record_fields(write) if write.writes and write.verified_by is None else frozenset()
         fitting = [read for read in shown.get(record, ()) if read[3] <= write.parameters.keys()]
         if record & write.parameters.keys() and fitting:
-            write = replace(
-                write, verified_by=Verify(tool=min(fitting, key=lambda read: read[:3])[2], support="guessed")
-            )
+            simplest = min(fitting, key=lambda read: read[:3])
+            write = replace(write, verified_by=Verify(tool=simplest[2], support="guessed"))
         result.append(write)
     return result
 
