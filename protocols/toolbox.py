@@ -138,14 +138,14 @@ class Toolbox(Mapping[str, Tool]):
         return f"Toolbox({', '.join(self._tools)})"
 
     def find(self, name: str) -> Tool:
-        """The tool of this alias or original name.
+        """The tool of this alias, or of a name as settings have it.
 
         Raises:
             UnknownTool: there is none; it carries the nearest names.
         """
         if name in self._tools:
             return self._tools[name]
-        named = [tool for tool in self._tools.values() if name in (tool.protocol.name, tool.qualified)]
+        named = self._by_name.get(name, [])
         if len(named) == 1:
             return named[0]
         raise UnknownTool(name, [tool.alias for tool in named] or list(self._tools))
@@ -154,17 +154,12 @@ class Toolbox(Mapping[str, Tool]):
         """The tools that a setting may mean by `name`, see `Tool.names`; more than one where it is ambiguous.
 
         Looked for among all tools, also by a toolbox that is a selection of them: it must not make a name unambiguous.
-        Within one source an exact name wins over names that merely have it as identifier.
         """
-        found = self._whole._by_name.get(name, [])  # noqa: SLF001 - another toolbox
-        exact = [tool for tool in found if name in (tool.protocol.name, tool.qualified)]
-        return exact if len(exact) == 1 and len({tool.source for tool in found}) == 1 else found
+        return self._whole._by_name.get(name, [])  # noqa: SLF001 - another toolbox
 
     def spelling(self, tool: Tool) -> str:
         """The shortest name by which a setting means this tool and no other."""
-        names = [tool.alias, identifier(f"{tool.source}_{tool.protocol.name}"), tool.qualified]
-        fitting = (name for name in names if name in tool.names and [t.alias for t in self.meant(name)] == [tool.alias])
-        return next(fitting, tool.qualified)
+        return tool.alias if [one.alias for one in self.meant(tool.alias)] == [tool.alias] else tool.qualified
 
     @cached_property
     def _by_name(self) -> Mapping[str, list[Tool]]:
