@@ -6,7 +6,7 @@ import base64
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any
 from urllib.parse import quote
 
 from requests.structures import CaseInsensitiveDict
@@ -16,49 +16,12 @@ from protocols.jsontypes import Json, dumps
 from protocols.origin import Origin
 from protocols.request import HttpRequest, spelled
 from protocols.secrets import spellings
+from protocols.settings import Credential, Place
 
 MASK = "***"
-Place = Literal["header", "query", "cookie"]
 Alternatives = Sequence[str | tuple[str, ...]]
 """Names of credentials of which one is to be sent; those of a tuple together, and for an empty one none."""
-_LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 _UNMISTAKABLE = 8  # characters from which a secret found in a result is surely the secret, and not a common word
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Credential:
-    """A secret and the only hosts that it is ever sent to. From the user's configuration.
-
-    An entry of `hosts` is exact: `host` means its https port (on loopback also http's port 80), `host:port` that port.
-    Where `place`, `name` and `prefix` are not set, the tool's security scheme says how it is sent.
-    """
-
-    value: str = field(default="", repr=False)
-    """A token, a key, or `user:password`; empty where a token is got with the client's id."""
-    hosts: tuple[str, ...]
-    place: Place | None = None
-    name: str = ""
-    prefix: str | None = None
-    client_id: str = ""
-    client_secret: str = field(default="", repr=False)
-    scopes: tuple[str, ...] = ()
-    """Of OAuth 2; those that the tool's document lists where empty."""
-    token_url: str = ""
-    authorization_url: str = ""
-    """Of OAuth 2, for documents that name none."""
-    problem: str = ""
-    """Why the value cannot be read; empty where it can."""
-
-    def may_go_to(self, origin: Origin) -> bool:
-        """Whether `hosts` lists this origin. A bare host never allows clear text over a network."""
-        listed = {host.lower() for host in self.hosts}
-        secure = origin.scheme == "https" or origin.host in _LOOPBACK
-        return f"{origin.host}:{origin.port}" in listed or (secure and origin.netloc in listed)
-
-    @property
-    def says_how(self) -> bool:
-        """Whether the user said how it is sent, so that it can go with tools whose document declares nothing."""
-        return bool(self.place or self.name or self.prefix is not None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

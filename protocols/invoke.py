@@ -2,30 +2,42 @@
 
 from __future__ import annotations
 
+import random
+import shlex
+import time
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import NoReturn, Self
 
-from protocols.credentials import Credential
-from protocols.errors import InvalidProtocol, ToolError
-from protocols.http import HttpCall, Shared
-from protocols.jsontypes import JsonObject
+from protocols.credentials import MASK, Carried, carried, dress, variable_of
+from protocols.errors import InvalidProtocol, Outcome, ToolError
+from protocols.jsontypes import Json, JsonObject
 from protocols.mcp.servers import Servers
+from protocols.oauth import Keyring
 from protocols.plain import python_call, to_json
 from protocols.protocol import HttpBinding, McpBinding, ProgramBinding, PythonBinding, ToolProtocol
-from protocols.settings import InvokeSettings
+from protocols.reply import Answer, Lost, Unreadable, essence, one_line, outcome_of, read, retry_after, text_of
+from protocols.request import DEFAULT_HEADERS, HttpRequest, Plan
+from protocols.secrets import covered
+from protocols.settings import Credential, InvokeSettings
 from protocols.toolbox import Call, idempotency_key
+from protocols.transport import follow
 
 _SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
+_PASSING = (429, 502, 503, 504)
+_BACKOFF_SECONDS = 0.25
+_LONGEST_WAIT = 20.0  # seconds before the next try
 
 
 class Invoker:
     """Binds protocols to callables. They share its connections and its limits per host, and are safe for threads."""
 
     def __init__(self, settings: InvokeSettings | None = None) -> None:
-        self._shared = Shared(settings or InvokeSettings())
-        self.settings, self.homes = self._shared.settings, self._shared.homes
-        self.servers = Servers(self._shared)
+        self.settings = settings or InvokeSettings()
+        self._keyring = Keyring(self.settings)
+        self.homes = self._keyring.homes
+        self.servers = Servers(self._keyring)
         """The MCP servers that are configured or were opened. Nothing is started by asking for them."""
 
     def bind(self, protocol: ToolProtocol, functions: Mapping[str, Callable[..., object]] | None = None) -> Call:
@@ -41,13 +53,13 @@ class Invoker:
         match protocol.binding:
             case HttpBinding() as binding:
                 reads = binding.method in _SAFE_METHODS if declared is None else declared
-                return HttpCall(protocol, binding, self._shared, reads=reads)
+                return HttpCall(protocol, binding, self._keyring, reads=reads)
             case PythonBinding() as binding:
                 known = functions or {}
                 function = known.get(f"{binding.module}:{binding.function}") or known.get(protocol.name)
                 if function is None:
                     return partial(_refuse, protocol.name, binding)
-                return python_call(protocol.name, function, reads=bool(declared), mask=self._shared.mask)
+                return python_call(protocol.name, function, reads=bool(declared), mask=self._keyring.mask)
             case McpBinding() as binding:
                 return self.servers.bind(protocol, binding, reads=bool(declared))
             case ProgramBinding():  # a source of tools must not bring code along
@@ -59,7 +71,7 @@ class Invoker:
     def close(self) -> None:
         """Close idle connections and end the MCP servers that were started; a later call opens new ones."""
         self.servers.close()
-        self._shared.transport.close()
+        self._keyring.transport.close()
 
     def __enter__(self) -> Self:
         return self
@@ -75,6 +87,107 @@ def _refuse(tool: str, binding: PythonBinding, _arguments: JsonObject) -> NoRetu
         "name the module itself as a tool source if you trust it.",
         outcome="not_run",
     )
+
+
+class HttpCall:
+    """The `Call` of a tool with an HTTP binding."""
+
+    def __init__(self, protocol: ToolProtocol, binding: HttpBinding, keyring: Keyring, *, reads: bool) -> None:
+        self._protocol, self._binding, self._keyring, self._reads = protocol, binding, keyring, reads
+        self._plan = Plan(protocol, binding)
+        fixed, known = keyring.settings.headers.get(self._plan.origin.netloc, {}), keyring.settings.credentials
+        self._fixed = [Carried(place="header", name=name, value=value) for name, value in fixed.items()]
+        own = [carried(n, known[n], binding.schemes.get(n, {})) for n in binding.credential_names if n in known]
+        self._reserved = [(one.place, one.name) for one in (*own, *self._fixed)]
+
+    def __call__(self, arguments: JsonObject) -> Json:
+        """See `Invoker.bind`."""
+        request, schemes, mask = self._build(arguments), self._binding.schemes, self._keyring.mask
+        secrets = self._keyring.secrets(self._binding.credentials, schemes, self._plan.origin, tool=self._protocol.name)
+        answer, note, committed = self._exchange(request, secrets)
+        if isinstance(answer, Answer) and 200 <= answer.status < 300:
+            try:
+                return mask.result(read(answer, self._protocol.output_schema, mask=mask))
+            except Unreadable as error:
+                answer = Lost(problem=str(error), sent=True, status=answer.status)
+        # Outside of any handler: an exception from below would stay in the error's context, and its text has URLs.
+        hidden = covered(dict(arguments), self._protocol.input_schema, lambda _: MASK)
+        outcome: Outcome
+        if isinstance(answer, Lost):
+            # A read that was answered changed nothing.
+            refused = answer.status is not None and self._reads
+            outcome = "refused" if refused else "unknown" if answer.sent else "not_run"
+            problem, wait, body = answer.problem, None, None
+        else:
+            outcome = outcome_of(answer.status, reads=self._reads)
+            problem, wait, body = note or essence(answer), retry_after(answer), mask(text_of(answer))
+        raise ToolError(
+            answer.status,
+            one_line(mask(problem)),
+            outcome="unknown" if committed else outcome,
+            curl=self._curl(self._build(hidden), secrets),
+            retry_after=wait,
+            answer=body,
+        )
+
+    def check(self, arguments: JsonObject) -> None:
+        """Raise `ToolError` for arguments that no request can be made of. Nothing is sent."""
+        self._build(arguments)
+
+    def _build(self, arguments: JsonObject) -> HttpRequest:
+        request = dress(self._plan.build(arguments, reserved=self._reserved), self._fixed)
+        if self._binding.idempotency_header and (key := idempotency_key.get()):
+            request = replace(request, headers={**request.headers, self._binding.idempotency_header: key})
+        return request
+
+    def _exchange(self, request: HttpRequest, secrets: list[Carried]) -> tuple[Answer | Lost, str, bool]:
+        """The last answer of a call, why a redirect was not followed, and whether one said that a write was done."""
+        settings, deadline, attempt = (
+            self._keyring.settings,
+            time.monotonic() + self._keyring.settings.timeout_seconds,
+            0,
+        )
+        # 429 is the one failure after which a write with a key is sent again here: the others are the host's to judge.
+        keyed = bool(self._binding.idempotency_header and idempotency_key.get())
+
+        def send(one: HttpRequest) -> Answer | Lost:
+            return self._keyring.transport.send(dress(one, secrets), self._plan.origin, deadline=deadline)
+
+        while True:
+            answer, note, last = follow(request, send)
+            wait = _BACKOFF_SECONDS * 2**attempt * random.uniform(0.5, 1.5)  # noqa: S311 - spreads clients, hides nothing
+            if isinstance(answer, Lost):
+                again = answer.passing and self._reads
+            else:
+                again = (answer.status in _PASSING and self._reads) or (answer.status == 429 and keyed)
+                asked = retry_after(answer)
+                wait = wait if asked is None else asked
+            late = wait > _LONGEST_WAIT or time.monotonic() + wait >= deadline
+            if not again or late or attempt >= settings.retries:
+                return answer, note, last.method != request.method and not self._reads
+            settings.sleep(wait)
+            attempt += 1
+
+    def _curl(self, request: HttpRequest, secrets: list[Carried]) -> str:
+        """`curl …` that repeats the request; each credential is the variable that `variable_of` gives it."""
+        mask = self._keyring.mask
+        method = {"GET": [], "HEAD": ["--head"]}.get(request.method, ["-X", request.method])
+        words = ["curl", *method, mask(request.url)]
+        for name, value in request.headers.items():
+            words += ["-H", f"{name}: {mask(value)}"] if DEFAULT_HEADERS.get(name) != value else []
+        if request.body is not None:
+            words += ["--data-raw", mask(request.body.decode())]
+        command = shlex.join(words)
+        for secret in secrets:  # the shell fills in its variable, which stands between double quotes
+            variable = f'"${variable_of(secret.credential)}"'
+            if secret.prefix == "Basic ":
+                command += f" -u {variable}"
+                continue
+            option, between = {"header": ("-H", ": "), "cookie": ("-b", "="), "query": ("--url-query", "=")}[
+                secret.place
+            ]
+            command += f" {option} {shlex.quote(f'{secret.name}{between}{secret.prefix}')}{variable}"
+        return command
 
 
 __all__ = ["Credential", "InvokeSettings", "Invoker", "idempotency_key", "to_json"]

@@ -1,7 +1,7 @@
-"""Tokens of OAuth 2: client credentials, authorization code with PKCE through the browser, and refreshing them.
+"""The secrets that calls carry: those of the configuration, and tokens of OAuth 2 that are got, kept and refreshed.
 
-A document names the addresses, the user's configuration the client and the hosts: neither a secret nor the user is sent
-to a host that the credential does not list.
+A document names the addresses that give tokens, the user's configuration the client and the hosts: neither a secret nor
+the user is sent to a host that the credential does not list.
 """
 
 from __future__ import annotations
@@ -9,24 +9,28 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import re
 import secrets
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
-from protocols.credentials import Credential, address
+from protocols.credentials import Alternatives, Carried, Mask, address, carried, chosen
 from protocols.errors import CredentialMissing
 from protocols.files import keep_private, write_whole
 from protocols.jsontypes import JsonObject, loads
-from protocols.origin import split_url
+from protocols.origin import Origin, split_url
 from protocols.reply import Lost, essence, one_line, parse, text_of
 from protocols.request import DEFAULT_HEADERS, HttpRequest
+from protocols.secrets import names_secret
+from protocols.settings import Credential, InvokeSettings
 from protocols.transport import Transport
 
 SIGN_IN_SECONDS = 300.0
@@ -34,8 +38,6 @@ REDIRECT_PORT = 38457
 """Of the address to which a browser comes back, for those who register a client: always this one, where it is free."""
 _TOKEN_SECONDS = 30.0  # for an address to answer
 _EARLY_SECONDS = 30  # before its end, a token is refreshed
-_DONE = b"<p>Signed in. This page can be closed.</p>"
-_FAILED = b"<p>Not signed in. The program says why.</p>"
 
 
 class TokenFile:
@@ -72,7 +74,8 @@ class _Page(BaseHTTPRequestHandler):
         self.send_response(200 if done else 400)
         self.send_header("Content-Type", "text/html")
         self.end_headers()
-        self.wfile.write(_DONE if done else _FAILED)
+        said = "Signed in. This page can be closed." if done else "Not signed in. The program says why."
+        self.wfile.write(f"<p>{said}</p>".encode())
 
     def log_message(self, *_: object) -> None:
         return
@@ -110,19 +113,39 @@ class Redirect(HTTPServer):
         return self.answer
 
 
-class SignIn:
-    """Gets and keeps the tokens of credentials that are no token themselves. Safe for threads."""
+class Keyring:
+    """What the calls of one invoker share: settings, connections, secrets and the tokens got for them. Thread-safe."""
 
-    def __init__(self, transport: Transport, tokens: TokenFile, open_browser: Callable[[str], object] | None) -> None:
-        self._transport, self.tokens, self._open = transport, tokens, open_browser
+    def __init__(self, settings: InvokeSettings) -> None:
+        self.settings, credentials = settings, settings.credentials.values()
+        self.homes = {re.sub(r":\d+$", "", host.lower()) for one in credentials for host in one.hosts}
+        """Hosts that the user named, and that may be on this machine or its networks (`origin.may_reach`)."""
+        self.mask = Mask(secret for one in credentials for secret in (one.value, one.client_secret))
+        for server in settings.servers.values():  # which may echo what it was given
+            self.mask.add(*(value for name, value in server.environment.items() if names_secret(name, value)))
+        self.transport = Transport(max_body_bytes=settings.max_body_bytes, homes=self.homes)
+        self.tokens = TokenFile(settings.tokens)
         self._lock = threading.Lock()
 
-    def token(self, name: str, credential: Credential, scheme: Mapping[str, Any]) -> str:
-        """An access token for the credential of this name; the browser is opened only where no other way is left.
+    def secrets(
+        self, offered: Alternatives, schemes: Mapping[str, JsonObject], origin: Origin, *, tool: str
+    ) -> list[Carried]:
+        """What a request to `origin` carries; see `protocols.credentials.chosen`.
+
+        The browser is opened only for a token that is to be had in no other way.
 
         Raises:
-            CredentialMissing: none is to be had; says why.
+            CredentialMissing: there is no such secret for this origin, or a token cannot be got; says why.
         """
+        found = []
+        for name, credential in chosen(offered, schemes, self.settings.credentials, origin, tool=tool).items():
+            scheme = schemes.get(name, {})
+            token = credential.value or self._token(name, credential, scheme)
+            found.append(carried(name, replace(credential, value=token), scheme))
+            self.mask.add(found[-1].value.rpartition(" ")[2])
+        return found
+
+    def _token(self, name: str, credential: Credential, scheme: JsonObject) -> str:
         with self._lock:
             key = f"{name} {credential.client_id} {' '.join(credential.hosts)}"
             known = self.tokens.get(key)
@@ -148,7 +171,7 @@ class SignIn:
 
     def _through_browser(self, name: str, page: str, asked: dict[str, str]) -> dict[str, str]:
         """The code that the page gives, with what the token's address wants to see beside it."""
-        if self._open is None:
+        if self.settings.open_browser is None:
             raise CredentialMissing(
                 f"the credential {name!r} needs a sign-in in a browser; run this command once on a terminal."
             )
@@ -156,7 +179,7 @@ class SignIn:
         challenge = base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).decode().rstrip("=")
         asked |= {"response_type": "code", "redirect_uri": redirect.url, "state": state}
         asked |= {"code_challenge": challenge, "code_challenge_method": "S256"}
-        self._open(f"{page}{'&' if '?' in page else '?'}{urlencode(asked)}")
+        self.settings.open_browser(f"{page}{'&' if '?' in page else '?'}{urlencode(asked)}")
         return {"code": redirect.wait(state)["code"], "redirect_uri": redirect.url, "code_verifier": verifier}
 
     def _ask(self, name: str, url: str, **form: str) -> JsonObject:
@@ -164,7 +187,7 @@ class SignIn:
         headers = {**DEFAULT_HEADERS, "Content-Type": "application/x-www-form-urlencoded"}
         request = HttpRequest(method="POST", url=url, headers=headers, body=urlencode(form).encode())
         origin, _ = split_url(url)
-        answer = self._transport.send(request, origin, deadline=time.monotonic() + _TOKEN_SECONDS)
+        answer = self.transport.send(request, origin, deadline=time.monotonic() + _TOKEN_SECONDS)
         if isinstance(answer, Lost):
             problem = answer.problem
         elif answer.status != 200:
@@ -178,7 +201,7 @@ class SignIn:
         raise CredentialMissing(f"no token for the credential {name!r}: {problem}.")
 
 
-def _flow(name: str, credential: Credential, scheme: Mapping[str, Any]) -> tuple[str, str, dict[str, str]]:
+def _flow(name: str, credential: Credential, scheme: JsonObject) -> tuple[str, str, dict[str, str]]:
     """Where a token is got, the page of the sign-in (empty for client credentials), and the scope to ask for.
 
     By the user's settings, or else by what the document declares, at hosts that the credential lists.
@@ -207,7 +230,7 @@ def _flow(name: str, credential: Credential, scheme: Mapping[str, Any]) -> tuple
     return token_url, page, {"scope": " ".join(scopes)} if scopes else {}
 
 
-def _part(document: Mapping[str, Any], *keys: str) -> Mapping[str, Any]:
+def _part(document: JsonObject, *keys: str) -> JsonObject:
     """The object at these keys; empty where a document has none there."""
     for key in keys:
         found = document.get(key)

@@ -41,22 +41,13 @@ Place = Literal["path", "query", "header", "cookie", "body", "form", "whole_body
 
 
 class _Name(NamedTuple):
-    """A name in a request, whose it is, what is sent under it, and whether the protocol declares it.
-
-    `field`: it is one that the protocol declares of an object which is the argument.
-    """
+    """A name in a request, whose it is, what is sent under it, and whether the protocol declares it."""
 
     place: str
     name: str
     owner: str
     value: Json = None
     declared: bool = True
-    field: bool = False
-
-    @property
-    def whose(self) -> str:
-        """The owner, or the field of it."""
-        return f"the field {self.name!r} of {self.owner}" if self.field else self.owner
 
     @property
     def exact(self) -> tuple[str, str]:
@@ -147,14 +138,16 @@ class Plan:
             raise self._refusal(f"argument {argument!r} has no place {{{wire}}} in the URL.")
         if place == "query" and argument in self._joins and isinstance(value, list | tuple):
             value = self._joins[argument].join(item for _, item in _pairs({argument: value})) or None
+        owner = f"argument {argument!r}"
         if not isinstance(value, Mapping) or place not in _OBJECTS:
-            yield _Name(place, wire, f"argument {argument!r}", value, declared or place == "path")
+            yield _Name(place, wire, owner, value, declared or place == "path")
             return
         known = self._fields.get(argument, {})
         for key, inner in value.items():
-            yield _Name(_OBJECTS[place], key, f"argument {argument!r}", inner, key in known, key in known)
+            whose = f"the field {key!r} of {owner}" if key in known else owner
+            yield _Name(_OBJECTS[place], key, whose, inner, key in known)
         if place == "whole_body":
-            yield _Name(place, wire, f"argument {argument!r}", value)
+            yield _Name(place, wire, owner, value)
 
     @cached_property
     def _declared(self) -> list[_Name]:
@@ -167,7 +160,7 @@ class Plan:
             found.append(_Name("header", "Cookie", "the cookies"))
         for name, place in self._places.items():
             owner, fields = f"argument {name!r}", self._fields.get(name, ()) if place in _OBJECTS else ()
-            found += [_Name(_OBJECTS[place], key, owner, field=True) for key in fields]
+            found += [_Name(_OBJECTS[place], key, f"the field {key!r} of {owner}") for key in fields]
             found.append(_Name(place, self._binding.wire_name(name), owner))
         return found
 
@@ -176,35 +169,30 @@ class Plan:
 
         A declared name only has to differ from the others of its place. One that the call alone brings must not even be
         read as another: what it says was never held against that other's schema, nor shown to anybody as its value.
+        A field of a whole body may repeat what stands elsewhere, but not give a name of the query another value.
         """
-        known, brought = [name for name in sent if name.declared], [name for name in sent if not name.declared]
-        owners = {name.exact: name.owner for name in reversed(self._declared)}
-        for name in known:
-            self._refuse_others({owners.get(name.exact, name.owner)}, name)
-        if not brought:
-            return
         others = [_Name("form", "_method", "the method of the request")]
         others += [_Name(place, name, "a credential") for place, name in reserved]
-        taken: dict[tuple[str, str], set[str]] = defaultdict(set)  # owners by reading
-        asked: dict[tuple[str, str], set[tuple[str, str]]] = defaultdict(set)  # of the query: owners and values
-        for name in (*self._declared, *sent, *others):
+        exact = {name.exact: name.owner for name in reversed(self._declared)}
+        taken: dict[tuple[str, str], list[_Name]] = defaultdict(list)
+        for name in (*self._declared, *sent, *others) if not all(name.declared for name in sent) else ():
             for reading in name.readings:
-                taken[reading].add(name.whose)
-                if name.place == "query" and name.value is not None:
-                    asked[reading].add((name.owner, json.dumps(name.value)))
-        for name in brought:
-            self._line(name.name, name.name)
-            for reading in name.readings:
-                if name.place != "field":
-                    self._refuse_others(taken[reading], name)
-                elif reading in asked:  # a whole body may well repeat what stands elsewhere
-                    value = json.dumps(name.value)
-                    self._refuse_others({owner for owner, other in asked[reading] if other != value}, name)
-
-    def _refuse_others(self, owners: set[str], name: _Name) -> None:
-        if other := min(owners - {name.owner}, default=None):
-            problem = f"{name.owner} would be sent as {name.name!r}, in the place of {other}"
-            raise self._refusal(f"{problem}; leave it out, or give the value to the argument that it is for.")
+                taken[reading].append(name)
+        for name in sent:
+            if name.declared:
+                owners = {exact.get(name.exact, name.owner)}
+            else:
+                self._line(name.name, name.name)
+                alike = [other for reading in name.readings for other in taken[reading]]
+                if name.place == "field":
+                    asked = [one for one in alike if one.place == "query" and one.value is not None]
+                    alike = [one for one in asked if json.dumps(one.value) != json.dumps(name.value)]
+                owners = {other.owner for other in alike}
+            if other := min(owners - {name.owner}, default=None):
+                raise self._refusal(
+                    f"{name.owner} would be sent as {name.name!r}, in the place of {other}; leave it out, or give the"
+                    " value to the argument that it is for."
+                )
 
     # --- the parts of a request
 

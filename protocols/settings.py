@@ -1,4 +1,4 @@
-"""How tools may be called: what the user's configuration says of hosts, secrets, limits and MCP servers."""
+"""What the user's configuration says of calls: secrets and their hosts, limits and MCP servers."""
 
 from __future__ import annotations
 
@@ -7,8 +7,50 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
-from protocols.credentials import Credential
+from protocols.origin import Origin
+
+Place = Literal["header", "query", "cookie"]
+
+
+_LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Credential:
+    """A secret and the only hosts that it is ever sent to. From the user's configuration.
+
+    An entry of `hosts` is exact: `host` means its https port (on loopback also http's port 80), `host:port` that port.
+    Where `place`, `name` and `prefix` are not set, the tool's security scheme says how it is sent.
+    """
+
+    value: str = field(default="", repr=False)
+    """A token, a key, or `user:password`; empty where a token is got with the client's id."""
+    hosts: tuple[str, ...]
+    place: Place | None = None
+    name: str = ""
+    prefix: str | None = None
+    client_id: str = ""
+    client_secret: str = field(default="", repr=False)
+    scopes: tuple[str, ...] = ()
+    """Of OAuth 2; those that the tool's document lists where empty."""
+    token_url: str = ""
+    authorization_url: str = ""
+    """Of OAuth 2, for documents that name none."""
+    problem: str = ""
+    """Why the value cannot be read; empty where it can."""
+
+    def may_go_to(self, origin: Origin) -> bool:
+        """Whether `hosts` lists this origin. A bare host never allows clear text over a network."""
+        listed = {host.lower() for host in self.hosts}
+        secure = origin.scheme == "https" or origin.host in _LOOPBACK
+        return f"{origin.host}:{origin.port}" in listed or (secure and origin.netloc in listed)
+
+    @property
+    def says_how(self) -> bool:
+        """Whether the user said how it is sent, so that it can go with tools whose document declares nothing."""
+        return bool(self.place or self.name or self.prefix is not None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

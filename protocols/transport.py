@@ -1,4 +1,4 @@
-"""One HTTP exchange by `requests`, with one deadline and a limit on what is read."""
+"""HTTP exchanges by `requests`, with one deadline and a limit on what is read, and redirects within an origin."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ import logging
 import socket
 import threading
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Final
+from urllib.parse import urljoin
 
 import requests
 import urllib3
@@ -26,6 +27,8 @@ from protocols.request import HttpRequest
 MAX_ERROR_BYTES: Final = 65_536
 _KEPT = 8  # connections of one host, as many as a program's calls may overlap
 _CHUNK = 65_536  # bytes
+_MOST_REDIRECTS = 5
+_REDIRECTS = (301, 302, 303, 307, 308)
 _FAILURES = (OSError, ValueError, http.client.HTTPException, urllib3.exceptions.HTTPError)
 for _name in ("urllib3.connection", "urllib3.connectionpool"):  # they log URLs, and a credential may stand in one
     logging.getLogger(_name).addFilter(lambda record: record.levelno >= logging.ERROR)
@@ -242,3 +245,34 @@ def _reason(error: BaseException) -> str:
             break
         error = inner
     return (getattr(error, "strerror", None) or str(error) or type(error).__name__)[:200]
+
+
+def follow(
+    request: HttpRequest, send: Callable[[HttpRequest], Answer | Lost], *, upgrade: bool = False
+) -> tuple[Answer | Lost, str, HttpRequest]:
+    """The answer after redirects within the origin: of GET and HEAD, and of others only a 303.
+
+    Also why the last redirect was not followed, if it was not, and the request that was answered. `upgrade` allows
+    https in the place of http.
+    """
+    for _ in range(_MOST_REDIRECTS + 1):
+        answer = send(request)
+        if isinstance(answer, Lost) or answer.status not in _REDIRECTS or "location" not in answer.headers:
+            return answer, "", request
+        home, _ = split_url(request.url)
+        try:
+            target = urljoin(request.url, answer.headers["location"]).partition("#")[0]
+            goal, _ = split_url(target)
+        except ValueError:
+            return answer, "the redirect leads to no http(s) address", request
+        upgraded = upgrade and (home.scheme, home.port) == ("http", 80) and goal == Origin("https", home.host, 443)
+        if goal != home and not upgraded:
+            note = f"the redirect leads to another origin, {target}; if you trust it, give that address yourself"
+            return answer, note, request
+        if request.method not in ("GET", "HEAD"):
+            if answer.status != 303:
+                return answer, f"a {request.method} is not sent on to {target}", request
+            kept = {k: v for k, v in request.headers.items() if k != "Content-Type"}
+            request = replace(request, method="GET", headers=kept, body=None)
+        request = replace(request, url=target)
+    return answer, f"more than {_MOST_REDIRECTS} redirects", request

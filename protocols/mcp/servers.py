@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 from protocols.alias import identifier
 from protocols.credentials import dress
 from protocols.errors import Outcome, SourceUnavailable, ToolError
-from protocols.http import Shared
 from protocols.jsontypes import Json, JsonObject
 from protocols.mcp.answers import NoResult, text_of, value_of
+from protocols.oauth import Keyring
 from protocols.origin import is_url, split_url
 from protocols.plain import to_json
 from protocols.protocol import McpBinding, ToolProtocol
@@ -57,9 +57,9 @@ class _Known:
 class Servers:
     """MCP servers by name. Safe for threads."""
 
-    def __init__(self, shared: Shared) -> None:
-        self._shared, self._settings = shared, shared.settings
-        self._known: dict[str, _Known] = {name: _Known(server) for name, server in shared.settings.servers.items()}
+    def __init__(self, keyring: Keyring) -> None:
+        self._keyring, self._settings = keyring, keyring.settings
+        self._known: dict[str, _Known] = {name: _Known(server) for name, server in keyring.settings.servers.items()}
         self._opened: list[_Known] = [*self._known.values()]
         self._lock = threading.Lock()
 
@@ -100,7 +100,7 @@ class Servers:
 
     def bind(self, protocol: ToolProtocol, binding: McpBinding, *, reads: bool) -> Callable[[JsonObject], Json]:
         """A call of an MCP tool; see `Invoker.bind`. A server whose connection has ended is connected again."""
-        tool, mask = protocol.name, self._shared.mask
+        tool, mask = protocol.name, self._keyring.mask
         failed: Outcome = "refused" if reads else "unknown"
 
         def error(text: str, outcome: Outcome, answer: str | None = None) -> ToolError:
@@ -161,18 +161,18 @@ class Servers:
             known.drop()
             if find_spec("mcp") is None:
                 raise NoResult("the MCP SDK is not installed: pip install 'automatic-tool-chain[mcp]'", "not_run")
-            shared, server = self._shared, known.server
+            keyring, server = self._keyring, known.server
             headers, tokens = dict[str, str](), None
             if server.url:
                 origin, _ = split_url(server.url)
                 headers = dict(self._settings.headers.get(origin.netloc, {}))
                 if server.credential:
-                    secrets = shared.secrets([server.credential], {}, origin, tool="the MCP server")
+                    secrets = keyring.secrets([server.credential], {}, origin, tool="the MCP server")
                     request = dress(HttpRequest(method="POST", url=server.url, headers=headers), secrets)
                     server, headers = replace(server, url=request.url), dict(request.headers)
                 else:
-                    tokens = shared.sign_in.tokens
+                    tokens = keyring.tokens
             from protocols.mcp.connection import Connection
 
-            known.connection = Connection(server, self._settings, headers=headers, tokens=tokens, homes=shared.homes)
+            known.connection = Connection(server, self._settings, headers=headers, tokens=tokens, homes=keyring.homes)
             return known.connection

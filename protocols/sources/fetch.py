@@ -13,12 +13,11 @@ from typing import Any, ClassVar, Final
 import yaml
 
 from protocols.errors import SourceUnavailable
-from protocols.http import follow
 from protocols.jsontypes import Json, loads
 from protocols.origin import is_url, split_url
 from protocols.reply import Lost, one_line, phrase
 from protocols.request import DEFAULT_HEADERS, HttpRequest
-from protocols.transport import Transport
+from protocols.transport import Transport, follow
 
 MAX_BYTES: Final = 50_000_000
 TIMEOUT_SECONDS: Final = 15
