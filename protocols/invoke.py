@@ -13,7 +13,7 @@ from typing import NoReturn, Self
 from protocols.credentials import MASK, Carried, carried, dress, variable_of
 from protocols.errors import InvalidProtocol, Outcome, ToolError
 from protocols.jsontypes import Json, JsonObject
-from protocols.mcp.servers import Servers
+from protocols.mcp import Servers
 from protocols.oauth import Keyring
 from protocols.plain import python_call, to_json
 from protocols.protocol import HttpBinding, McpBinding, ProgramBinding, PythonBinding, ToolProtocol

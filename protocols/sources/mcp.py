@@ -8,7 +8,7 @@ from typing import Any
 
 from protocols.errors import InvalidProtocol, SourceUnavailable
 from protocols.jsontypes import Json, JsonObject
-from protocols.mcp.servers import Servers
+from protocols.mcp import Servers
 from protocols.protocol import Annotations, McpBinding, ToolProtocol
 from protocols.schema import compiles
 

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from protocols.alias import identifier
 from protocols.errors import InvalidProtocol, SourceUnavailable
 from protocols.invoke import Invoker
-from protocols.mcp.servers import is_mcp
+from protocols.mcp import is_mcp
 from protocols.origin import Origin, covers, is_url, split_url
 from protocols.protocol import HttpBinding, McpBinding, PythonBinding, ToolProtocol
 from protocols.sources.fetch import fetch_document

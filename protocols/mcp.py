@@ -12,19 +12,18 @@ from typing import TYPE_CHECKING, Any
 
 from protocols.alias import identifier
 from protocols.credentials import dress
-from protocols.errors import Outcome, SourceUnavailable, ToolError
+from protocols.errors import CredentialMissing, Outcome, SourceUnavailable, ToolError
 from protocols.jsontypes import Json, JsonObject
-from protocols.mcp.answers import NoResult, text_of, value_of
 from protocols.oauth import Keyring
 from protocols.origin import is_url, split_url
 from protocols.plain import to_json
 from protocols.protocol import McpBinding, ToolProtocol
-from protocols.reply import one_line
+from protocols.reply import Answer, Unreadable, one_line, read
 from protocols.request import HttpRequest, refuse_unless_json
 from protocols.settings import McpServer
 
 if TYPE_CHECKING:
-    from protocols.mcp.connection import Connection
+    from protocols.mcp_connection import Connection
 
 _MAX_ANSWER = 65_536  # characters of an error kept for the host
 _UNSURE = re.compile(
@@ -82,9 +81,9 @@ class Servers:
         try:
             connection = self._connected(fresh)
             tools = connection.tools()
-        except (NoResult, ToolError) as error:
+        except ToolError as error:
             fresh.drop()
-            problem = str(error).rstrip(".")
+            problem = error.body.rstrip(".")
             raise SourceUnavailable(f"the MCP server {server.shown!r} gives no tools: {problem}.") from error
         with self._lock:
             known_as = name or found or identifier(connection.name or "mcp")
@@ -100,7 +99,7 @@ class Servers:
 
     def bind(self, protocol: ToolProtocol, binding: McpBinding, *, reads: bool) -> Callable[[JsonObject], Json]:
         """A call of an MCP tool; see `Invoker.bind`. A server whose connection has ended is connected again."""
-        tool, mask = protocol.name, self._keyring.mask
+        tool, name, mask = protocol.name, binding.server, self._keyring.mask
         failed: Outcome = "refused" if reads else "unknown"
 
         def error(text: str, outcome: Outcome, answer: str | None = None) -> ToolError:
@@ -109,24 +108,25 @@ class Servers:
 
         def call(arguments: JsonObject) -> Json:
             refuse_unless_json(tool, arguments)  # which the SDK's connection does not survive
-            known = self._known.get(binding.server)
-            if known is None:
+            if name not in self._known:
                 raise error(
-                    f"the tool {tool!r} belongs to the MCP server {binding.server!r}, which is not configured; add"
-                    f" [mcp.{binding.server}] with its command or url to your settings.",
+                    f"the tool {tool!r} belongs to the MCP server {name!r}, which is not configured; add [mcp.{name}]"
+                    " with its command or url to your settings.",
                     "not_run",
                 )
             try:
-                result = self._connected(known).call(binding.tool, arguments)
-            except NoResult as lost:
-                if lost.outcome in (None, "refused"):  # the server's own words
-                    raise error(str(lost), lost.outcome or failed, answer=str(lost)) from None
-                raise error(f"{tool}: the MCP server {binding.server!r}: {lost}", lost.outcome) from None
+                result = self._connected(self._known[name]).call(binding.tool, arguments, failed=failed)
+            except CredentialMissing:
+                raise
+            except ToolError as lost:
+                text = f"{tool}: the MCP server {name!r}: {lost.body}" if lost.answer is None else lost.answer
+                raise error(text, lost.outcome, lost.answer) from None
             if result.get("isError"):
-                text = text_of(result) or "no explanation"
-                raise error(text, failed if _UNSURE.search(text) else "refused", answer=text)
+                text = "\n".join(str(block.get("text", "")) for block in result.get("content", ())).strip()
+                text = text or "no explanation"
+                raise error(text, failed if _UNSURE.search(text) else "refused", text)
             try:
-                return mask.result(to_json(value_of(result, protocol.output_schema)))
+                return mask.result(to_json(_value(result, protocol.output_schema)))
             except TypeError as problem:
                 raise error(f"{tool}: {problem}", failed) from None
 
@@ -160,19 +160,42 @@ class Servers:
                 return known.connection
             known.drop()
             if find_spec("mcp") is None:
-                raise NoResult("the MCP SDK is not installed: pip install 'automatic-tool-chain[mcp]'", "not_run")
-            keyring, server = self._keyring, known.server
-            headers, tokens = dict[str, str](), None
+                problem = "the MCP SDK is not installed: pip install 'automatic-tool-chain[mcp]'"
+                raise ToolError(None, problem, outcome="not_run")
+            server, headers = known.server, dict[str, str]()
             if server.url:
                 origin, _ = split_url(server.url)
                 headers = dict(self._settings.headers.get(origin.netloc, {}))
-                if server.credential:
-                    secrets = keyring.secrets([server.credential], {}, origin, tool="the MCP server")
-                    request = dress(HttpRequest(method="POST", url=server.url, headers=headers), secrets)
-                    server, headers = replace(server, url=request.url), dict(request.headers)
-                else:
-                    tokens = keyring.tokens
-            from protocols.mcp.connection import Connection
+            if server.url and server.credential:
+                secrets = self._keyring.secrets([server.credential], {}, origin, tool="the MCP server")
+                request = dress(HttpRequest(method="POST", url=server.url, headers=headers), secrets)
+                server, headers = replace(server, url=request.url), dict(request.headers)
+            from protocols.mcp_connection import Connection
 
-            known.connection = Connection(server, self._settings, headers=headers, tokens=tokens, homes=keyring.homes)
+            known.connection = Connection(server, self._keyring, headers=headers)
             return known.connection
+
+
+def _value(result: JsonObject, schema: JsonObject | None) -> Json:
+    """What programs get: the structured content, else the only content block, else the list of them.
+
+    Text that is JSON is read as JSON unless `schema` wants text. Of images, sound and files that are not text, only
+    what they are and how many bytes they have is given.
+    """
+    if result.get("structuredContent") is not None:
+        return result["structuredContent"]
+    values = [_block(block, schema) for block in result.get("content", ())]
+    return values[0] if len(values) == 1 else values or None
+
+
+def _block(block: JsonObject, schema: JsonObject | None) -> Json:
+    if block.get("type") == "text":
+        text = str(block.get("text", ""))
+        try:
+            return read(Answer(status=200, headers={}, body=text.encode("utf-8", "replace")), schema)
+        except Unreadable:  # drift from the schema, which is passed on
+            return text
+    described = {"type": block.get("type"), **block.get("resource", block)}
+    base64 = described.pop("data", None) or described.pop("blob", None)
+    found = {key: value for key, value in described.items() if key not in ("_meta", "annotations", "icons")}
+    return found | ({"bytes": len(base64) * 3 // 4 - base64[-2:].count("=")} if isinstance(base64, str) else {})

@@ -35,13 +35,12 @@ from mcp_types import (
 )
 from pydantic import BaseModel, ValidationError
 
-from protocols.errors import CredentialMissing
+from protocols.errors import CredentialMissing, Outcome, ToolError
 from protocols.jsontypes import JsonObject
-from protocols.mcp.answers import NoResult
-from protocols.oauth import SIGN_IN_SECONDS, Redirect, TokenFile
+from protocols.oauth import SIGN_IN_SECONDS, Keyring, Redirect
 from protocols.origin import may_reach, split_url
 from protocols.reply import one_line
-from protocols.settings import InvokeSettings, McpServer
+from protocols.settings import McpServer
 
 _STDERR = 4_000  # bytes of what a server wrote there last that are looked at
 # With no handler at all, what the SDK logs (each line that is no message) would be printed on the terminal.
@@ -53,30 +52,21 @@ _MOST_PAGES = 100  # of a list of tools; a server may never come to an end
 class Connection:
     """A connected server. Safe for threads. Closing it ends the server that it has started."""
 
-    def __init__(
-        self,
-        server: McpServer,
-        settings: InvokeSettings,
-        *,
-        headers: Mapping[str, str],
-        tokens: TokenFile | None,
-        homes: set[str],
-    ) -> None:
-        """Connect. `tokens`: where those of a sign-in are kept; `None`: one does not sign in to this server.
+    def __init__(self, server: McpServer, keyring: Keyring, *, headers: Mapping[str, str]) -> None:
+        """Connect. Requests to a server with a `url` carry `headers`; without `credential`, it may ask for a sign-in.
 
         Raises:
-            NoResult: it cannot be done within `settings.start_seconds`; where one may sign in, that takes its own time.
+            ToolError: it cannot be done within `start_seconds`; where one may sign in, that takes its own time.
         """
         self.closed = False
         """Whether it is of no use any more: closed, or the server has gone."""
-        self._seconds = settings.timeout_seconds
-        seconds = settings.start_seconds
+        self._seconds, seconds = keyring.settings.timeout_seconds, keyring.settings.start_seconds
         with ExitStack() as stack:
             # To append, since the command and we share the position in it.
             self._stderr = stack.enter_context(TemporaryFile("a+"))
             if server.url:
-                transport: Any = _over_http(server.url, headers, settings, tokens, homes)
-                seconds += SIGN_IN_SECONDS if tokens is not None and settings.open_browser is not None else 0
+                transport: Any = _over_http(server, headers, keyring)
+                seconds += SIGN_IN_SECONDS if keyring.settings.open_browser and not server.credential else 0
             else:
                 command, *words = server.command
                 given = StdioServerParameters(
@@ -93,7 +83,7 @@ class Connection:
                     cause = cause.exceptions[0]
                 problem = one_line(str(cause)) or type(cause).__name__
                 problem = "it did not answer in time" if isinstance(cause, TimeoutError) else problem
-                raise NoResult(self._with_stderr(problem), "not_run") from error
+                raise _lost(self._with_stderr(problem), "not_run") from error
             self._stack = stack.pop_all()
 
     @property
@@ -103,11 +93,7 @@ class Connection:
         return info.name if info is not None else ""
 
     def tools(self) -> list[dict[str, Any]]:
-        """The tools that the server lists, as MCP's JSON.
-
-        Raises:
-            NoResult: it does not list them.
-        """
+        """The tools that the server lists, as MCP's JSON. Raises `ToolError` where it does not list them."""
         found, cursor = list[dict[str, Any]](), None
         for _ in range(_MOST_PAGES):
             page = self._wait(partial(self._client.list_tools, cursor=cursor))
@@ -116,15 +102,16 @@ class Connection:
                 break
         return found
 
-    def call(self, tool: str, arguments: JsonObject) -> JsonObject:
+    def call(self, tool: str, arguments: JsonObject, *, failed: Outcome) -> JsonObject:
         """MCP's result of calling a tool, as JSON. It is not compared with the tool's schema.
 
         Raises:
-            NoResult: none came.
+            ToolError: none came. Its `answer` is an error of the server's own, whose outcome is `failed` where it does
+                not say that nothing was done.
         """
         # Not `call_tool`, which refuses a result that departs from the tool's schema.
         request = CallToolRequest(params=CallToolRequestParams(name=tool, arguments=dict(arguments)))
-        return _plain(self._wait(partial(self._client.session.send_request, request, CallToolResult)))
+        return _plain(self._wait(partial(self._client.session.send_request, request, CallToolResult), failed))
 
     def close(self) -> None:
         """Close the connection, and end the server where we have started it. Twice is once."""
@@ -132,33 +119,34 @@ class Connection:
         with suppress(Exception):  # that of a connection which ended by itself
             self._stack.close()
 
-    def _wait(self, asked: Callable[[], Awaitable[Any]]) -> Any:
+    def _wait(self, asked: Callable[[], Awaitable[Any]], failed: Outcome = "unknown") -> Any:
         try:
-            future = self._portal.start_task_soon(self._answered, asked)
+            future = self._portal.start_task_soon(self._answered, asked, failed)
         except RuntimeError:
-            raise NoResult("its connection is closed", "not_run") from None
+            raise _lost("its connection is closed", "not_run") from None
         try:
             return future.result()
         except CancelledError:
-            raise NoResult("the connection ended", "unknown") from None
+            raise _lost("the connection ended", "unknown") from None
         finally:
             future.cancel()
 
-    async def _answered(self, asked: Callable[[], Awaitable[Any]]) -> Any:
+    async def _answered(self, asked: Callable[[], Awaitable[Any]], failed: Outcome) -> Any:
         try:
             with anyio.fail_after(self._seconds):
                 return await asked()
         except TimeoutError:
-            raise NoResult(f"no answer within {self._seconds:g} s", "unknown") from None
+            raise _lost(f"no answer within {self._seconds:g} s", "unknown") from None
         except MCPError as error:
             if error.code == CONNECTION_CLOSED:
                 # With other words it is one answer over HTTP that broke off.
                 self.closed = self.closed or error.message == "Connection closed"
-                raise NoResult(self._with_stderr(error.message), "unknown") from None
+                raise _lost(self._with_stderr(error.message), "unknown") from None
             # Errors with other codes the SDK also makes up itself.
-            raise NoResult(error.message, "refused" if error.code in _NOT_RUN else None) from None
+            outcome = "refused" if error.code in _NOT_RUN else failed
+            raise ToolError(None, error.message, outcome=outcome, answer=error.message) from None
         except ValidationError as error:
-            raise NoResult(f"its answer is none that MCP knows ({error.error_count()} errors)", "unknown") from None
+            raise _lost(f"its answer is none that MCP knows ({error.error_count()} errors)", "unknown") from None
 
     def _with_stderr(self, problem: str) -> str:
         """`problem`, and the last lines that the server's command wrote to stderr."""
@@ -177,6 +165,10 @@ async def _connected(transport: Any, seconds: float) -> AsyncIterator[Client]:
         yield client
 
 
+def _lost(problem: str, outcome: Outcome) -> ToolError:
+    return ToolError(None, problem, outcome=outcome)
+
+
 def _plain(value: BaseModel) -> dict[str, Any]:
     """A value of the SDK as MCP's JSON."""
     return value.model_dump(by_alias=True, mode="json", exclude_none=True)
@@ -186,11 +178,10 @@ def _plain(value: BaseModel) -> dict[str, Any]:
 
 
 @asynccontextmanager
-async def _over_http(
-    url: str, headers: Mapping[str, str], settings: InvokeSettings, tokens: TokenFile | None, homes: set[str]
-) -> AsyncIterator[Any]:
-    """The SDK's transport to `url`. Each request carries `headers`, and follows no redirect to another origin."""
-    near, limit = homes | {split_url(url)[0].host}, settings.max_body_bytes
+async def _over_http(server: McpServer, headers: Mapping[str, str], keyring: Keyring) -> AsyncIterator[Any]:
+    """The SDK's transport. Each request carries `headers`, and follows no redirect to another origin."""
+    url, settings = server.url, keyring.settings
+    near, limit = keyring.homes | {split_url(url)[0].host}, settings.max_body_bytes
 
     async def guard(request: httpx2.Request) -> None:
         """The server names the addresses of its sign-in, and may not send us about in our own network."""
@@ -208,9 +199,8 @@ async def _over_http(
     timeout = httpx2.Timeout(30.0, read=None)
     async with AsyncExitStack() as stack:
         auth = None
-        if tokens is not None and (settings.open_browser is not None or tokens.get(f"mcp {url}")):
-            redirect = stack.enter_context(Redirect())
-            auth = _sign_in(url, settings.open_browser, _Kept(tokens, f"mcp {url}"), redirect)
+        if not server.credential and (settings.open_browser is not None or keyring.tokens.get(f"mcp {url}")):
+            auth = _SignIn(url, keyring, stack.enter_context(Redirect())).client()
         client = httpx2.AsyncClient(headers=dict(headers), timeout=timeout, event_hooks=hooks, auth=auth)
         transport = streamable_http_client(
             url, http_client=await stack.enter_async_context(client), max_sse_event_size=limit
@@ -235,29 +225,27 @@ class _Capped(httpx2.AsyncByteStream):
         await self._stream.aclose()
 
 
-def _sign_in(
-    url: str, open_browser: Callable[[str], object] | None, kept: _Kept, redirect: Redirect
-) -> OAuthClientProvider:
-    """The SDK's own OAuth client, which acts when the server answers 401."""
+class _SignIn:
+    """What the SDK's own OAuth client rests on, which acts when the server answers 401: a browser and our tokens."""
 
-    async def show(address: str) -> None:
-        if open_browser is None:
+    def __init__(self, url: str, keyring: Keyring, redirect: Redirect) -> None:
+        self._url, self._name, self._redirect = url, f"mcp {url}", redirect
+        self._tokens, self._open = keyring.tokens, keyring.settings.open_browser
+
+    def client(self) -> OAuthClientProvider:
+        asked = OAuthClientMetadata.model_validate({"client_name": "atc", "redirect_uris": [self._redirect.url]})
+        return OAuthClientProvider(
+            self._url, asked, self, redirect_handler=self._show, callback_handler=self._come_back
+        )
+
+    async def _show(self, address: str) -> None:
+        if self._open is None:
             raise CredentialMissing("it wants a sign-in in a browser; run this command once on a terminal")
-        open_browser(address)
+        self._open(address)
 
-    async def come_back() -> AuthorizationCodeResult:
-        found = await asyncio.to_thread(redirect.wait, None)
+    async def _come_back(self) -> AuthorizationCodeResult:
+        found = await asyncio.to_thread(self._redirect.wait, None)
         return AuthorizationCodeResult(code=found["code"], state=found.get("state"), iss=found.get("iss"))
-
-    asked = OAuthClientMetadata.model_validate({"client_name": "atc", "redirect_uris": [redirect.url]})
-    return OAuthClientProvider(url, asked, kept, redirect_handler=show, callback_handler=come_back)
-
-
-class _Kept:
-    """The SDK's storage, over the file of tokens."""
-
-    def __init__(self, tokens: TokenFile, name: str) -> None:
-        self._tokens, self._name = tokens, name
 
     async def get_tokens(self) -> OAuthToken | None:
         found = self._tokens.get(self._name).get("token")
