@@ -38,11 +38,6 @@ class Question:
     arguments: JsonObject
     tainted: tuple[Tainted, ...] = ()
 
-    @property
-    def reasons(self) -> tuple[str, ...]:
-        """A sentence for each value that is not clean, safe to be shown."""
-        return tuple(map(str, self.tainted))
-
 
 def question_text(question: Question) -> str:
     """What a person reads before they decide; characters that could act or deceive are escaped, secrets covered."""
@@ -54,7 +49,7 @@ def question_text(question: Question) -> str:
     if not question.tainted:
         text = f"{alias} may change something. Arguments:\n{arguments}"
     else:
-        reasons = "\n".join(f"- {reason}" for reason in question.reasons)
+        reasons = "\n".join(f"- {one}" for one in question.tainted)
         head = f"{alias} is to be called with values that neither you nor your settings gave:"
         text = f"{head}\n{reasons}\nArguments:\n{arguments}"
     return "".join(c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode() for c in text)
@@ -148,7 +143,7 @@ class Consent:
         """What was not sent and why, and the command that allows it."""
         tool, tainted = question.tool.alias, question.tainted
         problems = [f"{tool} may change something and was not allowed"] if unallowed else []
-        problems += [f"{tool}: {one}" for one in question.reasons[:_MOST_NAMED]]
+        problems += [f"{tool}: {one}" for one in tainted[:_MOST_NAMED]]
         if len(tainted) > _MOST_NAMED:
             problems.append(f"{len(tainted) - _MOST_NAMED} more of its values are like that")
         told = f"{'; '.join(problems)}; nothing was sent."

@@ -22,7 +22,7 @@ from atc.synthesize import described
 from probing.infer import infer
 from protocols.files import write_whole
 from protocols.jsontypes import Json, JsonObject
-from protocols.protocol import Evidence, dump
+from protocols.protocol import Evidence, EvidenceLevel, dump
 from protocols.schema import validator, wrapper_key
 from protocols.secrets import within
 from protocols.toolbox import Tool, Toolbox
@@ -57,22 +57,13 @@ class LearnedSchemas:
             if tool is None or call.error is not None or call.reused or not is_news(tool, call.result):
                 continue
             with self._lock:
-                better = self._learned(self._informed(tool), call.result, redact)
-            if better is not None:
-                changed[call.tool] = better
+                better = _shown_by(self._informed(tool), [redact.value(call.result)])
+                if better is not None:
+                    changed[call.tool] = better
+                    name, schema = better.protocol.name, better.protocol.output_schema
+                    document = json.dumps({"tool": name, "source": better.source, "outputSchema": schema}, indent=1)
+                    write_whole(self._file(better), document, mode=0o600)
         return toolbox.map(lambda tool: changed.get(tool.alias, tool)) if changed else toolbox
-
-    def _learned(self, tool: Tool, response: Json, redact: Redactor) -> Tool | None:
-        """The tool with what one more response shows; None where it is nothing, or too much."""
-        covered, known = redact.value(response), tool.protocol.output_schema
-        if len(json.dumps(covered)) > _LARGEST_CHARACTERS:
-            return None
-        schema = _as_programs_see_it(tool, structure(infer([covered], known or None)))
-        if schema is None or schema == known:
-            return None
-        document = json.dumps({"tool": tool.protocol.name, "source": tool.source, "outputSchema": schema}, indent=1)
-        write_whole(self._file(tool), document, mode=0o600)
-        return _with(tool, schema)
 
     def _informed(self, tool: Tool) -> Tool:
         """The tool with what is known of it; as it is where there is nothing, or the file is damaged."""
@@ -92,8 +83,17 @@ def _safe(tool: Tool) -> str:
     return re.sub(r"\W", "_", tool.protocol.name, flags=re.ASCII)[:80]
 
 
-def _with(tool: Tool, schema: JsonObject) -> Tool:
-    return replace(tool, protocol=replace(tool.protocol, output_schema=schema, evidence=Evidence(level="observed")))
+def _with(tool: Tool, schema: JsonObject, level: EvidenceLevel = "observed") -> Tool:
+    return replace(tool, protocol=replace(tool.protocol, output_schema=schema, evidence=Evidence(level=level)))
+
+
+def _shown_by(tool: Tool, responses: list[Json], *, exactly: bool = False) -> Tool | None:
+    """The tool with what responses show; None where it is nothing, or too much."""
+    if len(json.dumps(responses, default=repr)) > _LARGEST_CHARACTERS:
+        return None
+    known = tool.protocol.output_schema
+    schema = _as_programs_see_it(tool, structure(infer(responses, None if exactly else known or None)), exactly=exactly)
+    return _with(tool, schema, "declared" if exactly else "observed") if schema not in (None, known) else None
 
 
 def amended(before: Toolbox, after: Toolbox) -> list[Tool]:
@@ -120,15 +120,9 @@ def observed(toolbox: Toolbox, calls: Iterable[ToolCall], *, exactly: bool = Fal
             came.setdefault(call.tool, []).append(call.result)
     changed: dict[str, Tool] = {}
     for alias, responses in came.items():
-        tool = toolbox[alias]
-        large = len(json.dumps(responses, default=repr)) > _LARGEST_CHARACTERS
-        if large or not any(is_news(tool, response) for response in responses):
-            continue
-        known = None if exactly else tool.protocol.output_schema
-        schema = _as_programs_see_it(tool, structure(infer(responses, known)), exactly=exactly)
-        if schema is not None:
-            evidence = Evidence(level="declared" if exactly else "observed")
-            changed[alias] = replace(tool, protocol=replace(tool.protocol, output_schema=schema, evidence=evidence))
+        if any(is_news(toolbox[alias], response) for response in responses):
+            better = _shown_by(toolbox[alias], responses, exactly=exactly)
+            changed |= {alias: better} if better is not None else {}
     return toolbox.map(lambda tool: changed.get(tool.alias, tool)) if changed else toolbox
 
 

@@ -180,10 +180,7 @@ def origins(value: Json, calls_before: Iterable[ToolCall]) -> tuple[Origin, ...]
                 break
             if type(inner) is type(value) and inner == value:
                 matches.setdefault(general(path), []).append(path)
-        found += _merged(call, matches)
+        for pattern, paths in matches.items():
+            shown = text(paths[0] if len(paths) == 1 else pattern)
+            found.append(Origin(call.index, call.tool, shown, paths[0]))
     return tuple(found)
-
-
-def _merged(call: ToolCall, matches: dict[Path, list[Path]]) -> Iterator[Origin]:
-    for pattern, paths in matches.items():
-        yield Origin(call.index, call.tool, text(paths[0] if len(paths) == 1 else pattern), paths[0])
