@@ -11,7 +11,7 @@ It becomes a protocol that holds what was described and no more: `atc probe` fin
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, get_args
 from urllib.parse import unquote_plus
@@ -21,7 +21,7 @@ from protocols.jsontypes import Json
 from protocols.origin import is_url
 from protocols.protocol import BODYLESS, Evidence, Location, PythonBinding, ToolProtocol, dump, load
 from protocols.sources.fetch import fetch_document
-from protocols.sources.operation import Arguments, annotations_of, readable_name
+from protocols.sources.operation import Arguments, readable_name
 
 _SHOWN = docs_page("reference/protocols#bare-descriptions")
 _SUFFIXES = (".json", ".yaml", ".yml")
@@ -70,7 +70,38 @@ def read_protocols(
     Raises:
         InvalidProtocol: it breaks the format, or binds a Python function of a module that was not named.
     """
-    return [_read(part, place, base, modules) for part, place, base in _parts(document, where, base_url)]
+    match document:
+        case list():
+            parts = [(f"{where}[{index}]", part) for index, part in enumerate(document)]
+        case {"tools": list(tools)} if "name" not in document:
+            base_url = base_url or document.get("url")
+            parts = [(f"{where}: tools", tools)]
+        case dict() if document and not _is_bare(document) and all(map(_is_bare, document.values())):
+            parts = [  # every key is a tool's name
+                (f"{where}: {name}", {"name": str(name), **({"request": part} if isinstance(part, str) else part)})
+                for name, part in document.items()
+            ]
+        case {"openapi": _} | {"swagger": _}:
+            hint = "Give the file itself as a source of its own."
+            raise InvalidProtocol(where, "this is an OpenAPI document, not a protocol.", hint=hint)
+        case _:
+            bare = isinstance(document, str) or _is_bare(document)
+            protocol = load(_completed(document, where, base_url) if bare else document, where=where)
+            binding = protocol.binding
+            if isinstance(binding, PythonBinding) and binding.module not in modules:
+                download = "download the document, give the file, and " if is_url(where) else ""
+                raise InvalidProtocol(
+                    where,
+                    f"{protocol.name!r} asks to run the Python function {binding.function!r}, which a file may not.",
+                    path="binding.python",
+                    hint=f"If you trust it, {download}name the module as a source yourself: --tools {binding.module}.",
+                )
+            return [protocol]
+    found = (read_protocols(part, where=at, base_url=base_url, modules=modules) for at, part in parts)
+    return [protocol for protocols in found for protocol in protocols]
+
+
+# --- bare descriptions
 
 
 def _is_bare(document: Json) -> bool:
@@ -79,45 +110,6 @@ def _is_bare(document: Json) -> bool:
         return _REQUEST.fullmatch(document) is not None
     keys = document.keys() if isinstance(document, Mapping) else set()
     return bool(keys & _BARE_KEYS) and not keys & {"inputSchema", "binding"}
-
-
-def _parts(document: Json, where: str, base_url: str | None) -> Iterator[tuple[Json, str, str | None]]:
-    """Each description in a file's content, its place, and the address that its paths are under."""
-    match document:
-        case list():
-            for index, part in enumerate(document):
-                yield from _parts(part, f"{where}[{index}]", base_url)
-        case {"tools": list(tools)} if "name" not in document:
-            yield from _parts(tools, f"{where}: tools", base_url or document.get("url"))
-        case dict() if document and not _is_bare(document) and all(map(_is_bare, document.values())):
-            for name, part in document.items():  # every key is a tool's name
-                named = {"request": part} if isinstance(part, str) else part
-                yield {"name": str(name), **named}, f"{where}: {name}", base_url
-        case _:
-            yield document, where, base_url
-
-
-def _read(document: Json, where: str, base_url: str | None, modules: Collection[str]) -> ToolProtocol:
-    if isinstance(document, dict) and ("openapi" in document or "swagger" in document):
-        raise InvalidProtocol(
-            where, "this is an OpenAPI document, not a protocol.", hint="Give the file itself as a source of its own."
-        )
-    if isinstance(document, str) or _is_bare(document):
-        document = _completed(document, where, base_url)
-    protocol = load(document, where=where)
-    binding = protocol.binding
-    if isinstance(binding, PythonBinding) and binding.module not in modules:
-        download = "download the document, give the file, and " if is_url(where) else ""
-        raise InvalidProtocol(
-            where,
-            f"{protocol.name!r} asks to run the Python function {binding.function!r}, which a file may not.",
-            path="binding.python",
-            hint=f"If you trust it, {download}name the module as a source yourself: --tools {binding.module}.",
-        )
-    return protocol
-
-
-# --- bare descriptions
 
 
 def _completed(document: Json, where: str, base_url: str | None) -> dict[str, Any]:
@@ -140,25 +132,26 @@ def _completed(document: Json, where: str, base_url: str | None) -> dict[str, An
     asked = [unquote_plus(name) for name, _, value in pairs if not value]
     kept = "&".join(f"{name}={value}" for name, _, value in pairs if value)
     in_path = re.findall(r"\{([^{}/]+)\}", path)
-    described = _arguments(given.pop("arguments", None), where)
-    for name in (*in_path, *asked):
-        described.setdefault(name, {})
+    described: Any = given.pop("arguments", None)
+    if isinstance(described, list) and all(isinstance(name, str) for name in described):
+        described = dict.fromkeys(described)
+    if not isinstance(described, Mapping | None):
+        raise _invalid(where, f"they must be a list of names or an object, got {described!r}.", "arguments")
     arguments = Arguments()
-    for name, schema in described.items():
+    names = [*(described or ()), *in_path, *asked]
+    for name, one in (dict.fromkeys(names) | dict(described or {})).items():
+        if not isinstance(one, str | Mapping | None):
+            raise _invalid(where, f"{one!r} is neither a sentence nor a schema.", f"arguments.{name}")
+        schema = {"type" if one in _TYPES else "description": one.strip()} if isinstance(one, str) else dict(one or {})
         usual = "query" if method in BODYLESS or name in asked else "body"
         place: Any = "path" if name in in_path else schema.pop("in", usual)
         if place not in get_args(Location):
             raise _invalid(where, f"{place!r} is no place; write one of {', '.join(get_args(Location))}.", name)
         required = schema.pop("required", False) is True or place == "path"
         arguments.add(name, place, schema, required=required)
-    protocol = ToolProtocol(
-        name=readable_name(method, "/" + "/".join(path.split("/")[3:])),
-        input_schema=arguments.input_schema,
-        annotations=annotations_of(method),
-        binding=arguments.binding(method, f"{path}?{kept}" if kept else path),
-        evidence=Evidence(level="guessed"),
-    )
-    return dump(protocol) | given
+    name = readable_name(method, "/" + "/".join(path.split("/")[3:]))
+    url = f"{path}?{kept}" if kept else path
+    return dump(arguments.protocol(name, method, url, evidence=Evidence(level="guessed"))) | given
 
 
 def _url(given: Json, where: str, base_url: str | None) -> str:
@@ -173,23 +166,6 @@ def _url(given: Json, where: str, base_url: str | None) -> str:
         hint = "Give the whole URL, or say where the service runs: 'SRC@https://HOST'."
         raise InvalidProtocol(where, f"{given!r} names no http(s) host.", path="url", hint=hint)
     return url
-
-
-def _arguments(given: Json, where: str) -> dict[str, dict[str, Any]]:
-    """Each argument's schema, with `in` and `required` beside JSON Schema's own keywords."""
-    if isinstance(given, list) and all(isinstance(name, str) for name in given):
-        given = dict.fromkeys(given)
-    if not isinstance(given, Mapping | None):
-        raise _invalid(where, f"they must be a list of names or an object, got {given!r}.", "arguments")
-    found: dict[str, dict[str, Any]] = {}
-    for name, described in (given or {}).items():
-        if isinstance(described, str):
-            found[name] = {"type": described} if described in _TYPES else {"description": described.strip()}
-        elif isinstance(described, Mapping | None):
-            found[name] = dict(described or {})
-        else:
-            raise _invalid(where, f"{described!r} is neither a sentence nor a schema.", f"arguments.{name}")
-    return found
 
 
 def _invalid(where: str, problem: str, path: str = "") -> InvalidProtocol:

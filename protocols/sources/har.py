@@ -26,7 +26,7 @@ from protocols.origin import split_url
 from protocols.protocol import Evidence, Location, ToolProtocol
 from protocols.reply import parse
 from protocols.secrets import conceals_nothing, covered, looks_random, names_secret, secrets_of
-from protocols.sources.operation import FORM_TYPES, Arguments, annotations_of, is_json, readable_name
+from protocols.sources.operation import FORM_TYPES, Arguments, is_json, readable_name
 from protocols.words import singular, snake
 
 _METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
@@ -209,13 +209,13 @@ def _operation(
     for place, wire in dict.fromkeys(key for one in given for key in one):
         schema = _schema(wire, [one[place, wire] for one in given if (place, wire) in one])
         names[place, wire] = arguments.add(wire, place, schema, required=place == "path")
-    host, method = split_url(entries[0].origin)[0].host, entries[0].method
+    host = split_url(entries[0].origin)[0].host
     credentials = (identifier(host),) if all(entry.credential for entry in entries) else ()
-    protocol = ToolProtocol(
-        name=name,
-        input_schema=arguments.input_schema,
-        annotations=annotations_of(method),
-        binding=arguments.binding(method, server + path, credentials=credentials),
+    protocol = arguments.protocol(
+        name,
+        entries[0].method,
+        server + path,
+        bound={"credentials": credentials},
         collection=host,
         evidence=Evidence(level="observed", observations=len(entries)),
     )

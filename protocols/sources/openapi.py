@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any, TypeAlias
 from urllib.parse import urljoin, urlsplit, urlunsplit
 
 from protocols.alias import FreeNames
@@ -15,15 +15,21 @@ from protocols.jsontypes import Json, JsonObject
 from protocols.origin import is_url
 from protocols.protocol import Annotations, ErrorOutcome, Link, Location, ToolProtocol, Verify
 from protocols.schema import types
-from protocols.sources import swagger
 from protocols.sources.operation import FORM_TYPES, Arguments, annotations_of, is_json, readable_name
-from protocols.sources.schemas import Document, Schemas
+from protocols.sources.schemas import Document, Schemas, listed, mapping
 
-_METHODS = ("get", "put", "post", "delete", "patch", "head", "options")
-_PLACES: tuple[Location, ...] = ("path", "query", "header", "cookie")
+_Place: TypeAlias = tuple[str, str]
+"""The method and path of an operation."""
+_METHODS = ("GET", "PUT", "POST", "DELETE", "PATCH", "HEAD", "OPTIONS")
+_LOCATIONS: dict[str, Location] = {
+    "path": "path", "query": "query", "header": "header", "cookie": "cookie", "formData": "form",
+}  # fmt: skip
+"""By OpenAPI's and Swagger's names, in the order of the arguments."""
 _NOT_ARGUMENTS = ("accept", "content-type", "authorization", "idempotency-key")
 """Headers that are no arguments; OpenAPI says so of the first three."""
 _SEPARATORS = {"spaceDelimited": " ", "pipeDelimited": "|", "ssv": " ", "pipes": "|", "csv": ","}
+_FLOWS = {"application": "clientCredentials", "accessCode": "authorizationCode"}
+"""The OAuth flows that can be gone through, by Swagger's names."""
 _PLAIN_OBJECT = {
     "type", "properties", "required", "title", "description", "additionalProperties", "examples", "default",
 }  # fmt: skip
@@ -47,38 +53,6 @@ def read_openapi(document: JsonObject, *, where: str, base_url: str | None = Non
         raise InvalidProtocol(where, "the document is nested too deeply to be read.") from None
 
 
-@dataclass
-class _Operation:
-    """One operation where it stands in its document; references to parameters and responses are followed."""
-
-    method: str
-    path: str
-    item: JsonObject
-    raw: JsonObject
-    parameters: list[JsonObject] = field(default_factory=list)
-    body: JsonObject = field(default_factory=dict)
-    responses: dict[str, JsonObject] = field(default_factory=dict)
-
-    @property
-    def at(self) -> str:
-        return f"{self.method.upper()} {self.path}"
-
-    @property
-    def id(self) -> str:
-        return _text(self.raw.get("operationId"))
-
-    @property
-    def short_id(self) -> str:
-        """FastAPI's `list_orders_orders__id__get` → `list_orders`: it puts path and method behind a function's name."""
-        return self.id.removesuffix(re.sub(r"\W", "_", self.path) + f"_{self.method}") or self.id
-
-    @property
-    def success(self) -> str | None:
-        """The lowest 2xx among the statuses; `default` where it stands without any; else `None`."""
-        statuses = sorted(status for status in self.responses if re.fullmatch(r"2(\d\d|XX|xx)", status))
-        return next(iter(statuses), None) or ("default" if "default" in self.responses else None)
-
-
 class _Reader:
     def __init__(self, content: JsonObject, where: str, base_url: str | None) -> None:
         self._content, self._where, self._base_url = content, where, base_url
@@ -87,88 +61,91 @@ class _Reader:
         self._received = Schemas(self._document, hidden="writeOnly")
 
     def protocols(self) -> list[ToolProtocol]:
-        operations = []
-        for path, raw_item in _mapping(self._content.get("paths")).items():
+        operations: dict[_Place, JsonObject] = {}
+        for path, raw_item in mapping(self._content.get("paths")).items():
             self._document.at = f"path {path!r}"
-            item = _mapping(self._document.follow(raw_item))
+            item = self._document.follow(raw_item)
             for method, raw in item.items():
-                if method.lower() in _METHODS and isinstance(raw, Mapping):
-                    operations.append(self._followed(_Operation(method.lower(), path, item, raw)))
+                if method.upper() in _METHODS and isinstance(raw, Mapping):
+                    self._document.at = f"{method.upper()} {path}"
+                    operations[method.upper(), path] = self._lifted(raw, item)
         if not operations:
             raise SourceUnavailable(f"{self._where} describes no operations: its 'paths' are missing or empty.")
-        names = _names(operations)
-        links = self._links(dict(zip(names, operations, strict=True)))
-        return [self._protocol(one, name, links.get(name, [])) for one, name in zip(operations, names, strict=True)]
+        named = dict(zip(_names(operations), operations.items(), strict=True))
+        links = self._links({name: operation for name, (_, operation) in named.items()})
+        return [self._protocol(name, *found, links.get(name, [])) for name, found in named.items()]
 
-    def _followed(self, operation: _Operation) -> _Operation:
-        self._document.at = operation.at
+    def _lifted(self, raw: JsonObject, item: JsonObject) -> dict[str, Any]:
+        """An operation of a path item in OpenAPI 3's terms, with its parts in place of references, and all servers."""
+        follow, content = self._document.follow, self._content
         found: dict[tuple[str, str], JsonObject] = {}  # the operation's own replace those of the path
-        for raw in (*_list(operation.item.get("parameters")), *_list(operation.raw.get("parameters"))):
-            parameter = _mapping(self._document.follow(raw))
+        for parameter in map(follow, (*listed(item.get("parameters")), *listed(raw.get("parameters")))):
             if name := str(parameter.get("name") or ""):
                 found[name, str(parameter.get("in"))] = {**parameter, "name": name}
-        operation.parameters = list(found.values())
-        consumes, produces = (
-            [media for media in _list(operation.raw.get(key, self._content.get(key))) if isinstance(media, str)]
-            for key in ("consumes", "produces")
-        )
-        body = _mapping(self._document.follow(operation.raw.get("requestBody")))
-        operation.body = body or swagger.request_body(operation.parameters, consumes)
-        for status, raw in _mapping(operation.raw.get("responses")).items():
-            answer = self._document.follow(raw)
-            if not str(status).startswith("x-") and isinstance(answer, Mapping):
-                upgraded = swagger.response(answer, produces) if "swagger" in self._content else answer
-                operation.responses[str(status)] = upgraded
-        return operation
+        parameters, body = [*found.values()], follow(raw.get("requestBody"))
+        for one in parameters:
+            if one.get("in") == "body" and not body:
+                media = listed(raw.get("consumes", content.get("consumes")), str) or ["application/json"]
+                body = {"required": False, **one, "content": {kind: {"schema": one.get("schema")} for kind in media}}
+        responses = {
+            str(status): follow(one)
+            for status, one in mapping(raw.get("responses")).items()
+            if isinstance(one, Mapping) and not str(status).startswith("x-")
+        }
+        servers = [*listed(raw.get("servers")), *listed(item.get("servers")), *listed(content.get("servers"))]
+        if "swagger" in content:
+            for status, one in responses.items():
+                schema = {"schema": one["schema"]} if isinstance(one.get("schema"), Mapping) else {}
+                # Without a schema it means, to the letter, an empty body; in practice (httpbin) it is not described.
+                media = listed(raw.get("produces", content.get("produces")), str)
+                media = media or (["application/json"] if schema else [])
+                responses[status] = {**one, "content": dict.fromkeys(media, schema)}
+            servers = [{"url": _swagger_server(content, self._where)}]
+        return {**raw, "parameters": parameters, "requestBody": body, "responses": responses, "servers": servers}
 
-    def _protocol(self, operation: _Operation, name: str, links: list[Link]) -> ToolProtocol:
-        self._document.at = operation.at
-        raw, server = operation.raw, self._server(operation)
+    def _protocol(self, name: str, place: _Place, operation: JsonObject, links: list[Link]) -> ToolProtocol:
+        method, path = place
+        self._document.at = f"{method} {path}"
+        server, responses = self._server(operation["servers"]), operation["responses"]
         # `/search#by-name` tells operations of one path apart (AWS's documents do so); the fragment is not sent.
-        url = f"{server}/{operation.path.split('#')[0].removeprefix('/')}"
+        url = f"{server}/{path.split('#')[0].removeprefix('/')}"
         arguments = self._arguments(operation, url)
         credentials = self._credentials(operation)
         schemes = {one: self._scheme(one, server) for names in credentials for one in names}
-        headers = {one["name"].lower(): one["name"] for one in operation.parameters if one.get("in") == "header"}
-        tags, verifier = raw.get("tags"), raw.get("x-atc-verified-by")
-        success = operation.success
-        output = self._body(operation.responses[success]) if success else None
-        return ToolProtocol(
-            name=name,
-            title=_text(raw.get("summary")),
-            description=_text(raw.get("description")),
-            input_schema=self._sent.complete(arguments.input_schema),
-            output_schema={"type": "null"} if success == "204" or operation.method == "head" else output,
-            annotations=annotations_of(operation.method).heeding(
-                Annotations.of(_mapping(raw.get("x-atc-annotations")))
-            ),
-            binding=arguments.binding(
-                operation.method.upper(),
-                url,
-                credentials=tuple(names[0] if len(names) == 1 else names for names in credentials),
-                schemes={one: scheme for one, scheme in schemes.items() if scheme},
-                idempotency_header=headers.get("idempotency-key"),
-            ),
+        headers = {one["name"].lower(): one["name"] for one in operation["parameters"] if one.get("in") == "header"}
+        tags, verifier = operation.get("tags"), operation.get("x-atc-verified-by")
+        success = _success(responses)
+        output = self._body(responses[success]) if success else None
+        hints = Annotations.of(mapping(operation.get("x-atc-annotations")))
+        protocol = arguments.protocol(
+            name,
+            method,
+            url,
+            bound={
+                "credentials": tuple(names[0] if len(names) == 1 else names for names in credentials),
+                "schemes": {one: scheme for one, scheme in schemes.items() if scheme},
+                "idempotency_header": headers.get("idempotency-key"),
+            },
+            title=_text(operation.get("summary")),
+            description=_text(operation.get("description")),
+            output_schema={"type": "null"} if success == "204" or method == "HEAD" else output,
+            annotations=annotations_of(method).heeding(hints),
             errors=tuple(
                 ErrorOutcome(status=status, description=_text(one.get("description")), schema=self._body(one))
-                for status, one in operation.responses.items()
+                for status, one in responses.items()
                 if status != success
             ),
             links=tuple(link for link in links if link.argument in arguments.properties),
             verified_by=Verify(tool=verifier) if isinstance(verifier, str) else None,
             category=str(tags[0]) if isinstance(tags, list) and tags else "",
-            collection=_text(_mapping(self._content.get("info")).get("title")),
-            extra={"deprecated": True} if raw.get("deprecated") is True else {},
+            collection=_text(mapping(self._content.get("info")).get("title")),
+            extra={"deprecated": True} if operation.get("deprecated") is True else {},
         )
+        return replace(protocol, input_schema=self._sent.complete(protocol.input_schema))
 
-    def _server(self, operation: _Operation) -> str:
+    def _server(self, servers: list[Any]) -> str:
         """The absolute URL, without a slash at its end, before an operation's path."""
-        if "swagger" in self._content:
-            declared = swagger.server(self._content, self._where)
-        else:
-            holders = (operation.raw, operation.item, self._content)
-            servers = (server for holder in holders for server in map(_mapping, _list(holder.get("servers"))))
-            declared = next((_filled(one) for one in servers if isinstance(one.get("url"), str)), "/")
+        declared = next((_filled(one) for one in listed(servers, Mapping) if isinstance(one.get("url"), str)), "/")
         url = urljoin(self._where, declared) if is_url(self._where) else declared
         if self._base_url is not None:
             base = urlsplit(self._base_url)
@@ -176,7 +153,7 @@ class _Reader:
         if not re.match(r"https?://[^{}/?#]+([/?#]|$)", url):
             raise InvalidProtocol(
                 self._where,
-                f"{operation.at} is served at {declared or '/'!r}, which names no http(s) host.",
+                f"{self._document.at} is served at {declared or '/'!r}, which names no http(s) host.",
                 path="host" if "swagger" in self._content else "servers",
                 hint=f"Say where the service runs: '{self._where}@https://HOST'.",
             )
@@ -184,30 +161,29 @@ class _Reader:
 
     # --- what goes in
 
-    def _arguments(self, operation: _Operation, url: str) -> Arguments:
+    def _arguments(self, operation: JsonObject, url: str) -> Arguments:
         """The parameters, those in the path first, then the variables of the URL that nobody declared, and the body."""
         arguments = Arguments()
         variables = dict.fromkeys(re.findall(r"\{([^{}]+)\}", url))
-        for place in _PLACES:
-            for parameter in operation.parameters:
-                name, in_path = parameter["name"], place == "path"
-                kept_back = name not in variables if in_path else place == "header" and name.lower() in _NOT_ARGUMENTS
-                if parameter.get("in") == place and not kept_back:
+        for place, location in _LOCATIONS.items():
+            for parameter in operation["parameters"]:
+                name, in_path = parameter["name"], location == "path"
+                passed = name not in variables if in_path else location == "header" and name.lower() in _NOT_ARGUMENTS
+                if parameter.get("in") == place and not passed:
                     required = in_path or parameter.get("required") is True
-                    arguments.add(name, place, self._parameter(parameter, place), required=required)
+                    arguments.add(name, location, self._parameter(parameter, location), required=required)
         for name in variables:
             if arguments.locations.get(name) != "path":
                 arguments.add(name, "path", {"type": "string"}, required=True)
-        if isinstance(operation.body.get("content"), Mapping):
-            self._add_body(arguments, operation.body)
+        if isinstance(operation["requestBody"].get("content"), Mapping):
+            self._add_body(arguments, operation["requestBody"])
         return arguments
 
-    def _parameter(self, parameter: JsonObject, place: Location) -> dict[str, Any]:
+    def _parameter(self, parameter: JsonObject, location: Location) -> dict[str, Any]:
         # Swagger 2, and documents of 3 that were made from it, write the schema beside the name.
         raw = parameter["schema"] if isinstance(parameter.get("schema"), Mapping) else parameter
-        converted = self._sent.convert(raw)
-        schema: dict[str, Any] = dict(converted) if isinstance(converted, dict) else {}
-        if not schema and place == "path":
+        schema = dict(mapping(self._sent.convert(raw)))
+        if not schema and location == "path":
             schema["type"] = "string"
         if text := _text(parameter.get("description")):
             schema["description"] = text
@@ -215,18 +191,23 @@ class _Reader:
             schema["deprecated"] = True
         if isinstance(example := parameter.get("example"), str | int | float) and "examples" not in schema:
             schema["examples"] = [example]
-        if place == "query" and "array" in types(self._sent.top(schema)) and (joint := _separator(parameter)):
+        if location == "query" and "array" in types(self._sent.top(schema)) and (joint := _separator(parameter)):
             schema["x-atc-join"] = joint
         return schema
 
     def _add_body(self, arguments: Arguments, body: JsonObject) -> None:
-        """An object's properties become arguments where no name clashes, else the body is one argument."""
-        media, described = _choose(body["content"])
+        """An object's properties become arguments where no name clashes, else the body is one argument.
+
+        Of several media types JSON is chosen, or else a form, or else the first.
+        """
+        kinds = {media: media.split(";")[0].strip().lower() for media in body["content"]} or {"": "application/json"}
+        chosen = min(kinds, key=lambda one: (not is_json(one), kinds[one] not in FORM_TYPES))
+        media = kinds[chosen]
         location: Location = "form" if media in FORM_TYPES else "body"
         if location == "body" and not is_json(media):
             whole: Any = {"type": "string", "contentMediaType": media}
         else:
-            whole = self._sent.convert(described.get("schema", {}))
+            whole = self._sent.convert(mapping(body["content"].get(chosen)).get("schema"))
         top = self._sent.top(whole)
         plain = top and not top.keys() - _PLAIN_OBJECT and types(top) == ("object",)
         named = top.get("properties") if plain and top.get("additionalProperties", True) in (True, False, {}) else {}
@@ -242,69 +223,88 @@ class _Reader:
     # --- what comes out
 
     def _body(self, response: JsonObject) -> dict[str, Any] | None:
-        content = _mapping(response.get("content"))
+        content = mapping(response.get("content"))
         media = next(filter(is_json, content), None)
         if media is None:
             texts = any(one.strip().lower().startswith("text/") or "xml" in one.lower() for one in content)
             return {"type": "string"} if texts else None
-        return self._received.self_contained(_mapping(content[media]).get("schema")) or None
+        top = self._received.top(self._received.convert(mapping(content[media]).get("schema")))
+        return {"not": {}} if top is False else self._received.complete(top) or None
 
-    def _links(self, operations: Mapping[str, _Operation]) -> dict[str, list[Link]]:
+    def _links(self, operations: Mapping[str, JsonObject]) -> dict[str, list[Link]]:
         """OpenAPI's `links`, turned round: consuming tool → where in a response's body its arguments come from."""
-        tools = {operation.id: name for name, operation in operations.items()}
+        tools = {_text(operation.get("operationId")): name for name, operation in operations.items()}
         found: dict[str, list[Link]] = {}
         for name, operation in operations.items():
-            self._document.at = operation.at
-            answer = operation.responses.get(operation.success or "", {})
-            for raw in _mapping(answer.get("links")).values():
-                link = _mapping(self._document.follow(raw))
+            self._document.at, responses = f"a link of {name!r}", operation["responses"]
+            for raw in mapping(responses.get(_success(responses), {}).get("links")).values():
+                link = self._document.follow(raw)
                 consumer = tools.get(str(link.get("operationId")), "")
-                for argument, expression in _mapping(link.get("parameters")).items():
-                    if consumer and str(expression).startswith(_BODY):
-                        path = _path(expression.removeprefix(_BODY))
+                for argument, expression in mapping(link.get("parameters")).items():
+                    if consumer and str(expression).startswith(_BODY):  # `#/airports/0/code` → `airports[].code`
+                        path = expression.removeprefix(_BODY).lstrip("#/").replace("/", ".")
+                        path = re.sub(r"(^|\.)\d+(?=\.|$)", "[]", path).replace("~1", "/").replace("~0", "~")
                         made = Link(argument=argument, tool=name, path=path, support="declared")
                         found.setdefault(consumer, []).append(made)
         return found
 
     # --- credentials
 
-    def _credentials(self, operation: _Operation) -> list[tuple[str, ...]]:
+    def _credentials(self, operation: JsonObject) -> list[tuple[str, ...]]:
         """The alternatives that `security` offers; one that is empty says that nothing need be sent."""
-        declared = operation.raw.get("security", self._content.get("security"))
-        offered = [tuple(map(str, one)) for one in _list(declared) if isinstance(one, Mapping)]
+        declared = operation.get("security", self._content.get("security"))
+        offered = [tuple(map(str, one)) for one in listed(declared, Mapping)]
         if any(offered):
             return list(dict.fromkeys(offered))
-        for one in operation.parameters:
+        for one in operation["parameters"]:
             if one.get("in") == "header" and one["name"].lower() == "authorization" and one.get("required") is True:
                 return [("Authorization",)]
         return [()] if declared == [] or offered else []
 
     def _scheme(self, name: str, server: str) -> dict[str, Any]:
         """How a credential is sent, with the addresses of OAuth absolute; {} where the document does not say."""
-        known = _mapping(self._content.get("components")).get("securitySchemes")
-        raw = _mapping(self._document.follow(_mapping(known or self._content.get("securityDefinitions")).get(name)))
+        known = mapping(self._content.get("components")).get("securitySchemes")
+        raw = self._document.follow(mapping(known or self._content.get("securityDefinitions")).get(name))
         if str(raw.get("scheme")).lower() == "bearer":  # as without any scheme
             return {}
         scheme = {key: raw[key] for key in ("type", "in", "name", "scheme") if isinstance(raw.get(key), str)}
         flows = {}
-        for flow, one in _mapping(raw.get("flows") or swagger.flows(raw)).items():
-            if flow in ("clientCredentials", "authorizationCode") and isinstance(one, Mapping):
+        for flow, one in mapping(raw.get("flows") or {_FLOWS.get(str(raw.get("flow"))): raw}).items():
+            if flow in _FLOWS.values() and isinstance(one, Mapping):
                 urls = {key: one[key] for key in ("authorizationUrl", "tokenUrl") if isinstance(one.get(key), str)}
-                scopes = dict.fromkeys(_mapping(one.get("scopes")), "")
+                scopes = dict.fromkeys(mapping(one.get("scopes")), "")
                 flows[flow] = {key: urljoin(f"{server}/", url) for key, url in urls.items()} | {"scopes": scopes}
         return scheme | ({"flows": flows} if flows else {})
 
 
-def _names(operations: list[_Operation]) -> list[str]:
-    """Each operation's id, without the path that FastAPI puts behind it, or a name made of method and path."""
-    ids = {operation.id for operation in operations}
-    short = Counter(operation.short_id for operation in operations)
-    free, names = FreeNames(), []
-    for operation in operations:
-        brief = operation.short_id
-        name = brief if short[brief] == 1 and brief not in ids else operation.id
-        names.append(free(name or readable_name(operation.method, operation.path)))
-    return names
+def _names(operations: Mapping[_Place, JsonObject]) -> Iterator[str]:
+    """Each operation's id, or where it has none a name of its method and path.
+
+    FastAPI puts path and method behind a function's name: `list_orders_orders__id__get` → `list_orders`.
+    """
+    ids = {place: _text(one.get("operationId")) for place, one in operations.items()}
+    added = {(method, path): re.sub(r"\W", "_", path) + f"_{method.lower()}" for method, path in operations}
+    brief = {place: name.removesuffix(added[place]) for place, name in ids.items()}
+    count, taken, free = Counter(brief.values()), {*ids.values()}, FreeNames()
+    for place, name in ids.items():
+        short = brief[place]
+        yield free((short if count[short] == 1 and short not in taken else name) or readable_name(*place))
+
+
+def _success(responses: JsonObject) -> str:
+    """The lowest 2xx among the statuses; `default` where it stands without any; else empty."""
+    found = sorted(status for status in responses if re.fullmatch(r"2(\d\d|XX|xx)", status))
+    return next(iter(found), "default" if "default" in responses else "")
+
+
+def _swagger_server(document: JsonObject, where: str) -> str:
+    """The URL before each path of a Swagger document: a path alone where it names no host."""
+    host, path = document.get("host"), f"/{str(document.get('basePath') or '').removeprefix('/')}"
+    if not isinstance(host, str) or not host:
+        return path
+    offered = [scheme for scheme in listed(document.get("schemes")) if scheme in ("https", "http")]
+    usual = urlsplit(where).scheme if is_url(where) else "https"
+    return f"{max(offered, default=usual)}://{host}{path}"
 
 
 def _separator(parameter: JsonObject) -> str | None:
@@ -315,40 +315,16 @@ def _separator(parameter: JsonObject) -> str | None:
     return "," if style == "form" and parameter.get("explode") is False else _SEPARATORS.get(style)
 
 
-def _choose(content: JsonObject) -> tuple[str, JsonObject]:
-    """The media type that we send best: JSON, then forms, then the first; and what it holds."""
-    kinds = {media: media.split(";")[0].strip().lower() for media in content}
-    media = min(kinds, key=lambda one: (not is_json(one), kinds[one] not in FORM_TYPES), default="application/json")
-    return kinds.get(media, media), _mapping(content.get(media))
-
-
-def _path(pointer: str) -> str:
-    """`#/airports/0/code` → `airports[].code`."""
-    path = ""
-    for part in pointer.split("/")[1:]:
-        key = part.replace("~1", "/").replace("~0", "~")
-        path += "[]" if key.isdigit() else f".{key}" if path else key
-    return path
-
-
 def _filled(server: JsonObject) -> str:
     """A server's URL with the defaults of its variables, or what else they may be."""
-    variables = _mapping(server.get("variables"))
+    variables = mapping(server.get("variables"))
 
     def value(match: re.Match[str]) -> str:
-        variable = _mapping(variables.get(match[1]))
-        return str(variable.get("default", next(iter(_list(variable.get("enum"))), match[0])))
+        variable = mapping(variables.get(match[1]))
+        return str(variable.get("default", next(iter(listed(variable.get("enum"))), match[0])))
 
     return re.sub(r"\{([^{}]+)\}", value, server["url"])
 
 
 def _text(value: Json) -> str:
     return value.strip() if isinstance(value, str) else ""
-
-
-def _mapping(value: Json) -> JsonObject:
-    return value if isinstance(value, Mapping) else {}
-
-
-def _list(value: Json) -> list[Any]:
-    return value if isinstance(value, list) else []

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from protocols.alias import FreeNames
-from protocols.protocol import Annotations, HttpBinding, Location
+from protocols.protocol import Annotations, HttpBinding, Location, ToolProtocol
 
 FORM_TYPES = ("application/x-www-form-urlencoded", "multipart/form-data")
 
@@ -39,22 +40,24 @@ class Arguments:
             self.wire_names[chosen] = name
         return chosen
 
-    @property
-    def input_schema(self) -> dict[str, Any]:
-        """The arguments as one object schema."""
-        return {"type": "object", "properties": self.properties} | (
-            {"required": self.required} if self.required else {}
-        )
-
-    def binding(self, method: str, url: str, **more: Any) -> HttpBinding:
-        """The binding of the operation; `more` are its other fields."""
-        return HttpBinding(
+    def protocol(
+        self, name: str, method: str, url: str, *, bound: Mapping[str, Any] | None = None, **more: Any
+    ) -> ToolProtocol:
+        """The tool of these arguments; `bound` are other fields of its binding, `more` are its own."""
+        schema = {"type": "object", "properties": self.properties}
+        binding = HttpBinding(
             method=method,
             url=url,
             locations=self.locations,
             wire_names=self.wire_names,
             body_argument=self.body_argument,
-            **more,
+            **(bound or {}),
+        )
+        return ToolProtocol(
+            name=name,
+            input_schema=schema | ({"required": self.required} if self.required else {}),
+            binding=binding,
+            **{"annotations": annotations_of(method), **more},
         )
 
 
@@ -68,15 +71,12 @@ def readable_name(method: str, path: str) -> str:
 
 def annotations_of(method: str) -> Annotations:
     """What HTTP says of a method."""
-    match method.upper():
-        case "GET" | "HEAD" | "OPTIONS":
-            return Annotations(read_only=True)
-        case "PUT":
-            return Annotations(read_only=False, idempotent=True)
-        case "DELETE":
-            return Annotations(read_only=False, destructive=True, idempotent=True)
-        case _:
-            return Annotations(read_only=False)
+    method, read = method.upper(), method.upper() in ("GET", "HEAD", "OPTIONS")
+    return Annotations(
+        read_only=read,
+        destructive=True if method == "DELETE" else None,
+        idempotent=True if method in ("PUT", "DELETE") else None,
+    )
 
 
 def is_json(media: str) -> bool:

@@ -39,6 +39,16 @@ _TYPES = {"int": "integer", "float": "number", "bool": "boolean", "str": "string
 _JOINABLE = ANNOTATIONS | {"type", "properties", "required"}
 
 
+def mapping(value: Json) -> JsonObject:
+    """`value` where it is an object, else an empty one."""
+    return value if isinstance(value, Mapping) else {}
+
+
+def listed(value: Json, kind: type = object) -> list[Any]:
+    """The items of this kind where `value` is a list, else none."""
+    return [item for item in value if isinstance(item, kind)] if isinstance(value, list) else []
+
+
 class Document:
     """An OpenAPI or Swagger document, in which references are followed; `where` names it in messages."""
 
@@ -47,15 +57,15 @@ class Document:
         self.at = ""
         """Names the operation that is being read: `GET /airports/{code}`."""
 
-    def follow(self, value: Json) -> Json:
-        """The parameter, response or path item that `value` is or refers to. Raises as `target`."""
-        seen: set[str] = set()
+    def follow(self, value: Json) -> JsonObject:
+        """The parameter, response or path item that `value` is or refers to, else {}. Raises as `target`."""
+        seen: list[str] = []
         while isinstance(value, Mapping) and isinstance(ref := value.get("$ref"), str):
             if ref in seen:
                 raise self._broken(ref, "which refers to itself")
-            seen.add(ref)
+            seen.append(ref)
             value = self.target(ref)
-        return value
+        return mapping(value)
 
     def target(self, ref: str) -> Any:
         """What a reference points to.
@@ -88,13 +98,7 @@ class Schemas:
         self._free = FreeNames()
         self._names: dict[str, str] = {}  # by reference
         self._refs: dict[str, str] = {}  # by name
-        self._done: dict[str, Any] = {}  # by name; None while it is being made
-        self._needs: dict[str, set[str]] = {}  # by name, the references in it
-
-    def self_contained(self, raw: Json) -> dict[str, Any]:
-        """`raw` as one schema that brings its own `$defs`; its top is no reference."""
-        top = self.top(self.convert(raw))
-        return self.complete(dict(top)) if top is not False else {"not": {}}
+        self._made: dict[str, tuple[Any, set[str]]] = {}  # by name: its schema (None while it is made), its references
 
     def top(self, schema: Json) -> Any:
         """A converted schema with a leading reference followed; `{}` for true."""
@@ -102,35 +106,29 @@ class Schemas:
             return schema and {}
         return resolve(schema, {"$defs": self._definitions(schema)})
 
-    def complete(self, schema: dict[str, Any]) -> dict[str, Any]:
+    def complete(self, schema: JsonObject) -> dict[str, Any]:
         """A converted schema with the definitions that its references need."""
         needed = self._definitions(schema)
-        return schema | ({"$defs": needed} if needed else {})
+        return {**schema, "$defs": needed} if needed else dict(schema)
 
     def _definitions(self, schema: JsonObject) -> dict[str, Any]:
         waiting, found = list(references(schema)), dict[str, Any]()
         while waiting:
             name = waiting.pop().removeprefix(_DEFINITIONS)
             if name not in found and name in self._refs:
-                found[name] = self._definition(name)
-                waiting.extend(self._needs[name])
+                found[name], needs = self._definition(name)
+                waiting.extend(needs)
         return dict(sorted(found.items()))
 
-    def _definition(self, name: str) -> Any:
-        """What a name stands for; None while that is being made."""
-        if name not in self._done:
-            self._done[name] = None
-            made = self.convert(self._document.target(self._refs[name]))
-            if isinstance(made, dict) and "properties" in made:
-                made["title"] = name  # under which its author and its users know it
-            self._done[name], self._needs[name] = made, references(made)
-        return self._done[name]
-
-    def _name(self, ref: str) -> str:
-        if ref not in self._names:
-            name = self._free(re.sub(r"[^A-Za-z0-9_.-]+", "_", unquote(ref).rsplit("/", 1)[-1]) or "schema")
-            self._names[ref], self._refs[name] = name, ref
-        return self._names[ref]
+    def _definition(self, name: str) -> tuple[Any, set[str]]:
+        """What a name stands for, None while that is being made, and the references in it."""
+        if name not in self._made:
+            self._made[name] = None, set()
+            schema = self.convert(self._document.target(self._refs[name]))
+            if isinstance(schema, dict) and "properties" in schema:
+                schema["title"] = name  # under which its author and its users know it
+            self._made[name] = schema, references(schema)
+        return self._made[name]
 
     def convert(self, raw: Json) -> Any:
         """`raw` as 2020-12: true, false or an object, whose references `complete` can answer.
@@ -141,33 +139,41 @@ class Schemas:
         if not isinstance(raw, Mapping):
             return raw if isinstance(raw, bool) else {}
         if isinstance(ref := raw.get("$ref"), str):
-            return self._reference(ref, raw)
-        schema: dict[str, Any] = {}
+            schema = self._reference(ref, {key: value for key, value in raw.items() if key != "$ref"})
+        else:
+            schema = self._without_hidden(self._joined(self._keywords(raw) | _modern(raw)))
+        says_null = raw.get("nullable") is True or raw.get("x-nullable") is True
+        return _nullable(schema) if says_null and isinstance(schema, dict) else schema
+
+    def _keywords(self, raw: JsonObject) -> dict[str, Any]:
+        """The keywords that 2020-12 shares with its forerunners, as far as their values are allowed."""
+        found: dict[str, Any] = {}
         for key, value in raw.items():
             if key in _ONE and isinstance(value, bool | Mapping):
-                schema[key] = self.convert(value)
+                found[key] = self.convert(value)
             elif key in _LISTS and isinstance(value, list) and value:
-                schema[key] = [self.convert(part) for part in value]
+                found[key] = [self.convert(part) for part in value]
             elif key in _MAPS and isinstance(value, Mapping):
                 names = value if key == "properties" else [name for name in value if _accepted(key, {name: True})]
-                schema[key] = {str(name): self.convert(value[name]) for name in names}
+                found[key] = {str(name): self.convert(value[name]) for name in names}
             elif key in ("default", "const") or key.startswith("x-atc-") or (key in _PLAIN and _accepted(key, value)):
-                schema[key] = value
-        schema = self._without_hidden(self._joined(schema | _modern(raw)))
-        return _nullable(schema) if _says_nullable(raw) else schema
+                found[key] = value
+        return found
 
-    def _reference(self, ref: str, raw: JsonObject) -> Any:
-        target, name = self._document.target(ref), self._name(ref)
+    def _reference(self, ref: str, beside: JsonObject) -> Any:
+        target = self._document.target(ref)
+        if ref not in self._names:
+            name = self._free(re.sub(r"[^A-Za-z0-9_.-]+", "_", unquote(ref).rsplit("/", 1)[-1]) or "schema")
+            self._names[ref], self._refs[name] = name, ref
+        name = self._names[ref]
         nested = isinstance(target, Mapping) and target.keys() & _NESTED
-        schema = {"$ref": f"{_DEFINITIONS}{name}"} if nested else self._definition(name)
-        beside = self.convert({key: value for key, value in raw.items() if key != "$ref"})
-        if beside:
-            schema = self._joined({"allOf": [schema], **beside})
-        return _nullable(schema) if _says_nullable(raw) and isinstance(schema, dict) else schema
+        schema = {"$ref": f"{_DEFINITIONS}{name}"} if nested else self._definition(name)[0]
+        more = self.convert({key: value for key, value in beside.items() if key not in ("nullable", "x-nullable")})
+        return self._joined({"allOf": [schema], **more}) if more else schema
 
     def _without_hidden(self, schema: dict[str, Any]) -> dict[str, Any]:
         properties = schema.get("properties", {})
-        shown = {name: part for name, part in properties.items() if part in (True, False) or not part.get(self._hidden)}
+        shown = {name: part for name, part in properties.items() if not mapping(part).get(self._hidden)}
         if len(shown) < len(properties):
             schema["properties"] = shown
             if "required" in schema:
@@ -184,11 +190,9 @@ class Schemas:
         if len(parts) == 1 and isinstance(parts[0], dict) and beside.keys() <= ANNOTATIONS:
             return {**parts[0], **beside}
         whole = [
-            self._definition(part["$ref"].removeprefix(_DEFINITIONS))
-            if isinstance(part, dict) and part.keys() == {"$ref"}
-            else part
-            for part in parts
-        ] + [beside]
+            self._definition(part["$ref"].removeprefix(_DEFINITIONS))[0] if mapping(part).keys() == {"$ref"} else part
+            for part in (*parts, beside)
+        ]
         plain = (isinstance(part, dict) and part.keys() <= _JOINABLE for part in whole)
         if not parts or not all(plain) or any(part.get("type", "object") != "object" for part in whole):
             return schema
@@ -213,10 +217,6 @@ def _modern(raw: JsonObject) -> dict[str, Any]:
     return found
 
 
-def _says_nullable(raw: JsonObject) -> bool:
-    return raw.get("nullable") is True or raw.get("x-nullable") is True
-
-
 def _nullable(schema: dict[str, Any]) -> dict[str, Any]:
     """`schema`, and null."""
     if "type" not in schema:
@@ -230,11 +230,11 @@ def _nullable(schema: dict[str, Any]) -> dict[str, Any]:
     return changed
 
 
-def _accepted(keyword: str, value: Json) -> bool:
-    """Whether the metaschema allows `value` there: patterns that compile, numbers that are numbers."""
-    return _compiles(dumps({keyword: value}))
-
-
 @lru_cache(maxsize=4096)
 def _compiles(schema: str) -> bool:
     return compiles(json.loads(schema))
+
+
+def _accepted(keyword: str, value: Json) -> bool:
+    """Whether the metaschema allows `value` there: patterns that compile, numbers that are numbers."""
+    return _compiles(dumps({keyword: value}))
