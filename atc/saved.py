@@ -11,7 +11,7 @@ import ast
 import builtins
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,7 @@ from protocols.alias import identifier
 from protocols.errors import AtcError, InvalidProtocol, ToolError
 from protocols.jsontypes import Json, JsonObject
 from protocols.parsing import parse
-from protocols.protocol import Annotations, Evidence, ProgramBinding, ToolProtocol, load
+from protocols.protocol import Annotations, Binding, Evidence, ProgramBinding, ToolProtocol, load
 from protocols.toolbox import Tool, Toolbox
 from sandbox.base import Sandbox
 from sandbox.errors import Diverged
@@ -85,6 +85,7 @@ class Savable:
         self._redact = redactor(run)
         self._source = self._attempt.program.source
         self._tree = parse(self._source, flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+        self._names = dict.fromkeys(node.id for node in ast.walk(self._tree) if isinstance(node, ast.Name))
         self._known = {_key(value): value for value in map(ast.literal_eval, _literals(self._tree))}
 
     @property
@@ -115,11 +116,12 @@ class Savable:
             CannotSave: a name cannot be used, a secret would be in it, or the function does not do what the run did.
         """
         self._check_names(name, parameters)
-        called = self._called()
+        called = {alias: self._run.protocols[alias].binding for alias in self._names if alias in self._run.protocols}
         binding = ProgramBinding(source=self._function(name, parameters, called), tools=self._needed(called))
         if self._redact(binding.source) != binding.source:
-            problem = f"a secret stands in the program of {self._where}; make it a parameter: --parameter NAME=LITERAL."
-            raise CannotSave(problem)
+            raise CannotSave(
+                f"a secret stands in the program of {self._where}; make it a parameter: --parameter NAME=LITERAL."
+            )
         description = description or self._redact(self._run.summary.task)
         if not description:
             raise CannotSave(f"{self._where} has no task that says what the tool does; give --description.")
@@ -138,34 +140,27 @@ class Savable:
                 "additionalProperties": False,
             },
             output_schema=schema,
-            annotations=_annotations([self._run.protocols[alias] for alias in binding.tools]),
+            annotations=Annotations(read_only=not any(self._run.protocols[alias].writes for alias in binding.tools)),
             binding=binding,
             evidence=Evidence(level="observed", observations=1, fields=count_fields(schema, [answer])),
         )
 
     def _check_names(self, name: str, parameters: Mapping[str, Json]) -> None:
-        used = {node.id for node in ast.walk(self._tree) if isinstance(node, ast.Name)} | _USED
-        tools = {*self._run.protocols, *self._run.identities}
+        python, tools = set(dir(builtins)), {*self._run.protocols, *self._run.identities}
         for one in (name, *parameters):
             if identifier(one) != one:
                 raise CannotSave(f"{one!r} is no name for Python; {identifier(one)!r} would be one.")
-        if name in tools | set(dir(builtins)):
+        if name in tools | python:
             raise CannotSave(f"{name!r} is the name of a tool or of a Python function already; choose another.")
-        if shadowing := [one for one in parameters if one in tools | (used & set(dir(builtins)))]:
+        if shadowing := [one for one in parameters if one in tools | (python & {*self._names, *_USED})]:
             raise CannotSave(f"a parameter {shadowing[0]!r} would hide what the program calls so; choose another name.")
         if len({_key(value) for value in parameters.values()}) < len(parameters):
             raise CannotSave("two parameters stand for the same literal; a literal is one parameter or none.")
 
-    def _called(self) -> list[str]:
-        """The tools that the program names."""
-        names = dict.fromkeys(node.id for node in ast.walk(self._tree) if isinstance(node, ast.Name))
-        return [alias for alias in names if alias in self._run.protocols]
-
-    def _needed(self, called: Sequence[str]) -> dict[str, str]:
+    def _needed(self, called: Mapping[str, Binding | None]) -> dict[str, str]:
         """The identity of each tool that is called, also by saved ones, which go into the function."""
         needed: dict[str, str] = {}
-        for alias in called:
-            binding = self._run.protocols[alias].binding
+        for alias, binding in called.items():
             if isinstance(binding, ProgramBinding):
                 needed |= binding.tools
             elif alias in self._run.identities:
@@ -177,21 +172,19 @@ class Savable:
                 )
         return needed
 
-    def _function(self, name: str, parameters: Mapping[str, Json], called: Sequence[str]) -> str:
+    def _function(self, name: str, parameters: Mapping[str, Json], called: Mapping[str, Binding | None]) -> str:
         """The program as one function."""
         words = set(re.findall(r"\w+", self._source)) | {*parameters}
         said, last = _free("said", words), _free("last", words)
-        own = {node.id for node in ast.walk(self._tree) if isinstance(node, ast.Name)}
-        inner = {one: _free(f"given_{one}", words) if one in own else one for one in parameters}
+        inner = {one: _free(f"given_{one}", words) if one in self._names else one for one in parameters}
         text = _FUNCTION + (_TEXT if isinstance(answered(self._attempt.answer or ""), str) else _JSON)
         function = parse(text.replace("SAID", said).replace("LAST", last)).body[0]
         assert isinstance(function, ast.FunctionDef)
         function.name = name
         function.args.kwonlyargs = [ast.arg(parameter) for parameter in parameters]
         function.args.kw_defaults = [None for _ in parameters]
-        bindings = [self._run.protocols[alias].binding for alias in called]
         before = [f"{variable} = {one}" for one, variable in inner.items() if variable != one]
-        before += [binding.source for binding in bindings if isinstance(binding, ProgramBinding)]
+        before += [binding.source for binding in called.values() if isinstance(binding, ProgramBinding)]
         body = _Body({_key(value): inner[one] for one, value in parameters.items()}).of(parse(self._source), last)
         at = next(n for n, node in enumerate(function.body) if ast.unparse(node) == "BODY")
         function.body[at : at + 1] = [*parse("\n".join(before)).body, *body]
@@ -199,10 +192,9 @@ class Savable:
         try:
             compile(source, "<saved>", "exec", dont_inherit=True)
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-            problem = (
+            raise CannotSave(
                 f"the program of {self._where} cannot be a function ({error}); run it without that, and save that run."
-            )
-            raise CannotSave(problem) from error
+            ) from error
         return source
 
     def _proved(self, source: str, binding: ProgramBinding, sandbox: Sandbox) -> Json:
@@ -291,11 +283,8 @@ def _examined(toolbox: Toolbox, path: Path) -> tuple[Tool | None, str]:
 def _is_function(source: str, protocol: ToolProtocol) -> bool:
     """Whether it is one function of that name and those parameters, with nothing that is evaluated before a call."""
     match parse(source).body:
-        case [ast.FunctionDef(args=given, decorator_list=[], returns=None) as function]:
-            names = [argument.arg for argument in given.kwonlyargs]
-            plain = not (given.args or given.posonlyargs or given.vararg or given.kwarg or any(given.kw_defaults))
-            plain = plain and not any(argument.annotation for argument in given.kwonlyargs)
-            return plain and function.name == protocol.name and names == list(protocol.parameters)
+        case [ast.FunctionDef(name=protocol.name, args=given, decorator_list=[], returns=None)]:
+            return ast.unparse(given) == ", ".join(["*", *protocol.parameters] if protocol.parameters else [])
     return False
 
 
@@ -303,38 +292,25 @@ def _within_programs(arguments: JsonObject) -> Json:  # noqa: ARG001 - the shape
     raise ToolError(None, "a saved tool runs within programs: 'atc run' and 'atc serve' offer it.", outcome="not_run")
 
 
-def _annotations(inner: Sequence[ToolProtocol]) -> Annotations:
-    """What a program may do that calls these tools."""
-    return Annotations(read_only=not any(protocol.writes for protocol in inner))
-
-
-def _literals(tree: ast.AST) -> Iterator[ast.expr]:
+def _literals(tree: ast.AST) -> list[ast.expr]:
     """The texts, numbers, and lists of them that a program works with; outer ones first.
 
     Keys of responses, parts of texts and documentation are none.
     """
-    for parent in ast.walk(tree):
-        for field, child in _children(parent):
-            if not isinstance(child, ast.expr) or not _is_literal(child):
-                continue
-            match parent:
-                case ast.JoinedStr() | ast.Expr() | ast.MatchValue() | ast.UnaryOp():
-                    continue
-                case ast.Subscript() if field == "slice":
-                    continue
-                case ast.Dict() if field == "keys":
-                    continue
-                case ast.Call(func=ast.Attribute(attr="get" | "pop" | "setdefault"), args=[first, *_]) if (
-                    child is first
-                ):
-                    continue
-            yield child
+    nodes = list(ast.walk(tree))
+    others = {id(part) for node in nodes for part in _no_literals(node)}
+    return [node for node in nodes if isinstance(node, ast.expr) and id(node) not in others and _is_literal(node)]
 
 
-def _children(node: ast.AST) -> Iterator[tuple[str, Any]]:
-    for field, value in ast.iter_fields(node):
-        for one in value if isinstance(value, list) else [value]:
-            yield field, one
+def _no_literals(node: ast.AST) -> Sequence[ast.AST | None]:
+    match node:
+        case ast.JoinedStr(values=parts) | ast.Dict(keys=parts):
+            return parts
+        case ast.Expr(value=part) | ast.MatchValue(value=part) | ast.UnaryOp(operand=part) | ast.Subscript(slice=part):
+            return [part]
+        case ast.Call(func=ast.Attribute(attr="get" | "pop" | "setdefault"), args=[part, *_]):
+            return [part]
+    return []
 
 
 def _is_literal(node: ast.expr) -> bool:
