@@ -26,7 +26,7 @@ from opentelemetry.trace import Span, SpanKind, Status, StatusCode
 from atc import __version__
 from atc.events import AttemptEnded, CallEnded, Event, ModelAsked, ModelReplied, ProgramWritten, ToolsChosen
 from atc.redaction import Redactor
-from atc.types import Attempt, Fault, Solution, Usage
+from atc.types import Fault, Solution, Usage
 from protocols.ask import Completion
 from protocols.jsontypes import Json
 from protocols.protocol import McpBinding
@@ -41,7 +41,7 @@ _NO_SPAN: Span = trace.INVALID_SPAN
 _PATIENCE = 1.5
 """Seconds that a collector has to answer, also as the process ends."""
 
-Attributes = Mapping[str, str | int | float | bool | Sequence[str] | None]
+Attribute = str | int | float | bool | Sequence[str] | None
 
 
 @cache
@@ -75,6 +75,7 @@ class RunSpans:
         self._redact = Redactor()
         self._root = self._program = self._repair = _NO_SPAN
         self._asked: tuple[int, ModelAsked] | None = None
+        """The request that has no reply yet, and when it was sent."""
         self._fault: tuple[int, Fault] | None = None
         """Of the attempt before, where no new program has answered it."""
 
@@ -94,8 +95,8 @@ class RunSpans:
         self._now = over
         kind = f"{type(error).__module__}.{type(error).__qualname__}".removeprefix("builtins.")
         failed = None if error is None else kind
-        if self._asked is not None:  # no reply came
-            self._ended(self._chat(self._asked[1], "", self._asked[0], {}), failed=failed or "no_reply")
+        if self._asked is not None:
+            self._chat(None, failed=failed or "no_reply")
         self._ended(self._program, failed=failed)
         self._ended(self._repair, failed=failed)
         if solution is not None:
@@ -112,69 +113,53 @@ class RunSpans:
                 self._root.set_attributes({"atc.tools.found": len(event.tools), "atc.tools.total": event.total})
             case ModelAsked():
                 self._asked = self._now, event
-                self._open_repair()
+                if self._fault is not None and self._repair is _NO_SPAN:  # the first request after a fault
+                    number, fault = self._fault
+                    about = {"atc.attempt": number + 1, "atc.fault.kind": fault.kind, "atc.fault.tool": fault.tool}
+                    self._repair = self._begin("repair", self._root, about)
+                    self._say(self._repair, "atc.fault.message", fault.message)
             case ModelReplied():
-                self._replied(event)
+                self._chat(event.completion)
             case ProgramWritten():
-                self._written(event)
+                self._ended(self._repair)
+                self._ended(self._program)
+                self._repair, self._fault = _NO_SPAN, None
+                counts = {"atc.findings": len(event.findings), "atc.mended": len(event.mended)}
+                self._program = self._begin("program", self._root, {"atc.attempt": event.attempt + 1, **counts})
+                self._say(self._program, "atc.program", event.program.source)
             case CallEnded():
                 self._called(event.call)
-            case AttemptEnded():
-                self._attempted(event.attempt, event.result)
+            case AttemptEnded(result=attempt):
+                found = None if attempt.paused else attempt.fault
+                failed, why = (found.kind, found.message) if found else (None, None)
+                self._ended(self._program, failed=failed, why=why)
+                self._program, self._fault = _NO_SPAN, (event.attempt, found) if found else None
 
-    def _replied(self, event: ModelReplied) -> None:
-        reply, asked = event.completion, self._asked or (0, ModelAsked(event.purpose, ()))
-        self._asked = None
-        reason = "length" if reply.truncated else "stop"
-        about: Attributes = {
-            "gen_ai.response.model": reply.model,
-            "gen_ai.response.finish_reasons": [reason],
-            "gen_ai.usage.cache_read.input_tokens": reply.cached_tokens or None,
-            **_tokens(reply),
-        }
-        span = self._chat(asked[1], reply.model, self._now - int(reply.seconds * 1e9), about)
-        self._say(span, "gen_ai.output.messages", _messages([("assistant", reply.text)], finish_reason=reason))
-        self._ended(span)
-
-    def _chat(self, asked: ModelAsked, model: str, began: int, more: Attributes) -> Span:
-        about: Attributes = {
+    def _chat(self, reply: Completion | None, *, failed: str | None = None) -> None:
+        """The span of the last request, with its reply where one came."""
+        began, asked = self._asked or (self._now, ModelAsked("", ()))
+        self._asked, model = None, reply.model if reply else ""
+        about: dict[str, Attribute] = {
             "gen_ai.operation.name": "chat",
             "gen_ai.provider.name": _provider(model),
             "gen_ai.request.model": model or None,
             "atc.purpose": asked.purpose,
-            **more,
         }
+        if reply is not None:
+            began, reason = self._now - int(reply.seconds * 1e9), "length" if reply.truncated else "stop"
+            about |= {"gen_ai.response.model": model, "gen_ai.response.finish_reasons": [reason], **_tokens(reply)}
+            about["gen_ai.usage.cache_read.input_tokens"] = reply.cached_tokens or None
         span = self._begin(f"chat {model}".strip(), self._repair, about, kind=SpanKind.CLIENT, at=began)
         self._say(span, "gen_ai.input.messages", _messages([(one.role, one.content) for one in asked.messages]))
-        return span
-
-    def _open_repair(self) -> None:
-        """The first request after a fault begins its repair."""
-        if self._fault is None or self._repair is not _NO_SPAN:
-            return
-        number, fault = self._fault
-        about = {"atc.attempt": number + 1, "atc.fault.kind": fault.kind, "atc.fault.tool": fault.tool}
-        self._repair = self._begin("repair", self._root, about)
-        self._say(self._repair, "atc.fault.message", fault.message)
-
-    def _written(self, event: ProgramWritten) -> None:
-        self._ended(self._repair)
-        self._ended(self._program)
-        self._repair, self._fault = _NO_SPAN, None
-        about = {"atc.attempt": event.attempt + 1, "atc.findings": len(event.findings), "atc.mended": len(event.mended)}
-        self._program = self._begin("program", self._root, about)
-        self._say(self._program, "atc.program", event.program.source)
-
-    def _attempted(self, number: int, attempt: Attempt) -> None:
-        fault = None if attempt.paused else attempt.fault
-        self._ended(self._program, failed=fault.kind if fault else None, why=fault.message if fault else None)
-        self._program, self._fault = _NO_SPAN, (number, fault) if fault else None
+        if reply is not None:
+            self._say(span, "gen_ai.output.messages", _messages([("assistant", reply.text)], finish_reason=reason))
+        self._ended(span, failed=failed)
 
     def _called(self, call: ToolCall) -> None:
         tool = self._tools.get(call.tool)
         binding = tool.protocol.binding if tool is not None else None
         name = (mcp := binding.tool if isinstance(binding, McpBinding) else None) or call.tool
-        about: Attributes = {
+        about: dict[str, Attribute] = {
             "gen_ai.operation.name": "execute_tool",
             "gen_ai.tool.name": name,
             "gen_ai.tool.call.id": f"call_{call.index}",
@@ -193,7 +178,13 @@ class RunSpans:
         self._ended(span, failed=None if call.error is None else failed, why=call.error)
 
     def _begin(
-        self, name: str, parent: Span, about: Attributes, *, kind: SpanKind = SpanKind.INTERNAL, at: int | None = None
+        self,
+        name: str,
+        parent: Span,
+        about: Mapping[str, Attribute],
+        *,
+        kind: SpanKind = SpanKind.INTERNAL,
+        at: int | None = None,
     ) -> Span:
         """A span under `parent`, else under the run's own, which stands where the application is."""
         above = self._root if parent is _NO_SPAN else parent
