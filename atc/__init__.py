@@ -20,45 +20,34 @@ for _name in ("protocols", "sandbox", "probing"):
         )
 
 if TYPE_CHECKING:
-    from atc.agent import Agent as Agent
-    from atc.config import Config as Config
-    from atc.types import Attempt as Attempt
-    from atc.types import Fault as Fault
-    from atc.types import Finding as Finding
-    from atc.types import Program as Program
-    from atc.types import Solution as Solution
-    from protocols.errors import AtcError as AtcError
-    from protocols.errors import ModelUnavailable as ModelUnavailable
-    from protocols.errors import ToolError as ToolError
-    from protocols.protocol import ToolProtocol as ToolProtocol
-    from protocols.sources import load_tools as load_tools
-    from protocols.toolbox import Tool as Tool
-    from protocols.toolbox import Toolbox as Toolbox
+    from atc.agent import Agent
+    from atc.config import Config
+    from atc.types import Attempt, Fault, Finding, Program, Solution
+    from protocols.errors import AtcError, ModelUnavailable, ToolError
+    from protocols.protocol import ToolProtocol
+    from protocols.sources import load_tools
+    from protocols.toolbox import Tool, Toolbox
 
 __version__ = "0.1.0"
-
-_EXPORTS = {
+__all__ = [
+    "Agent", "AtcError", "Attempt", "Config", "Fault", "Finding", "ModelUnavailable", "Program", "Solution", "Tool",
+    "ToolError", "ToolProtocol", "Toolbox", "load_tools",
+]  # fmt: skip
+_MODULES = {
     "Agent": "atc.agent",
-    "AtcError": "protocols.errors",
-    "Attempt": "atc.types",
     "Config": "atc.config",
-    "Fault": "atc.types",
-    "Finding": "atc.types",
-    "ModelUnavailable": "protocols.errors",
-    "Program": "atc.types",
-    "Solution": "atc.types",
     "Tool": "protocols.toolbox",
-    "ToolError": "protocols.errors",
     "ToolProtocol": "protocols.protocol",
     "Toolbox": "protocols.toolbox",
     "load_tools": "protocols.sources",
+    **dict.fromkeys(("AtcError", "ModelUnavailable", "ToolError"), "protocols.errors"),
 }
-__all__ = list(_EXPORTS)
+"""Where a name is imported from when it is first asked for, if not from `atc.types`."""
 
 
 def __getattr__(name: str) -> Any:
-    if name in _EXPORTS:
-        return getattr(import_module(_EXPORTS[name]), name)
+    if name in __all__:
+        return getattr(import_module(_MODULES.get(name, "atc.types")), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -138,8 +138,7 @@ class Agent:
         output = None if output_type is None else OutputType(output_type)
         task = readable(task if output is None else output.asked(task))
         with self._begun(task, observer, seed=seed) as record:
-            parts = self._parts(record, max_seconds=max_seconds)
-            parts = replace(parts, problem=None if output is None else output.problem)
+            parts = replace(self._parts(record, max_seconds=max_seconds), output=output)
             solution = record.ended(strategy(self.config.strategy)(task, parts))
         return solution if output is None else output.solution(solution)
 

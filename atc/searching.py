@@ -27,15 +27,6 @@ Search = Callable[[Sequence[str]], Sequence[str]]
 """Gives the aliases that several searches find together, best first; asks no model."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Exchange:
-    """The model's searches and what they found, said behind the first `after` messages."""
-
-    after: int
-    asked: str
-    told: str
-
-
 @dataclass
 class Searching:
     """What the model of one run was told of a toolbox that is too large for its prompt.
@@ -48,11 +39,13 @@ class Searching:
     search: Search
     prompt_tokens: int
     found: list[str] = field(default_factory=list)
-    _exchanges: list[_Exchange] = field(default_factory=list)
+    _told: list[tuple[int, Message, Message]] = field(default_factory=list)
+    """Searches and what they found, said behind so many messages."""
     _described: frozenset[str] = frozenset()
     _count: int = 0
 
     def __post_init__(self) -> None:
+        self._room = max(300, self.prompt_tokens // _ROOM)
         text = described_within(self.shown, budget=self.prompt_tokens)[0]
         self._described = frozenset(re.findall(r"^def (\w+)\(.*:$", text, re.MULTILINE))
 
@@ -65,20 +58,20 @@ class Searching:
             if message.role == "user" and said[-1].role == "assistant":
                 called = [name for name in self._named(said[-1].content) if name not in described]
                 described |= set(called)
-                message = replace(message, content="\n\n".join([message.content, *self._stubs(called)]))
+                if called:
+                    text = described_within(self.toolbox.only(called), budget=self._room)[0]
+                    message = replace(message, content=f"{message.content}\n\n{fill('searches_called', stubs=text)}")
             said.append(message)
-            for one in self._exchanges:
-                if one.after == number:
-                    said += [Message("assistant", one.asked), Message("user", one.told)]
-        late = [one for one in self._exchanges if one.after > len(messages)]
-        return said + [turn for one in late for turn in (Message("assistant", one.asked), Message("user", one.told))]
+            said += [turn for after, *turns in self._told if after == number for turn in turns]
+        return said + [turn for after, *turns in self._told if after > len(messages) for turn in turns]
 
     def asks(self, reply: str, messages: Sequence[Message]) -> bool:
         """Whether a reply to `messages` asks for other tools; what they are is told from the next prompt on."""
         phrases = [] if "```" in reply else [part for line in _ASKS.findall(reply) for part in line.split(";")]
         if not phrases or self._count > MOST_SEARCHES:
             return False
-        self._exchanges.append(_Exchange(len(messages), reply.strip(), self.answer(phrases)))
+        told = Message("user", self.answer(phrases))
+        self._told.append((len(messages), Message("assistant", reply.strip()), told))
         return True
 
     def answer(self, phrases: Sequence[str]) -> str:
@@ -90,7 +83,7 @@ class Searching:
         new = [name for name in self.search(wanted) if name not in self.found and name not in self._described]
         if not wanted or not new:
             return fill("searches_nothing")
-        text, told = described_within(self.toolbox.only(new), budget=max(300, self.prompt_tokens // _ROOM))
+        text, told = described_within(self.toolbox.only(new), budget=self._room)
         self.found += list(told)
         return fill("searches_found", stubs=text)
 
@@ -101,9 +94,3 @@ class Searching:
 
     def _named(self, text: str) -> list[str]:
         return [name for name in dict.fromkeys(_NAME.findall(text)) if name in self.toolbox and f"{name}(" in text]
-
-    def _stubs(self, names: Sequence[str]) -> list[str]:
-        if not names:
-            return []
-        text = described_within(self.toolbox.only(names), budget=max(300, self.prompt_tokens // _ROOM))[0]
-        return [fill("searches_called", stubs=text)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from typing import Generic, TypeVar
 
@@ -33,15 +32,17 @@ class OutputType(Generic[T]):
         """The task, with the form that its answer must have."""
         return f"{task}\n\n{fill('typed', schema=dumps(self._adapter.json_schema()))}"
 
-    def problem(self, answer: str) -> str | None:
-        """What is wrong with an answer, in a sentence; None where it has the type."""
+    def held(self, attempt: Attempt) -> Attempt:
+        """The attempt, with a fault where its answer has not the type."""
         try:
-            self.read(answer)
+            if attempt.answer is not None:
+                self.read(attempt.answer)
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
-            place = ".".join(map(str, first["loc"]))
-            return f"the answer has not the form that the task asks for: {f'{place}: ' if place else ''}{first['msg']}."
-        return None
+            told = ": ".join([*filter(None, [".".join(map(str, first["loc"]))]), first["msg"]])
+            message = f"the answer has not the form that the task asks for: {told}."
+            return replace(attempt, fault=Fault(kind="no_answer", message=message))
+        return attempt
 
     def read(self, answer: str) -> T:
         """The answer as a value of the type.
@@ -61,14 +62,3 @@ class OutputType(Generic[T]):
         known = {field.name: getattr(solved, field.name) for field in fields(Solution)}
         output = self.read(solved.answer) if solved.status == "solved" and solved.answer is not None else None
         return TypedSolution(**known, output=output)
-
-
-Problem = Callable[[str], str | None]
-"""What is wrong with an answer, in a sentence; None where nothing is."""
-
-
-def held_to(attempt: Attempt, problem: Problem | None) -> Attempt:
-    """The attempt, with a fault where its answer has not the form that was asked for."""
-    if problem is None or attempt.answer is None or (said := problem(attempt.answer)) is None:
-        return attempt
-    return replace(attempt, fault=Fault(kind="no_answer", message=said))

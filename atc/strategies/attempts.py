@@ -19,7 +19,6 @@ from atc.mend import mend
 from atc.mend.lookups import look_up_answer
 from atc.mend.paging import read_every_page, unread_pages
 from atc.strategies.run import Parts, Run
-from atc.typed import held_to
 from atc.types import Attempt, FaultKind, Finding, Program
 from protocols.protocol import ProgramBinding
 from protocols.toolbox import Toolbox
@@ -106,8 +105,8 @@ def _made(
         result = _blamed(result, tools, parts, look=look)
         if trace is not None:
             result = better(result)
-        if not look:
-            result = held_to(result, parts.problem)
+        if parts.output is not None and not look:
+            result = parts.output.held(result)
         parts.observer(AttemptEnded(number, result))
     run.attempts.append(result)
     return result

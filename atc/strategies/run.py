@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from atc.config import Config, InvalidConfig
 from atc.consent import Consent
@@ -15,7 +16,7 @@ from atc.redaction import Redactor
 from atc.retrieve.base import Retriever
 from atc.retrieve.searches import in_turns
 from atc.searching import Searching
-from atc.typed import Problem
+from atc.typed import OutputType
 from atc.types import Attempt, Fault, FaultKind, Program, Solution, Status
 from protocols.ask import Ask
 from protocols.jsontypes import Json
@@ -51,8 +52,8 @@ class Parts:
     past: Past
     redact: Redactor
     accept_orphans: bool = False
-    problem: Problem | None = None
-    """Says what is wrong with the form of an answer, where the caller asked for one."""
+    output: OutputType[Any] | None = None
+    """The type of an answer, where the caller asked for one."""
 
     @property
     def prompt_tokens(self) -> int:

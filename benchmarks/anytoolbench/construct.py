@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from atc import prompt_files
+from atc.prompts import fill_from
 from atc.retrieve import hierarchy as listing
 from atc.retrieve.agents import FUNCTIONS, Agent, Function, Mistake, Options, Search, perform, schema
 from atc.retrieve.asking import a_list, a_text, an_object, json_object, one_text
@@ -34,7 +34,7 @@ told what is wrong with it by rule; APIs in the pool; and the writer's temperatu
 _REPLY_TOKENS, _VERDICT_TOKENS = 1500, 300
 _LONGEST_TEXT, _LINE, _LETTERS = 1500, 300, 3
 _NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
-fill = partial(prompt_files.fill, "benchmarks.anytoolbench.prompts")
+fill = partial(fill_from, "benchmarks.anytoolbench.prompts")
 
 
 class TooFewApis(AtcError):

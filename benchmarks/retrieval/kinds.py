@@ -6,14 +6,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from atc import prompt_files
+from atc.prompts import fill_from
 from atc.retrieve.base import Ranker
 from atc.retrieve.document import ToolDocument, vector_text
 from atc.retrieve.expand import Kind, shown
 from atc.retrieve.prompts import fill as example
 from protocols.ask import Message
 
-fill = partial(prompt_files.fill, "benchmarks.retrieval.prompts")
+fill = partial(fill_from, "benchmarks.retrieval.prompts")
 _FACETS = ("question", "command", "situation", "problem", "detailed", "beginner", "keywords")
 FACETS = Kind("facets", _FACETS, max_tokens=700, fill=fill)  # seven messages of fixed sorts
 

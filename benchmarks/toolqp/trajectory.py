@@ -19,7 +19,7 @@ from functools import partial
 from itertools import count
 from typing import Any
 
-from atc import prompt_files
+from atc.prompts import fill_from
 from atc.retrieve.asking import a_text, an_object, json_object, one_text, texts
 from atc.retrieve.base import Embedder, Hit, Retriever
 from atc.retrieve.document import ToolDocument, json_text
@@ -35,7 +35,7 @@ WEIGHTS: Mapping[str, float] = {"ndcg": 5.0, "recall": 2.5, "form": 1.5, "stop":
 """The β's of Appendix C.4."""
 STOP = "<stop_retrieval>"
 BEGIN = "Begin retrieval."
-fill = partial(prompt_files.fill, "benchmarks.toolqp.prompts")
+fill = partial(fill_from, "benchmarks.toolqp.prompts")
 _K, _DEPTH = 5, 20
 _PLAN = re.compile(r"<task_breakdown>(.+?)</task_breakdown>\s*<sub_goals>(.*?)</sub_goals>", re.DOTALL)
 _QUERY = re.compile(r"<query>(.*?)</query>", re.DOTALL)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import partial
 
-from atc import prompt_files as prompts
+from atc.prompts import fill_from
 
-fill = partial(prompts.fill, __name__)
-"""The text of a prompt, see `atc.prompt_files.fill`."""
+fill = partial(fill_from, __name__)
