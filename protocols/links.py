@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from protocols.jsontypes import JsonObject
 from protocols.protocol import HttpBinding, Link, ToolProtocol, Verify
-from protocols.schema import resolve, subschemas, types, wrapper_key
+from protocols.schema import all_types, resolve, subschemas, types, wrapper_key
 from protocols.words import CHANGES, ID_WORDS, NOT_LINKED, POSITIONS, SEARCHES, VAGUE, VERBS, WRAPPERS, singular, snake
 
 LINKS_PER_ARGUMENT = 3
@@ -241,8 +241,8 @@ def _wanted(protocol: ToolProtocol, argument: str) -> tuple[set[str], str]:
     schema = resolve(protocol.parameters[argument], root)
     if "array" in types(schema) and isinstance(items := schema.get("items"), dict):
         schema = resolve(items, root)
-    wanted = {*types(schema)}.union(*(types(resolve(part, root)) for part in subschemas(schema, "anyOf", "oneOf")))
-    return (wanted | {"integer"} if "number" in wanted else wanted) - {"null"}, str(schema.get("format", ""))
+    wanted = {*all_types(schema, root)} - {"null"}
+    return (wanted | {"integer"} if "number" in wanted else wanted), str(schema.get("format", ""))
 
 
 # --- which read shows what a write wrote

@@ -204,23 +204,24 @@ def types(schema: JsonObject) -> tuple[str, ...]:
     return ()
 
 
+def all_types(schema: Any, root: JsonObject, depth: int = 4) -> tuple[str, ...]:
+    """The JSON types that a schema allows, those of its alternatives included; empty when it is open."""
+    here = resolve(schema, root)
+    inner = [*subschemas(here, "anyOf", "oneOf")] or [*subschemas(here, "allOf")][:1]
+    if (named := types(here)) or depth == 0:
+        return named
+    each = [all_types(one, root, depth - 1) for one in inner]
+    return tuple(dict.fromkeys(kind for kinds in each for kind in kinds)) if all(each) else ()
+
+
+_NAMES = (
+    (type(None), "null"), (bool, "boolean"), (int, "integer"), (float, "number"), (str, "string"), (Mapping, "object")
+)  # fmt: skip
+
+
 def type_name(value: Json) -> str:
     """The JSON type of a value: `integer` for 1 and `number` for 1.5, `boolean` for True."""
-    match value:
-        case None:
-            return "null"
-        case bool():
-            return "boolean"
-        case int():
-            return "integer"
-        case float():
-            return "number"
-        case str():
-            return "string"
-        case Mapping():
-            return "object"
-        case _:
-            return "array"
+    return next((name for kind, name in _NAMES if isinstance(value, kind)), "array")
 
 
 def wrapper_key(schema: JsonObject | None) -> str | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import islice
-from typing import Any
 
 import jsonschema_rs
 
@@ -12,7 +11,7 @@ from protocols.alias import argument_aliases
 from protocols.jsontypes import Json, JsonObject
 from protocols.judge import Judge, TooMuch, branches, said
 from protocols.protocol import ToolProtocol
-from protocols.schema import dotted, resolve, types
+from protocols.schema import all_types, dotted, resolve
 from protocols.words import alike
 
 DRIFT_CLAUSES = 5
@@ -166,16 +165,6 @@ def contract(protocol: ToolProtocol) -> Contract:
             _contracts.clear()
         found = _contracts[id(protocol)] = Contract(protocol)
     return found
-
-
-def all_types(schema: JsonObject, root: JsonObject, depth: int = 4) -> tuple[str, ...]:
-    """The JSON types that a schema allows, those of its alternatives included; empty when it is open."""
-    named = types(schema)
-    branches: list[Any] = [*schema.get("anyOf", ()), *schema.get("oneOf", ())]
-    if named or not branches or depth == 0:
-        return named
-    each = [all_types(resolve(branch, root), root, depth - 1) for branch in branches]
-    return tuple(dict.fromkeys(kind for kinds in each for kind in kinds)) if all(each) else ()
 
 
 def shorten(text: str, width: int) -> str:

@@ -14,7 +14,7 @@ from atc.check.schema import items_of, listed_values
 from atc.findings import listed, nearest
 from protocols.jsontypes import JsonObject
 from protocols.judge import Judge
-from protocols.schema import first_error, resolve, types, validator
+from protocols.schema import all_types, first_error, resolve, validator
 from sandbox.contract import TYPE_WORDS
 
 _MOST_DEPTH, _MOST_JUDGES = 5, 4096
@@ -170,19 +170,11 @@ def type_misfit(value: t.Type, schema: Any, root: JsonObject, depth: int = 0) ->
     return _inside_misfit(value, resolve(schema, root), root, depth)
 
 
-def allowed_types(schema: Any, root: JsonObject, depth: int = 0) -> set[str] | None:
+def allowed_types(schema: Any, root: JsonObject) -> set[str] | None:
     """The JSON types that a schema admits; None where it is open."""
-    if not isinstance(schema, Mapping) or depth > _MOST_DEPTH:
-        return None
-    resolved = resolve(schema, root)
-    for key in ("anyOf", "oneOf"):
-        if resolved.get(key):
-            parts = [allowed_types(part, root, depth + 1) for part in resolved[key]]
-            return None if any(part is None for part in parts) else set().union(*(part for part in parts if part))
-    if len(resolved.get("allOf") or ()) == 1 and not types(resolved):
-        return allowed_types(resolved["allOf"][0], root, depth + 1)
-    found = set(types(resolved))
-    return found | {"null"} if found and resolved.get("nullable") is True else found or None
+    found = {*all_types(schema, root)}
+    nullable = isinstance(schema, Mapping) and resolve(schema, root).get("nullable") is True
+    return found | {"null"} if found and nullable else found or None
 
 
 def pattern_misfit(pattern: str, schema: Any, root: JsonObject, depth: int = 0) -> Misfit | None:

@@ -18,10 +18,10 @@ from atc.decode.formats import REACT, ArgumentForm, CallFormat
 from atc.decode.literals import Bare, Unreadable, bracketed, json_object, python_text, quotient
 from atc.decode.schema import VARIADIC
 from protocols.jsontypes import Json
-from protocols.schema import resolve
+from protocols.schema import all_types, resolve
 from protocols.toolbox import Tool, Toolbox
 from protocols.words import alike
-from sandbox.contract import BadArguments, all_types, contract
+from sandbox.contract import BadArguments, contract
 
 ErrorClass = Literal[
     "no-call", "unknown-tool", "malformed", "missing-argument", "unknown-argument", "wrong-count", "wrong-type"
@@ -362,7 +362,7 @@ def item_types(tool: Tool) -> tuple[str, ...]:
         return ()
     root = tool.protocol.input_schema
     schema = resolve(tool.protocol.parameters[tool.arguments[last]], root)
-    return all_types(resolve(schema.get("items", {}), root), root)
+    return all_types(schema.get("items", {}), root)
 
 
 def accepted(tool: Tool, given: Mapping[str, Json], *, by_position: bool = False) -> dict[str, Json] | CallError:
