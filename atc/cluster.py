@@ -34,14 +34,11 @@ from sandbox.errors import SandboxUnavailable
 _Given = TypeVar("_Given")
 _Item = TypeVar("_Item")
 
-RETRIES = 3
-"""Times that an item is begun again whose process or node died."""
+RETRIES = 3  # times that an item is begun again whose process or node died
 _GOES_ON = "what was done is kept, and the same command goes on"
 _CONNECT_SECONDS = 5.0
-_LOOK_SECONDS = 5.0
-"""After so long without a result the head is looked at: Ray itself would wait for a minute, and end the process."""
-_ALONE = "local"
-"""Ray's word for a cluster that is started and ended with this process."""
+_LOOK_SECONDS = 5.0  # without a result for so long the head is looked at: Ray would wait a minute, and end the process
+_ALONE = "local"  # Ray's word for a cluster that is started and ended with this process
 _DESCRIBE_SECONDS = 30.0
 
 
@@ -103,8 +100,7 @@ class RayPool:
     """The `Pool` of the cluster that is connected: a process for each of its CPUs, or at most `most` at once."""
 
     most: int | None = None
-    environment: Mapping[str, str] = field(default_factory=dict, repr=False)
-    """Variables that workers get in memory, such as keys of a model's endpoint."""
+    environment: Mapping[str, str] = field(default_factory=dict, repr=False)  # for workers, such as keys
 
     def __call__(
         self, open_worker: OpenWorker[_Item, _Given], items: Iterable[_Item], /
@@ -225,8 +221,7 @@ def _told(error: Exception) -> str:
     return " ".join(str(error).split())[:300]
 
 
-_open: dict[str, tuple[ExitStack, Callable[[Any], Any]]] = {}
-"""In a worker process: the worker of the command's last order, by its key."""
+_open: dict[str, tuple[ExitStack, Callable[[Any], Any]]] = {}  # a process's worker, by its command
 
 
 def _work(order: _Order, item: Any) -> Any:

@@ -22,9 +22,7 @@ from sandbox.journal import Journal
 from sandbox.limits import Limits
 from sandbox.trace import Failure, Frame, Hint, ToolCall
 
-UNKNOWN_OUTCOME = "UnknownOutcome"
-"""Type of the failure that pauses a run at a write of which nobody knows whether it took effect."""
-
+UNKNOWN_OUTCOME = "UnknownOutcome"  # type of the failure that pauses a run at a write whose effect nobody knows
 PREVIEW_CHARACTERS = 2000
 
 encode = json.JSONEncoder(check_circular=False, separators=(",", ":")).encode
@@ -35,8 +33,7 @@ class Reply(NamedTuple):
     """What the program gets for a call: a value, or what went wrong."""
 
     number: int
-    encoded: str = "null"
-    """The value as JSON, in ASCII."""
+    encoded: str = "null"  # the value as JSON, in ASCII
     error: str | None = None
     status: int | None = None
 
@@ -85,24 +82,22 @@ class Calls:
         """
         tool = self._admit(call)
         terms = contract(tool.protocol)
-        started, line = self._clock.elapsed(), call.line
-        within = call.within[:100] or None
+        started, error = self._clock.elapsed(), None
         try:
             arguments = terms.accept(call.arguments, call.unsendable)
         except BadArguments as problem:
-            asked = ToolCall(
-                index=call.number, tool=call.tool, arguments={**call.arguments, **call.unsendable}, line=line,
-                within=within, started=started, error=f"tool {call.tool!r}: {problem} (line {line})", outcome="not_run",
-            )  # fmt: skip
+            arguments = {**call.arguments, **call.unsendable}
+            error = f"tool {call.tool!r}: {problem} (line {call.line})"
+        asked = ToolCall(
+            index=call.number, tool=call.tool, arguments=arguments, line=call.line, within=call.within[:100] or None,
+            started=started, error=error, outcome="not_run" if error else "unknown",
+        )  # fmt: skip
+        if error is not None:
             with self._lock:
                 self._check()
                 self.made.append(asked)
                 self._journal.refused(asked)
-            return Reply(call.number, error=asked.error)
-        asked = ToolCall(
-            index=call.number, tool=call.tool, arguments=arguments, line=line, within=within, started=started,
-            outcome="unknown",
-        )  # fmt: skip
+            return Reply(call.number, error=error)
         with self._lock:
             self._check()
             found = self._journal.before(asked, writes=tool.protocol.writes, defaults=terms.defaults)
@@ -129,7 +124,7 @@ class Calls:
             value = tool.unwrap(sent.response)
             encoded = encode(value)
         except ToolError as error:
-            return self._failed(opened, error, error.outcome)
+            return self._failed(opened, error)
         except StillUnknown as problem:
             return self._doubtful(opened, problem)
         except Paused as pause:
@@ -148,7 +143,7 @@ class Calls:
         with self._lock:
             self._held_back = True
             for opened in [opened for opened in self._open.values() if not opened.sent]:
-                self._close_one(opened, "the run ended before it was sent", "not_run")
+                self._file(self._outcome(opened, error="the run ended before it was sent", outcome="not_run"))
 
     def borne_out(self, hint: Hint, mark: int) -> Hint | None:
         """A program's hint with its path in the full response; None unless our record has the marked value there."""
@@ -178,7 +173,7 @@ class Calls:
         with self._lock:
             self._closed = True
             for opened in list(self._open.values()):
-                self._close_one(opened, why, "unknown" if opened.sent else "not_run")
+                self._file(self._outcome(opened, error=why, outcome="unknown" if opened.sent else "not_run"))
 
     def _admit(self, call: Call) -> Tool:
         """The tool that is called."""
@@ -292,9 +287,6 @@ class Calls:
         with self._lock:
             self._check(call.index)
             self._file(call)
-
-    def _close_one(self, opened: Open, why: str, outcome: Outcome) -> None:
-        self._file(self._outcome(opened, error=why, outcome=outcome))
 
     def _file(self, call: ToolCall) -> None:
         del self._open[call.index]

@@ -12,9 +12,7 @@ from protocols.errors import docs_page
 from sandbox.base import Sandbox
 from sandbox.errors import SandboxUnavailable
 
-AUTO = "auto"
-"""The best that this machine has: never `trusted`, which is no boundary."""
-
+AUTO = "auto"  # the best that this machine has: never `trusted`, which is no boundary
 _CLASSES = {"zygote": "ZygoteSandbox", "docker": "DockerSandbox", "monty": "MontySandbox", "trusted": "TrustedSandbox"}
 NAMES = tuple(_CLASSES)
 _LAYERED = frozenset({"zygote", "docker"})

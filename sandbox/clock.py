@@ -8,11 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 
-GLANCE_SECONDS = 0.1
-"""How long a cancelled run may go on."""
-
-LONGEST_WAIT_SECONDS = 3600.0
-"""One wait lasts no longer before the clock is looked at again, also when a run has no limit at all."""
+GLANCE_SECONDS = 0.1  # how long a cancelled run may go on
+LONGEST_WAIT_SECONDS = 3600.0  # after so long the clock is looked at again, also in a run without a limit
 
 
 class Clock:
@@ -51,8 +48,7 @@ class Clock:
                     self._waited += time.monotonic() - self._since
 
 
-running: ContextVar[Clock | None] = ContextVar("running", default=None)
-"""The clock of the run that the current tool call belongs to."""
+running: ContextVar[Clock | None] = ContextVar("running", default=None)  # of the run that the current call belongs to
 
 
 @contextmanager
@@ -71,7 +67,6 @@ class Cancelled(Exception):
 
 
 cancelled: ContextVar[threading.Event | None] = ContextVar("cancelled", default=None)
-"""Set by whoever ends the runs of this context."""
 
 
 @contextmanager

@@ -14,11 +14,8 @@ from protocols.protocol import ToolProtocol
 from protocols.schema import all_types, dotted, resolve
 from protocols.words import alike
 
-DRIFT_CLAUSES = 5
-"""At most so many departures of one response are kept."""
-
-KEPT = 1024
-"""So many contracts are kept for their next call."""
+DRIFT_CLAUSES = 5  # at most so many departures of one response are kept
+KEPT = 1024  # so many contracts are kept for their next call
 
 TYPE_WORDS = {
     "string": "a string",

@@ -6,8 +6,8 @@ import json
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
@@ -25,12 +25,9 @@ from sandbox.trace import ToolCall
 OnUnknown = Literal["stop", "skip"]
 """What to do with a write whose outcome no fact settles: end the run as paused, or tell the program that it failed."""
 
-SENDINGS = 4
-"""How often one call is sent at most."""
-
+SENDINGS = 4  # how often one call is sent at most
 _BACKOFF_SECONDS = 0.25
-_GATEWAYS = (408, 502, 503, 504)
-"""Statuses by which something before the service answers while the service may still be at work."""
+_GATEWAYS = (408, 502, 503, 504)  # said by what stands before the service, which may still be at work
 
 
 class StillUnknown(Exception):
@@ -59,8 +56,7 @@ class Sending:
     """
 
     tool: Tool
-    arguments: JsonObject
-    """By original name."""
+    arguments: JsonObject  # by original name
     earlier: tuple[ToolCall, float] | None
     make: Callable[[], Json]
     intend: Callable[[Json], None]
@@ -96,27 +92,22 @@ class Effects:
             ToolError: it was refused, or never reached the tool.
             StillUnknown: it may have taken effect, and no fact tells whether.
         """
-        with self._turn(sending):
-            return self._send(sending)
-
-    @contextmanager
-    def _turn(self, sending: Sending) -> Iterator[None]:
-        """Writes that one read verifies go one after the other: of two at once, it could not tell which it shows."""
         read = None if sending.keyed else self.tools.verifier(sending.tool)
         if read is None:
-            yield
-            return
+            return self._send(sending, None)
         with self._lock:
             lock = self._turns.setdefault(read.alias, threading.Lock())
-        with lock:
-            yield
+        with lock:  # of two writes at once, their read could not tell which one it shows
+            return self._send(sending, read)
 
-    def _send(self, sending: Sending) -> Sent:
+    def _send(self, sending: Sending, read: Tool | None) -> Sent:
         keyed = sending.keyed
         problem: ToolError | None = None
         note: str | None = None
         if sending.earlier is None:
-            baseline = None if keyed else self._look(sending)
+            baseline: Json = None
+            with suppress(ToolError):
+                baseline = None if read is None else [_read(read, sending)]  # in a box, to be told from none
             intended = self.now()
         else:
             call, intended = sending.earlier
@@ -129,7 +120,7 @@ class Effects:
                     self.wait(problem.retry_after or _BACKOFF_SECONDS * 2**number)
                 note = "Its answer was lost; it was sent again under its idempotency key."
             elif problem is not None:
-                shown = self._verify(sending, problem, baseline, intended)
+                shown = self._verify(sending, read, problem, baseline, intended)
                 if shown.state == "done":
                     return Sent(shown.response, f"Its answer was lost; {shown.why}.")
                 if shown.state == "unclear":
@@ -152,9 +143,10 @@ class Effects:
         assert problem is not None
         raise StillUnknown(problem, f"none of its {SENDINGS} sendings was answered")
 
-    def _verify(self, sending: Sending, problem: ToolError, baseline: Json, intended: float) -> Shown:
+    def _verify(
+        self, sending: Sending, read: Tool | None, problem: ToolError, baseline: Json, intended: float
+    ) -> Shown:
         """What the verifying read shows, looked at until the service has had its time."""
-        read = self.tools.verifier(sending.tool)
         if read is None:
             return Shown("unclear", "nothing shows whether it took effect")
         pause = _BACKOFF_SECONDS
@@ -171,19 +163,11 @@ class Effects:
             self.wait(min(pause, left))
             pause *= 2
 
-    def _look(self, sending: Sending) -> Json:
-        """What the verifying read shows before a write; None where there is none, or it fails."""
-        read = self.tools.verifier(sending.tool)
-        with suppress(ToolError):
-            return None if read is None else [_read(read, sending)]  # in a box, to be told from none
-        return None
-
 
 def _read(read: Tool, sending: Sending) -> Json:
     """What the verifying read answers. Raises `ToolError` where it fails."""
-    return read.call(
-        {name: sending.arguments[name] for name in read.protocol.parameters if name in read.protocol.required}
-    )
+    needed = [name for name in read.protocol.parameters if name in read.protocol.required]
+    return read.call({name: sending.arguments[name] for name in needed})
 
 
 def _refused(error: ToolError) -> ToolError:
@@ -277,11 +261,12 @@ def _records(value: Json, named: Collection[str]) -> list[JsonObject]:
 
 
 def _matching(named: JsonObject, records: Sequence[JsonObject]) -> list[JsonObject]:
-    return [record for record in records if all(_is_same(record[name], value) for name, value in named.items())]
+    """The records whose fields have these values; `True` is not 1."""
 
+    def has(record: JsonObject, name: str, value: Json) -> bool:
+        return bool(record[name] == value) and isinstance(record[name], bool) == isinstance(value, bool)
 
-def _is_same(one: Json, other: Json) -> bool:
-    return bool(one == other) and isinstance(one, bool) == isinstance(other, bool)
+    return [record for record in records if all(has(record, *field) for field in named.items())]
 
 
 def _is_whole(read: Tool, response: Json) -> bool:

@@ -6,25 +6,16 @@ import json
 import math
 import select
 import socket
-from dataclasses import dataclass
 from typing import Any, NamedTuple, NoReturn, Protocol
 
 from protocols.jsontypes import Json
 from sandbox.hints import LONGEST_KEY, LONGEST_PATH, MOST_HINTS
 from sandbox.trace import Failure, Frame, Hint
 
-FRAME_BYTES = 1 << 20
-"""Largest single frame from a child: one call's arguments, a piece of output, or the program's value."""
-
-GLANCES = 100
-"""Looks for a message before the thread goes to sleep: to be woken takes longer than a program between two calls."""
-
-LEVELS = 100
-"""How deeply a frame may be nested: what passes here, every later step of the host can take."""
-
-FRAME_COST = 128
-"""What each frame counts beyond its bytes, so that a flood of tiny ones is as short as one of large ones."""
-
+FRAME_BYTES = 1 << 20  # the largest frame: one call's arguments, a piece of output, or the program's value
+GLANCES = 100  # looks for a message before sleeping: to be woken takes longer than a program between two calls
+LEVELS = 100  # how deeply a frame may be nested: what passes here, every later step of the host can take
+FRAME_COST = 128  # what each counts beyond its bytes, so that a flood of tiny ones ends as soon
 FRAMES_OF_TRACEBACK = 64
 
 
@@ -72,26 +63,20 @@ class Output(NamedTuple):
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Done:
+class Done(NamedTuple):
     """The program ran to its end; `value` is that of its last expression."""
 
     value: Json
 
 
-@dataclass(frozen=True, slots=True)
-class Failed:
-    """The program failed, as its process tells it. `call` is the number of the call whose error it is.
+class Failed(NamedTuple):
+    """The program failed, as its process tells it; nothing is proven of that.
 
-    `hints` come with the `sandbox.hints.mark` of what their process found there; nothing is proven of them.
+    `marks` are the `sandbox.hints.mark` of what the process found at each of the failure's hints.
     """
 
-    kind: str
-    type: str
-    message: str
-    frames: tuple[Frame, ...]
-    call: int | None
-    hints: tuple[tuple[Hint, int], ...] = ()
+    failure: Failure
+    marks: tuple[int, ...]
 
 
 Message = Call | Output | Done | Failed
@@ -213,21 +198,28 @@ def _failed(fail: dict[str, Json]) -> Failed:
             "hints": list(hints),
             **more,
         } if not more and type(call) is not bool and len(frames) <= FRAMES_OF_TRACEBACK and len(hints) <= MOST_HINTS:
-            told = tuple(_hint(item) for item in hints)
-            return Failed(str(kind), name[:200], message[:10_000], tuple(map(_frame, frames)), call, told)
-    raise violation("sent a failure of the wrong shape")
+            failure = Failure(
+                kind=kind,
+                type=name[:200],
+                message=message[:10_000],
+                frames=tuple(map(_frame, frames)),
+                call=call,
+                hints=tuple(map(_hint, hints)),
+            )
+            return Failed(failure, tuple(item[7] for item in hints))
+    raise _misshapen()
 
 
 def _frame(item: Json) -> Frame:
     match item:
-        case [int(line), str(function)] if _small(line):
+        case [line, str(function)] if _small(line):
             return Frame(line=line, function=function[:200])
-        case [int(line), str(function), int(column), int(last), int(end)] if _small(line, column, last, end):
+        case [line, str(function), column, last, end] if _small(line, column, last, end):
             return Frame(line=line, function=function[:200], column=column, end_line=last, end_column=end)
-    raise violation("sent a failure of the wrong shape")
+    raise _misshapen()
 
 
-def _hint(item: Json) -> tuple[Hint, int]:
+def _hint(item: Json) -> Hint:
     match item:
         case [frame, line, column, last, end, call, list(path), int(mark)] if (
             _small(frame, line, column, last, end, call)
@@ -236,8 +228,12 @@ def _hint(item: Json) -> tuple[Hint, int]:
             and all(_small(step) or (type(step) is str and len(step) <= LONGEST_KEY) for step in path)
         ):
             place = {"line": line, "column": column, "end_line": last, "end_column": end}
-            return Hint(frame=frame, **place, call=call, path=tuple(path)), mark
-    raise violation("sent a failure of the wrong shape")
+            return Hint(frame=frame, **place, call=call, path=tuple(path))
+    raise _misshapen()
+
+
+def _misshapen() -> RunEnded:
+    return violation("sent a failure of the wrong shape")
 
 
 def _small(*numbers: Json) -> bool:

@@ -16,15 +16,10 @@ from types import FrameType, TracebackType
 from typing import Any
 
 MOST_HINTS, LONGEST_PATH, LONGEST_KEY = 64, 40, 200
+ROOT_BYTES = 2 << 20  # so much JSON of the latest replies is kept: a program may drop what it has read
+VALUES = 100_000  # so many values of the replies are looked at
 
-ROOT_BYTES = 2 << 20
-"""So much JSON of the latest replies is kept alive to be looked through: a program may drop what it has read."""
-
-VALUES = 100_000
-"""So many values of the replies are looked at."""
-
-Position = tuple[int, int, int, int]
-"""Line (1-based) and column (in UTF-8 bytes) of an expression's first character, and of the end."""
+Position = tuple[int, int, int, int]  # line (1-based) and column (in UTF-8 bytes) of the beginning, and of the end
 
 
 class Roots:

@@ -8,6 +8,7 @@ import time
 from bisect import insort
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 from typing import NamedTuple
 
 from protocols.jsontypes import JsonObject
@@ -254,5 +255,4 @@ def canonical(tool: str, arguments: JsonObject) -> str:
     return sorted_json([tool, arguments])
 
 
-def _order(entry: _Entry) -> tuple[int, int]:
-    return entry.order
+_order = attrgetter("order")

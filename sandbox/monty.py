@@ -32,14 +32,11 @@ from sandbox.journal import Journal
 from sandbox.limits import Limits
 from sandbox.rpc import Exit, serve
 from sandbox.trace import Trace
-from sandbox.zygote.channel import Channel
-from sandbox.zygote.values import keywords_only, plain, sendable, shorten
+from sandbox.zygote.channel import Channel, keywords_only, plain, sendable, shorten
 
 TURN_SECONDS, START_SECONDS = 3600.0, 30.0
-MEMORY_BYTES = 2 * 2**30
-"""A program gets no more, whatever the limits of its run say."""
-SUSPENSIONS = 100_000
-"""How often one program may ask the host for anything, a name or the time included."""
+MEMORY_BYTES = 2 * 2**30  # a program gets no more, whatever the limits of its run say
+SUSPENSIONS = 100_000  # how often one program may ask the host for anything, a name or the time included
 SHOWN_FRAMES = 30
 
 
@@ -51,9 +48,7 @@ class MontySandbox(OnDemand["_Pool"]):
 
     name = "monty"
     layers = ("an interpreter without files, network, processes or foreign code", "a process of its own")
-    """What stands between a program and this machine."""
-    boundary = False
-    """Whether layers of the operating system hold a hostile program: here the interpreter alone does."""
+    boundary = False  # the interpreter alone holds a program
 
     def run(self, source: str, tools: Toolbox, *, limits: Limits, journal: Journal) -> Trace:
         """See `sandbox.base.Sandbox.run`. Where a program needs more of Python than there is, its failure says so."""
@@ -111,8 +106,7 @@ class _Interpreter:
         self._pid: int | None = None
         self._over, self._left = threading.Event(), threading.Event()
         self._state = threading.Lock()
-        self._failed: dict[str, int] = {}
-        """The latest call that failed with a text."""
+        self._failed: dict[str, int] = {}  # the latest call that failed with a text
         workers.start(self._main)
 
     def end(self) -> Exit:

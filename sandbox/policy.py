@@ -27,10 +27,7 @@ from sandbox.limits import Limits
 from sandbox.trace import Failure, Frame, Pins, Trace
 
 LAYER = "source policy"
-
-SHOWN = 3
-"""So many violations stand in a failure's message; the others are counted."""
-
+SHOWN = 3  # so many violations stand in a failure's message; the others are counted
 BUILTINS = frozenset("__import__ breakpoint compile eval exec globals help input locals open vars".split())  # noqa: SIM905
 """Functions of Python that the policy refuses unless the program binds the name itself."""
 
@@ -90,8 +87,6 @@ _TAKEN = frozenset(
 
 _WORD = re.compile(r"[^\W\d]\w*")
 
-Problem = str | None
-
 
 class Violation(NamedTuple):
     """What the policy refuses of a program, and on which line (1-based)."""
@@ -110,8 +105,8 @@ def review(source: str) -> tuple[Violation, ...]:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return ()  # it cannot be compiled either
     reviewer = _Reviewer(nodes)
-    found = {(getattr(node, "lineno", 1), reviewer.problem(node)) for node in nodes}
-    return tuple(sorted(Violation(line, problem) for line, problem in found if problem is not None))
+    found = {(getattr(node, "lineno", 1), problem) for node in nodes for problem in reviewer.problems(node)}
+    return tuple(Violation(line, problem) for line, problem in sorted(found))
 
 
 class Policed(Closing):
@@ -130,7 +125,7 @@ class Policed(Closing):
 
 def refused(violations: tuple[Violation, ...], *, backend: str, pins: Pins) -> Trace:
     """The trace of a program that the policy did not let run."""
-    told = [f"line {violation.line}: {violation.message}" for violation in violations[:SHOWN]]
+    told = [f"line {line}: {message}" for line, message in violations[:SHOWN]]
     if len(violations) > SHOWN:
         told.append(f"and {len(violations) - SHOWN} more")
     frames = (Frame(line=violations[0].line),)
@@ -138,25 +133,48 @@ def refused(violations: tuple[Violation, ...], *, backend: str, pins: Pins) -> T
     return Trace(failure=failure, backend=backend, pins=pins)
 
 
-def module_problem(path: str) -> Problem:
+def _module_problems(path: str) -> Iterator[str]:
     """What is wrong with importing the module at the dotted `path`."""
-    if path in ALLOWED or path in PACKAGES:
-        return None
-    return f"the module {path!r} is not available in a program: use the declared tools, and print results"
+    if path not in ALLOWED | PACKAGES:
+        yield f"the module {path!r} is not available in a program: use the declared tools, and print results"
 
 
-def member_problem(path: str, name: str) -> Problem:
+def _member_problems(path: str, name: str) -> Iterator[str]:
     """What is wrong with `name` of the module at `path`, which may be a part of one that may be imported."""
     full = f"{path}.{name}"
-    if full in ALLOWED or full in PACKAGES:
-        return None
-    if path in PACKAGES:
-        return module_problem(full)
     private = name.startswith("_") and name not in ("__name__", "__doc__", "__version__", "__all__", "__annotations__")
-    leads_on = path in ALLOWED and isinstance(getattr(importlib.import_module(path), name, None), ModuleType)
-    if private or leads_on or name in WITHOUT.get(path, ()):
-        return f"{full!r} is not available in a program"
-    return None
+    if full in ALLOWED | PACKAGES:
+        return
+    if path in PACKAGES:
+        yield from _module_problems(full)
+    elif name == "*":
+        yield "a star hides what is imported"
+    elif private or name in WITHOUT.get(path, ()) or (path in ALLOWED and _leads_on(path, name)):
+        yield f"{full!r} is not available in a program"
+
+
+def _leads_on(path: str, name: str) -> bool:
+    """Whether a module's member is another module."""
+    return isinstance(getattr(importlib.import_module(path), name, None), ModuleType)
+
+
+def _import_problems(node: ast.Import | ast.ImportFrom) -> Iterator[str]:
+    """What is wrong with an import statement."""
+    if isinstance(node, ast.Import):
+        for alias in node.names:
+            yield from _module_problems(alias.name)
+    elif node.level or node.module is None:
+        yield "a program has no package to import from"
+    elif node.module not in ALLOWED | PACKAGES:
+        yield from _module_problems(node.module)
+    else:
+        for alias in node.names:
+            yield from _member_problems(node.module, alias.name)
+
+
+def _name_problems(*names: str) -> Iterator[str]:
+    """What is wrong with these attributes of any object."""
+    return (f"{name!r} leads to the interpreter's own objects" for name in names if name in _INTERPRETER)
 
 
 class _Reviewer:
@@ -168,43 +186,37 @@ class _Reviewer:
         self._modules = {name: path for name, path in imported.items() if name not in bound}
         """Names that stand for a module, or something of one, wherever they are read: for its dotted path."""
 
-    def problem(self, node: ast.AST) -> Problem:
+    def problems(self, node: ast.AST) -> Iterator[str]:
         """Why a node is refused."""
-        kind, found = type(node).__name__, None
         match node:
             case ast.Name(id=name) if name in BUILTINS and name not in self._own:
-                found = f"{name}() is not available in a program"
-            case ast.Name(id=name) if name.startswith("__"):
-                found = _attribute_problem(name)
+                yield f"{name}() is not available in a program"
+            case ast.Name(id=name):
+                yield from _name_problems(name) if name.startswith("__") else ()
             case ast.Attribute(attr=name, value=holder, ctx=use):
-                found = self._attribute(holder, name, changes=not isinstance(use, ast.Load))
+                yield from self._attribute(holder, name, changes=not isinstance(use, ast.Load))
             case ast.Call(func=ast.Name(id="getattr" | "setattr" | "delattr" as name), args=[holder, *_]):
-                module = self._module(holder)
-                found = module and f"{name}() is not available for the module {module!r}: write its names out"
-            case ast.Constant(value=str(text)):
-                found = _text_problem(text)
-            case ast.BinOp():
-                found = _text_problem(_text(node) or "")
+                if module := self._module(holder):
+                    yield f"{name}() is not available for the module {module!r}: write its names out"
+            case ast.Constant(value=str()) | ast.BinOp():
+                yield from _name_problems(*[word for word in _WORD.findall(_text(node) or "") if "_" in word])
             case ast.MatchClass(kwd_attrs=names):
-                found = _first(_attribute_problem(name) for name in names)
-            case ast.Import(names=aliases):
-                found = _first(module_problem(alias.name) for alias in aliases)
-            case ast.ImportFrom(level=level) if level:
-                found = "a program has no package to import from"
-            case ast.ImportFrom(module=str(path), names=aliases):
-                star = "a star hides what is imported"
-                parts = (star if alias.name == "*" else member_problem(path, alias.name) for alias in aliases)
-                found = module_problem(path) or _first(parts)
-            case _ if kind not in _TAKEN and not hasattr(RestrictingNodeTransformer, f"visit_{kind}"):
-                found = f"{kind} statements are not allowed"
-        return found
+                yield from _name_problems(*names)
+            case ast.Import() | ast.ImportFrom():
+                yield from _import_problems(node)
+            case _ if (kind := type(node).__name__) not in _TAKEN:
+                if not hasattr(RestrictingNodeTransformer, f"visit_{kind}"):
+                    yield f"{kind} statements are not allowed"
 
-    def _attribute(self, holder: ast.AST, name: str, *, changes: bool) -> Problem:
+    def _attribute(self, holder: ast.AST, name: str, *, changes: bool) -> Iterator[str]:
         """What leads into the interpreter, or from a module to another; modules cannot be changed."""
         module = self._module(holder)
         if module is None:
-            return _attribute_problem(name)
-        return member_problem(module, name) or (f"the module {module!r} cannot be changed" if changes else None)
+            yield from _name_problems(name)
+        elif problems := list(_member_problems(module, name)):
+            yield from problems
+        elif changes:
+            yield f"the module {module!r} cannot be changed"
 
     def _module(self, node: ast.AST) -> str | None:
         """The dotted path of the module, or of a part of one, that an expression stands for."""
@@ -237,22 +249,6 @@ def _imports(nodes: list[ast.AST]) -> Iterator[tuple[str, str]]:
             for alias in node.names:
                 root = alias.name.split(".")[0]
                 yield alias.asname or root, alias.name if alias.asname else root
-
-
-def _attribute_problem(name: str) -> Problem:
-    """What is wrong with the attribute `name` of any object."""
-    if name not in _INTERPRETER:
-        return None
-    return f"{name!r} leads to the interpreter's own objects"
-
-
-def _text_problem(text: str) -> Problem:
-    """What is wrong with a constant string: it has such a name in it."""
-    return _first(_attribute_problem(name) for name in _WORD.findall(text) if "_" in name)
-
-
-def _first(problems: Iterator[Problem]) -> Problem:
-    return next((problem for problem in problems if problem is not None), None)
 
 
 def _text(node: ast.AST) -> str | None:

@@ -48,8 +48,7 @@ from sandbox.journal import Journal
 from sandbox.limits import Limits
 from sandbox.trace import Failure, Trace
 
-SURE_TO_FIT = 32768
-"""So many bytes can be sent without waiting for a child that may not read."""
+SURE_TO_FIT = 32768  # so many bytes can be sent without waiting for a child that may not read
 
 
 class Exit(NamedTuple):
@@ -133,7 +132,10 @@ def serve(child: Child, source: str, tools: Toolbox, *, limits: Limits, journal:
 
 
 class _Run:
-    """What one run has said so far, and how it ended: the first end that anybody puts to it counts."""
+    """What one run has said so far, and how it ended: the first end that anybody puts to it counts.
+
+    Replies go out in the order of the calls, whoever has them and in whatever order they come.
+    """
 
     def __init__(self, child: Child, source: str, calls: Calls, limits: Limits, clock: Clock) -> None:
         self.stdout: list[str] = []
@@ -143,7 +145,9 @@ class _Run:
         self._output_left = limits.output_bytes
         # Output costs up to six bytes of JSON for one; a call's arguments may take a whole frame, but not every time.
         self._wire = Wire(self._channel, total_bytes=6 * limits.output_bytes + 16 * FRAME_BYTES)
-        self._replies = _Replies(self._channel)
+        self._sending = threading.Lock()
+        self._replies: dict[int, bytes] = {}
+        self._next = 0
         self._context = contextvars.copy_context()
         self._context.run(running.set, clock)
         self._state = threading.Lock()
@@ -162,8 +166,8 @@ class _Run:
         """
         try:
             if len(start) <= SURE_TO_FIT:  # the child begins while our thread still wakes up
-                with suppress(ChannelClosed):  # the thread will notice
-                    _send(self._channel, start)
+                with suppress(OSError):  # the thread will notice
+                    self._channel.sendall(start)
                 start = b""
             workers.start(lambda: self._context.run(self._talk, start))
             stop = cancelled.get()
@@ -190,7 +194,7 @@ class _Run:
         """What the thread of its own does."""
         try:
             if start:
-                _send(self._channel, start)
+                self._send(start)
             while self._listen():
                 pass
         except Closed:  # it was ended while a tool worked
@@ -230,7 +234,7 @@ class _Run:
         if self._over:
             raise Closed
         if isinstance(begun, Reply):
-            self._replies.put(begun)
+            self._reply(begun)
             return
         with self._state:  # the program does not wait for it: so many are made at a time, the others in their order
             self._backlog.append(begun)
@@ -249,11 +253,25 @@ class _Run:
                     return
                 opened = self._backlog.popleft()
             try:
-                self._replies.put(self._calls.finish(opened))
+                self._reply(self._calls.finish(opened))
             except (Closed, ChannelClosed):  # the thread that reads will hear it too
                 pass
             except BaseException as end:  # noqa: BLE001 - the caller's thread raises what is not an end
                 self._end(end)
+
+    def _reply(self, reply: Reply) -> None:
+        """Send a reply, and those that waited for it. Raises `ChannelClosed` where nobody takes them."""
+        with self._sending:
+            self._replies[reply.number] = reply.line()
+            while (line := self._replies.pop(self._next, None)) is not None:
+                self._next += 1
+                self._send(line)
+
+    def _send(self, data: bytes) -> None:
+        try:
+            self._channel.sendall(data)
+        except OSError as error:
+            raise ChannelClosed from error
 
     def _end(self, how: BaseException | None) -> None:
         with self._state:
@@ -287,51 +305,21 @@ class _Run:
 
     def _failure(self, failed: Failed) -> Failure:
         """What its process tells of a failure, as far as it can be believed."""
-        frames = tuple(frame for frame in failed.frames if frame.line <= self._lines)
-        if failed.kind == "limit":
-            if failed.type not in ("memory_bytes", "cpu_seconds"):
+        told, made = failed.failure, self._calls.made
+        frames = tuple(frame for frame in told.frames if frame.line <= self._lines)
+        if told.kind == "limit":
+            if told.type not in ("memory_bytes", "cpu_seconds"):
                 raise violation("claims a limit that it cannot know")
-            return replace(kernel_limit(failed.type, self._limits), frames=frames)
-        made = self._calls.made
-        known = failed.call is not None and 0 <= failed.call < len(made) and made[failed.call].error is not None
-        hints = tuple(hint for told, mark in failed.hints if (hint := self._calls.borne_out(told, mark)) is not None)
-        return Failure(
-            kind="syntax" if failed.kind == "syntax" else "exception",
-            type=failed.type,
-            message=failed.message,
-            frames=frames,
-            call=failed.call if known else None,
-            hints=hints if frames == failed.frames else (),  # else their levels are counted otherwise
-        )
+            return replace(kernel_limit(told.type, self._limits), frames=frames)
+        known = told.call is not None and 0 <= told.call < len(made) and made[told.call].error is not None
+        # Where a level is left out, the hints' levels are counted otherwise.
+        marked = zip(told.hints, failed.marks, strict=True) if frames == told.frames else ()
+        hints = tuple(hint for told_, mark in marked if (hint := self._calls.borne_out(told_, mark)) is not None)
+        return replace(told, frames=frames, call=told.call if known else None, hints=hints)
 
 
 class _Told(RunEnded):
     """The program's own failure, as its process told it. What it began goes on, as after its last line."""
-
-
-class _Replies:
-    """Sends replies in the order of their calls, whoever has them and in whatever order they come."""
-
-    def __init__(self, channel: Stream) -> None:
-        self._channel = channel
-        self._lock = threading.Lock()
-        self._waiting: dict[int, bytes] = {}
-        self._next = 0
-
-    def put(self, reply: Reply) -> None:
-        """Raises `ChannelClosed` where nobody takes it."""
-        with self._lock:
-            self._waiting[reply.number] = reply.line()
-            while (line := self._waiting.pop(self._next, None)) is not None:
-                self._next += 1
-                _send(self._channel, line)
-
-
-def _send(channel: Stream, data: bytes) -> None:
-    try:
-        channel.sendall(data)
-    except OSError as error:
-        raise ChannelClosed from error
 
 
 def kernel_limit(name: str, limits: Limits) -> Failure:

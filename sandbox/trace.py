@@ -15,35 +15,21 @@ FailureKind = Literal["syntax", "policy", "exception", "limit", "paused"]
 class ToolCall:
     """One call that a program made."""
 
-    index: int
-    """0-based, in order of issue within the run."""
-    tool: str
-    """The tool's alias, as the program wrote it."""
-    arguments: JsonObject
-    """By alias, as the program gave them."""
-    line: int
-    """1-based line of the program that issued it."""
-    result: Json = None
-    """The full response, before unwrapping; None when `error` is set."""
-    error: str | None = None
-    """What the tool or its schema said against the call."""
-    status: int | None = None
-    """HTTP status of a failed call, where there was one."""
+    index: int  # 0-based, in order of issue within the run
+    tool: str  # the tool's alias, as the program wrote it
+    arguments: JsonObject  # by alias, as the program gave them
+    line: int  # 1-based line of the program that issued it
+    result: Json = None  # the full response, before unwrapping; None when `error` is set
+    error: str | None = None  # what the tool or its schema said against the call
+    status: int | None = None  # HTTP status of a failed call, where there was one
     outcome: Outcome = "done"
-    drift: tuple[str, ...] = ()
-    """Clauses of the response schema that the live response broke."""
-    curl: str | None = None
-    """A command that repeats a failed HTTP call, secrets masked."""
-    reused: bool = False
-    """Answered by the journal instead of being made again."""
-    baseline: Json = None
-    """Of a write: what the read that verifies it showed before it was sent."""
-    note: str | None = None
-    """How an answer that was lost was made up for, in a sentence."""
-    within: str | None = None
-    """The saved tool whose program made it; `line` is then where that tool is called."""
-    started: float = 0.0
-    """Seconds since the run began."""
+    drift: tuple[str, ...] = ()  # clauses of the response schema that the live response broke
+    curl: str | None = None  # a command that repeats a failed HTTP call, secrets masked
+    reused: bool = False  # answered by the journal instead of being made again
+    baseline: Json = None  # of a write: what the read that verifies it showed before it was sent
+    note: str | None = None  # how an answer that was lost was made up for, in a sentence
+    within: str | None = None  # the saved tool whose program made it; `line` is then where that tool is called
+    started: float = 0.0  # seconds since the run began
     seconds: float = 0.0
 
 
@@ -67,15 +53,13 @@ class Hint:
     name another place of its responses, and nothing else.
     """
 
-    frame: int
-    """Index of the level in `Failure.frames`."""
+    frame: int  # index of the level in `Failure.frames`
     line: int
     column: int
     end_line: int
     end_column: int
     call: int
-    path: tuple[str | int, ...]
-    """In the full response, as it was before unwrapping."""
+    path: tuple[str | int, ...]  # in the full response, as it was before unwrapping
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,11 +67,9 @@ class Failure:
     """Why a program did not finish."""
 
     kind: FailureKind
-    type: str
-    """The exception's class (`KeyError`), or the limit's name (`wall_seconds`)."""
+    type: str  # the exception's class (`KeyError`), or the limit's name (`wall_seconds`)
     message: str
-    frames: tuple[Frame, ...] = ()
-    """Frames within the program, outermost first; the last one is where it failed."""
+    frames: tuple[Frame, ...] = ()  # frames within the program, outermost first; the last one is where it failed
     call: int | None = None
     """Index of the call that the failure is about, where the host knows it (a `ToolError`, a refused write)."""
     hints: tuple[Hint, ...] = ()
@@ -103,8 +85,7 @@ class Pins:
     """What every run fixes so that it can be repeated: seed of `random`, `uuid` and hashing, clock, time zone."""
 
     seed: int = 0
-    clock: float = 0.0
-    """Unix time that the program's clock starts at."""
+    clock: float = 0.0  # Unix time that the program's clock starts at
     timezone: str = "UTC"
 
 
@@ -114,8 +95,7 @@ class Trace:
 
     calls: tuple[ToolCall, ...] = ()
     stdout: str = ""
-    value: Json = None
-    """The last expression's value: JSON where it is JSON, else its `repr`; None when there is none."""
+    value: Json = None  # the last expression's value: JSON where it is JSON, else its `repr`; None when there is none
     failure: Failure | None = None
     seconds: float = 0.0
     backend: str = ""

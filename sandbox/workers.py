@@ -10,9 +10,7 @@ import time
 from collections.abc import Callable
 
 MOST_IDLE = 16
-
-EXIT_SECONDS = 5.0
-"""How long the process waits at its exit for tasks under way."""
+EXIT_SECONDS = 5.0  # how long the process waits at its exit for tasks under way
 
 _idle: list[queue.SimpleQueue[Callable[[], None]]] = []
 _busy: set[queue.SimpleQueue[Callable[[], None]]] = set()

@@ -34,7 +34,7 @@ from protocols.schema import shape
 from protocols.toolbox import Tool, Toolbox
 from sandbox.errors import Paused
 from sandbox.trace import ToolCall
-from sandbox.zygote.values import VALUE_CHARACTERS
+from sandbox.zygote.channel import VALUE_CHARACTERS
 
 DESCRIBED_TOKENS = 2_000
 """Toolboxes whose stubs fit so many tokens are described when a client connects, without a search."""

@@ -30,12 +30,9 @@ from atc.store.stored import RunTaken, StoreUnavailable
 from atc.types import Solution
 
 logging.getLogger("psycopg.pool").addHandler(logging.NullHandler())  # what matters of it comes as an error
-LEASE_SECONDS = 15.0
-"""After so long without a sign of life a process has lost its runs: another one may go on with them."""
-_PATIENCE_SECONDS = 10.0
-"""How long a lost connection is tried again, and a locked row waited for."""
-_MOST_CONNECTIONS = 32
-"""Of one process; who wants one more waits for one to be free."""
+LEASE_SECONDS = 15.0  # without a sign of life for so long a process has lost its runs
+_PATIENCE_SECONDS = 10.0  # how long a lost connection is tried again, and a locked row waited for
+_MOST_CONNECTIONS = 32  # of one process; who wants one more waits for one to be free
 _CONNECTION: Mapping[str, Any] = {
     "application_name": "atc",
     "client_encoding": "utf8",

@@ -72,10 +72,8 @@ class Run:
 
     task: str
     created: float
-    pid: int = 0
-    """Of the process that began it or went on with it, where the store is a file of this machine."""
-    process: str | None = None
-    """What tells that process from an earlier one of its number."""
+    pid: int = 0  # of the process that began it or went on with it, where the store is a file of this machine
+    process: str | None = None  # what tells that process from an earlier one of its number
     ended: float | None = None
     status: str = "running"
     model: str = ""

@@ -47,8 +47,7 @@ class RunSummary:
     task: str
     created: float
     ended: float | None
-    status: str
-    """running, solved, failed, paused, error (our side failed) or interrupted (its process is gone)."""
+    status: str  # running, solved, failed, paused, error (our side failed) or interrupted (its process is gone)
     model: str
     strategy: str
     sandbox: str
@@ -65,8 +64,7 @@ class StoredCall:
     execution: int
     call: ToolCall
     complete: bool
-    intended: float | None = None
-    """When its intent was recorded, in Unix seconds."""
+    intended: float | None = None  # when its intent was recorded, in Unix seconds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,14 +87,10 @@ class StoredRun:
     calls: tuple[StoredCall, ...]
     exchanges: tuple[Exchange, ...]
     usage: Usage = field(default_factory=Usage)
-    pins: Pins | None = None
-    """What every execution pinned."""
-    protocols: Mapping[str, ToolProtocol] = field(default_factory=dict)
-    """By alias: the tools that its programs named, as they were then."""
-    notes: tuple[str, ...] = ()
-    """What was done otherwise than the settings ask for, see `Solution.notes`."""
-    identities: Mapping[str, str] = field(default_factory=dict)
-    """Of all its tools, by alias, when it began: see `Tool.identity`."""
+    pins: Pins | None = None  # what every execution pinned
+    protocols: Mapping[str, ToolProtocol] = field(default_factory=dict)  # by alias, those that its programs named
+    notes: tuple[str, ...] = ()  # what was done otherwise than the settings ask for, see `Solution.notes`
+    identities: Mapping[str, str] = field(default_factory=dict)  # by alias, of all its tools at its start
 
     @property
     def purpose(self) -> str:

@@ -43,7 +43,6 @@ class DockerSandbox(OnDemand[Kind]):
 
     name = "docker"
     boundary = True
-    """Whether the layers are meant to hold a hostile program."""
 
     def __init__(self, *, base: str | None = None, runtime: str | None = None, without: Collection[str] = ()) -> None:
         """`base`: see `engine.ensure_image`; `runtime`: that of the containers, else see `engine.choose_runtime`;

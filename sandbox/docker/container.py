@@ -23,24 +23,15 @@ from sandbox.limits import Limits
 from sandbox.rpc import Exit
 
 START_SECONDS = 60.0
-OWN_DEATH_SECONDS, DEATH_SECONDS = 1, 10
-"""How long a container that said nothing more has to end by itself, and one that was killed."""
-
+OWN_DEATH_SECONDS, DEATH_SECONDS = 1, 10  # for one to end by itself, and for one that was killed
 GVISOR_MARGIN_BYTES, USUAL_MARGIN_BYTES = 256 << 20, 64 << 20
 """Memory of a container beyond the limit of the program's address space: page tables, pipes, files read, and the whole
 kernel that gVisor puts into it."""
 
-START_CPU_SECONDS = 10
-"""Processor time that loading Python may take before the program's own begins."""
-
-GVISOR_PROCESSES, USUAL_PROCESSES = 512, 16
-"""The threads of runc before Python takes their place, which may not start any."""
-
+START_CPU_SECONDS = 10  # processor time that loading Python may take before the program's own begins
+GVISOR_PROCESSES, USUAL_PROCESSES = 512, 16  # the threads of runc before Python takes their place, which may start none
 SECCOMP_PROFILE = Path(__file__).with_name("seccomp.json")
-
-SIGNALLED = 128
-"""An exit code above it tells the signal."""
-
+SIGNALLED = 128  # an exit code above it tells the signal
 _PACKAGE = Path(__file__).resolve().parent.parent
 _INSIDE = ("docker/inside.py", "hints.py", "layers/[!_]*.py", "zygote/[!_h]*.py")
 """What runs in a container: not the host's side, nor what imports it."""

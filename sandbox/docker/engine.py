@@ -11,18 +11,10 @@ from typing import Any
 
 from sandbox.errors import SandboxUnavailable
 
-GVISOR = "runsc"
-"""The runtime that is chosen where the engine has it: a kernel of its own for each container."""
-
-LABEL = "org.atc.sandbox"
-"""On each container; its value begins with the number of the process whose it is."""
-
-LEFTOVER_AGE = "10m"
-"""What was made longer ago and has ended is nobody's: a living host removes what it used at once."""
-
-USUAL_BASE, LOCAL_BASE = "python:3.12-slim", "atc-python:local"
-"""What is pulled, and the tag of an image that is taken instead where the engine has it."""
-
+GVISOR = "runsc"  # the runtime that is chosen where the engine has it: a kernel of its own for each container
+LABEL = "org.atc.sandbox"  # on each container; its value begins with the number of the process whose it is
+LEFTOVER_AGE = "10m"  # what was made longer ago and has ended is nobody's: a living host removes what it used at once
+USUAL_BASE, LOCAL_BASE = "python:3.12-slim", "atc-python:local"  # pulled; taken instead where the engine has it
 BASE_VARIABLE = "ATC_DOCKER_BASE"
 _REPLY_SECONDS = 60
 

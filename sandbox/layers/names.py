@@ -13,7 +13,5 @@ LAYERS = {
 }
 """Every layer, and what it means."""
 
-REQUIRED = frozenset({"capabilities", "no_new_privs", "seccomp", "limits"})
-"""Without one of these no program runs. Each of the others is a second wall behind them."""
-
+REQUIRED = frozenset({"capabilities", "no_new_privs", "seccomp", "limits"})  # nothing runs without these
 SWITCHED_OFF = "switched off"

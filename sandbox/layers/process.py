@@ -17,9 +17,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 NOBODY = 65534
-
-FILES = 4
-"""Descriptors that a program may have open: the channel, and the standard streams where a backend needs them."""
+FILES = 4  # descriptors that a program may have open: the channel, and the standard streams where a backend needs them
 
 # ---- rights and resources
 
@@ -165,8 +163,7 @@ _CLONE = {"x86_64": 56, "aarch64": 220}
 # Of Landlock, the same numbers on every architecture.
 _CREATE_RULESET, _RESTRICT_SELF, _VERSION = 444, 446, 1
 _TCP_RIGHTS, _SCOPES = 2, 2
-_FILE_RIGHTS = {1: 13, 2: 14, 3: 15, 4: 15, 5: 16}
-"""How many rights over files the kernel knows, by the version of its interface."""
+_FILE_RIGHTS = {1: 13, 2: 14, 3: 15, 4: 15, 5: 16}  # how many the kernel knows, by the version of its interface
 
 
 def call(name: str, *arguments: object) -> int:

@@ -37,9 +37,7 @@ timer, memory, signals to itself, and talk over descriptors that exist; nothing 
 
 PROT_EXEC = 4
 FUTEX_PRIVATE_FLAG = 128
-OTHER_CLOCK = 0x80000000
-"""The bit of the numbers of clocks that measure a chosen process."""
-
+OTHER_CLOCK = 0x80000000  # the bit of the numbers of clocks that measure a chosen process
 _LOAD, _EQUAL, _AT_LEAST, _BITS, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 _NUMBER, _ARCHITECTURE, _ARGUMENTS = 0, 4, 16  # offsets in struct seccomp_data
 _ALLOW, _REFUSE, _KILL = 0x7FFF0000, 0x00050000 | errno.EPERM, 0x80000000

@@ -27,8 +27,7 @@ from functools import partial
 from typing import Any, NoReturn
 
 from sandbox.zygote import pins, program
-from sandbox.zygote.channel import Channel, Reply
-from sandbox.zygote.values import keywords_only
+from sandbox.zygote.channel import Channel, Reply, keywords_only
 
 _monotonic = time.monotonic  # before `pins` replaces it: a loop that waits needs time that really passes
 _channel: Channel

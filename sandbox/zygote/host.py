@@ -28,8 +28,7 @@ from sandbox.rpc import Exit, serve
 from sandbox.trace import Trace
 
 START_SECONDS = 30.0
-DEATH_SECONDS = 5.0
-"""How long a killed child may take to be gone before its zygote counts as lost."""
+DEATH_SECONDS = 5.0  # how long a killed child may take to be gone before its zygote counts as lost
 
 # No -I: it would ignore PYTHONHASHSEED. The environment has nothing else to ignore.
 _FLAGS = ("-s", "-S", "-B", "-P")
@@ -65,22 +64,17 @@ class ZygoteSandbox(OnDemand["Zygote"]):
             raise ValueError(f"no layer {min(unknown)!r}; there are {', '.join(LAYERS)}")
         super().__init__()
         self._without = frozenset(without)
-        self._missing: Mapping[str, str] = dict.fromkeys(without, SWITCHED_OFF)
+        self.missing: Mapping[str, str] = dict.fromkeys(without, SWITCHED_OFF)  # each with the reason
 
     @property
     def layers(self) -> tuple[str, ...]:
         """What stands between a program and this machine; known for sure after the first run."""
-        return tuple(text for name, text in LAYERS.items() if name not in self._missing)
-
-    @property
-    def missing(self) -> Mapping[str, str]:
-        """The layers that are not there, each with the reason."""
-        return self._missing
+        return tuple(text for name, text in LAYERS.items() if name not in self.missing)
 
     @property
     def boundary(self) -> bool:
         """Whether the layers are meant to hold a hostile program: not where a required one was switched off."""
-        return not REQUIRED & set(self._missing)
+        return not REQUIRED & set(self.missing)
 
     def spare_ready(self) -> bool:
         """Whether a child is forked and waits for a program."""
@@ -94,7 +88,7 @@ class ZygoteSandbox(OnDemand["Zygote"]):
         for last in (False, True):
             zygote = self._current()
             try:
-                self._missing = zygote.await_ready()
+                self.missing = zygote.await_ready()
                 child = zygote.take(limits)
                 try:
                     return serve(child, source, tools, limits=limits, journal=journal, backend=self.name)
@@ -168,12 +162,11 @@ class Zygote:
             if self._missing is None:
                 try:
                     self._control.settimeout(START_SECONDS)
-                    greeting = self._control.recv(8192)
+                    said = json.loads(self._control.recv(8192) or "{}")
                 except OSError as error:
                     raise ZygoteLost(f"the zygote sandbox did not start: {error}") from error
-                if not greeting:
+                if not said:
                     raise ZygoteLost(f"the zygote sandbox did not start: {sys.executable!r} ended at once")
-                said = json.loads(greeting)
                 if "failed" in said:
                     raise SandboxUnavailable(f"the zygote sandbox did not start: {said['failed']}")
                 self._missing = dict(said["missing"])
@@ -191,14 +184,13 @@ class Zygote:
         Raises:
             ZygoteLost: the zygote is dead.
         """
-        alone = self._missing is not None and "namespaces" not in self._missing
         with self._pool:
             child, self._waiting = self._waiting, None
             if child is not None and not (child.limits == _kept(limits) and child.alive()):
                 child.close()
                 child = None
             child = child or self._fork(limits)
-            child.alone = alone
+            child.alone = self._missing is not None and "namespaces" not in self._missing
             return child
 
     def top_up(self, limits: Limits) -> None:
@@ -213,7 +205,7 @@ class Zygote:
     def spare_ready(self) -> bool:
         """Whether a child listens for its program."""
         with self._pool:
-            return self._waiting is not None and self._waiting.alive() and self._waiting.is_ready
+            return self._waiting is not None and self._waiting.alive() and "ready" in self._waiting.told
 
     def stop(self) -> None:
         """Kill it and all its children, and wait until they are gone; does nothing when it is dead."""
@@ -264,7 +256,7 @@ class ZygoteChild:
         self.channel, self.limits, self.alone = channel, limits, False
         self._status = status
         self._pidfd = -1
-        self._told: dict[str, Any] = {}
+        self.told: dict[str, Any] = {}  # its zygote's messages in one, see `sandbox.zygote.server`
 
     def alive(self) -> bool:
         """Whether it has not ended, as far as is known without waiting."""
@@ -275,18 +267,12 @@ class ZygoteChild:
             return False
         return self._pidfd < 0 or not _readable(self._pidfd)
 
-    @property
-    def is_ready(self) -> bool:
-        """Whether it has said that it listens for its program."""
-        return "ready" in self._told
-
     def end(self) -> Exit:
         """Kill it, wait until it and everything that it started is gone, and give how it ended."""
         try:
             self._kill()
-            self._hear("status")
-            code = int(self._told["status"])
-            return Exit(code if code >= 0 else None, -code if code < 0 else None, float(self._told["cpu"]))
+            code = int(self._hear("status"))
+            return Exit(code if code >= 0 else None, -code if code < 0 else None, float(self.told["cpu"]))
         finally:
             self.close()
 
@@ -315,10 +301,11 @@ class ZygoteChild:
         with suppress(OSError):
             self._status.shutdown(socket.SHUT_WR)  # the zygote kills it too, and all that it started
 
-    def _hear(self, what: str) -> None:
+    def _hear(self, what: str) -> Any:
         self._status.settimeout(DEATH_SECONDS)
-        while what not in self._told:
+        while what not in self.told:
             self._receive()
+        return self.told[what]
 
     def _receive(self) -> None:
         try:
@@ -329,10 +316,9 @@ class ZygoteChild:
             self._pidfd = descriptors[0]
         if not data:
             raise ZygoteLost("the zygote sandbox's process died while it ran the program")
-        message: dict[str, Any] = json.loads(data)
-        if "error" in message:
-            raise SandboxUnavailable(f"the zygote sandbox cannot start a child: {message['error']}")
-        self._told |= message
+        self.told |= json.loads(data)
+        if "error" in self.told:
+            raise SandboxUnavailable(f"the zygote sandbox cannot start a child: {self.told['error']}")
 
 
 def _readable(what: int | socket.socket) -> bool:

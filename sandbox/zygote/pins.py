@@ -18,8 +18,7 @@ from typing import Any
 
 from sandbox.zygote import stdlib
 
-TICK_SECONDS = 0.001
-"""How far the program's clock moves each time that it is read. Sleeping moves it by the time slept."""
+TICK_SECONDS = 0.001  # how far the clock moves each time that it is read; sleeping moves it by the time slept
 
 _gmtime, _strftime, _asctime = time.gmtime, time.strftime, time.asctime
 

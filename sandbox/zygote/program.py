@@ -14,24 +14,18 @@ from types import CodeType, TracebackType
 from typing import Any
 
 from sandbox.hints import Roots, find, position
-from sandbox.zygote.channel import Interrupted
-from sandbox.zygote.values import plain, sendable, shorten, text_of
+from sandbox.zygote.channel import Interrupted, plain, sendable, shorten, text_of
 
 FILENAME = "<program>"
-SAVED = "<saved tool> "
-"""Begins the file name of a saved tool's function; its alias follows."""
-
+SAVED = "<saved tool> "  # begins the file name of a saved tool's function; its alias follows
 NAME_CHARACTERS, MESSAGE_CHARACTERS = 100, 4000
-
-OUTER_FRAMES, INNER_FRAMES = 10, 30
-"""Of a long traceback, so many levels of either end are told."""
+OUTER_FRAMES, INNER_FRAMES = 10, 30  # of a long traceback, so many levels of either end are told
 
 _reserve = mmap.mmap(-1, 4 << 20, access=mmap.ACCESS_COPY)
 """Memory to report with, once the program has taken all. Mapped, so that giving it up really makes room; private, since
 a shared mapping would be the same memory in every child of the zygote."""
 
-Place = tuple[int, str]
-"""A line of the program, 0 where there is none, and the saved tool that it is in, or nothing."""
+Place = tuple[int, str]  # a line of the program, 0 where there is none, and the saved tool that it is in, or nothing
 
 place_of_task: ContextVar[Place] = ContextVar("place_of_task", default=(0, ""))
 """The place that stands for calls made from outside the program's own functions."""

@@ -24,11 +24,9 @@ from sandbox.layers import process, seccomp
 from sandbox.layers.names import REQUIRED, SWITCHED_OFF
 from sandbox.zygote import stdlib
 
-CHANNEL = 3
-"""The descriptor of the channel in a child, the only one that it has."""
+CHANNEL = 3  # the descriptor of the channel in a child, the only one that it has
 
-Run = Callable[[int, int], object]
-"""`sandbox.zygote.child.run`."""
+Run = Callable[[int, int], object]  # `sandbox.zygote.child.run`
 
 
 def serve(options: dict[str, Any]) -> NoReturn:
