@@ -7,7 +7,6 @@ sandbox, answers calls that the same run has completed from the journal, and bla
 from __future__ import annotations
 
 import hmac
-import json
 import threading
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Sequence
@@ -20,6 +19,7 @@ from typing import Any
 from atc.agent import Agent
 from atc.consent import AskPerson
 from atc.events import CallEnded, Event
+from atc.findings import invocation
 from atc.recording import redactor
 from atc.redaction import Redactor
 from atc.retrieve.base import Retriever
@@ -118,10 +118,8 @@ class Gateway:
 
     def overview(self) -> str:
         """Stubs of all tools where they fit `DESCRIBED_TOKENS`; else how many there are, and of which sources."""
-        tools = self.tools
-        if self._overview is not None and self._overview[0] is self._agent.toolbox:
-            return self._overview[1]
-        self._overview = self._agent.toolbox, self._described(tools)
+        if self._overview is None or self._overview[0] is not self._agent.toolbox:
+            self._overview = self._agent.toolbox, self._described(self.tools)
         return self._overview[1]
 
     def _described(self, tools: Toolbox) -> str:
@@ -224,14 +222,16 @@ class Gateway:
         return run
 
     def _execute(self, source: str, continues: str | None, asked: Asked) -> Solution:
-        return self._agent.execute(
-            source,
-            continues=continues,
-            observer=_watcher(asked.progress),
-            ask_person=asked.ask_person,
-            before_write=partial(self._hold, asked.client),
-            max_seconds=self.limits.run_seconds,
-        )
+        return self._agent.execute(source, continues=continues, **self._how(asked))
+
+    def _how(self, asked: Asked) -> dict[str, Any]:
+        """How a run goes that was asked for so."""
+        return {
+            "observer": _watcher(asked.progress),
+            "ask_person": asked.ask_person,
+            "before_write": partial(self._hold, asked.client),
+            "max_seconds": self.limits.run_seconds,
+        }
 
     def _hold(self, client: str, run: str, tool: Tool, arguments: JsonObject) -> None:
         """Stops `run` before a write which an earlier run made, too, and of which nobody knows whether it took effect.
@@ -260,24 +260,14 @@ class Gateway:
         run = self._run_of(handle)
         stored = self._agent.store.load(run)
         if stored.summary.status == "solved":  # a person has resumed it from the command line
-            return Solution(
-                task=stored.summary.task,
-                attempts=stored.attempts,
-                status="solved",
-                answer=stored.summary.answer,
-                run=run,
-            )
-        return self._agent.resume_given(
-            run,
-            observer=_watcher(asked.progress),
-            ask_person=asked.ask_person,
-            before_write=partial(self._hold, asked.client),
-            max_seconds=self.limits.run_seconds,
-        )
+            task, answer = stored.summary.task, stored.summary.answer
+            return Solution(task=task, attempts=stored.attempts, status="solved", answer=answer, run=run)
+        return self._agent.resume_given(run, **self._how(asked))
 
     def _covered(self, solution: Solution) -> Solution:
         """The solution with a placeholder for each secret."""
-        redact = Redactor(self._agent.toolbox.only({call.tool for call in _calls(solution.attempts)}))
+        called = {call.tool for attempt in solution.attempts for call in attempt.calls}
+        redact = Redactor(self._agent.toolbox.only(called))
         redact.learn_attempts(solution.attempts)
         return redact.value(solution)
 
@@ -288,7 +278,7 @@ class Gateway:
         called = self._agent.toolbox.get(last.program.source.partition("(")[0])
         if called is not None and isinstance(called.protocol.binding, ProgramBinding) and last.answer is not None:
             return reply | {"result": _answer(last)}
-        call = last.trace.calls[-1] if last.trace is not None and last.trace.calls else None
+        call = last.calls[-1] if last.calls else None
         if call is None or call.error is not None:
             problem = call.error if call is not None else last.fault.message if last.fault is not None else "no call"
             return reply | {"error": problem}
@@ -305,13 +295,10 @@ class Gateway:
         reply: dict[str, Any] = {"status": solution.status, "run": self.handle_of(solution.run or "")}
         if last.answer is not None:
             reply["answer"] = self._results.shown(_answer(last), asked.client)
-        calls = last.trace.calls if last.trace is not None else ()
-        if calls:
-            reply["calls"] = [_call_line(call) for call in calls[:_CALLS_SHOWN]]
-            if len(calls) > _CALLS_SHOWN:
-                reply["calls"].append(f"… {len(calls) - _CALLS_SHOWN} more")
-            reused = sum(call.reused for call in calls)
-            if reused:
+        if calls := last.calls:
+            more = [f"… {len(calls) - _CALLS_SHOWN} more"] if len(calls) > _CALLS_SHOWN else []
+            reply["calls"] = [*map(_call_line, calls[:_CALLS_SHOWN]), *more]
+            if reused := sum(call.reused for call in calls):
                 reply["reused"] = f"{reused} of {len(calls)} calls were answered by the journal, not made again"
         cut = last.answer is not None and not printed and _is_cut(last.trace.value if last.trace is not None else None)
         warnings = [_CUT] if cut else []
@@ -355,10 +342,6 @@ def _readable(source: str) -> Program:
     return Program(source)
 
 
-def _calls(attempts: Sequence[Attempt]) -> list[ToolCall]:
-    return [call for attempt in attempts if attempt.trace is not None for call in attempt.trace.calls]
-
-
 def _answer(attempt: Attempt) -> Json:
     """What was printed, as JSON where it is JSON or a Python literal; else the last expression's value."""
     assert attempt.trace is not None
@@ -373,16 +356,10 @@ def _is_cut(value: Json) -> bool:
 
 def _call_line(call: ToolCall) -> str:
     """`get_film(film_id=7) → {title: string} · 12 ms`."""
-    given = ", ".join(f"{name}={_short(value)}" for name, value in call.arguments.items())
     came = shape(call.result) if call.error is None else f"{call.outcome}: {call.error[:200]}"
     took = "reused" if call.reused else f"{call.seconds * 1000:.0f} ms"
     within = f"{call.within}: " if call.within else ""
-    return f"line {call.line}: {within}{call.tool}({given}) → {came[:300]} · {took}"
-
-
-def _short(value: Json) -> str:
-    text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= 80 else shape(value)
+    return f"line {call.line}: {within}{invocation(call, most=80)} → {came[:300]} · {took}"
 
 
 def _finding(finding: Finding, program: Program) -> dict[str, Json]:
@@ -393,14 +370,9 @@ def _finding(finding: Finding, program: Program) -> dict[str, Json]:
 
 
 def _fault(fault: Fault) -> dict[str, Json]:
-    found: dict[str, Json] = {"kind": fault.kind, "problem": fault.message}
-    if fault.line is not None:
-        found["line"] = fault.line
-    if fault.tool is not None:
-        found["blamed_call"] = fault.tool
-    if fault.evidence:
-        found["evidence"] = [fact.text for fact in fault.evidence]
-    return found
+    more = {"line": fault.line, "blamed_call": fault.tool, "evidence": [fact.text for fact in fault.evidence] or None}
+    told = {name: value for name, value in more.items() if value is not None}
+    return {"kind": fault.kind, "problem": fault.message, **told}
 
 
 def _next_step(solution: Solution, handle: str) -> str:

@@ -51,6 +51,9 @@ INSTRUCTIONS = (
 )
 
 _STRING = {"type": "string"}
+_KINDS: Mapping[type, str] = {str: "a string", int: "an integer", list: "a list of strings"}
+_THIS, _ALL = "this call", "all writes of this program"
+"""What a person may answer besides no."""
 _READS, _ACTS = types.ToolAnnotations(read_only_hint=True), types.ToolAnnotations(destructive_hint=True)
 
 
@@ -89,24 +92,6 @@ TOOLS = (
         "resume_run", "Go on with a paused run after a person has allowed its write.", {"run": _STRING}, ["run"], _ACTS
     ),
 )
-
-_CONSENT = {
-    "type": "object",
-    "properties": {
-        "allow": {
-            "type": "string",
-            "title": "Send it?",
-            "enum": ["no", "this call", "all writes of this program"],
-            "default": "no",
-        }
-    },
-    "required": ["allow"],
-}
-_CONSENT_TO_VALUES = {
-    "type": "object",
-    "properties": {"allow": {"type": "string", "title": "Send it?", "enum": ["no", "this call"], "default": "no"}},
-    "required": ["allow"],
-}
 
 
 def gateway_server(gateway: Gateway) -> Server[Any]:
@@ -206,21 +191,23 @@ class _Service:
         try:
             match params.name:
                 case "search_tools":
-                    limit = _integer(given, "limit", default=8)
-                    return await self._replied(ctx, partial(self._gateway.search, _text(given, "query"), limit))
+                    query, limit = _argument(given, "query", str), _argument(given, "limit", int, 8)
+                    return await self._replied(ctx, partial(self._gateway.search, query, limit))
                 case "describe_tools":
-                    return await self._replied(ctx, partial(self._gateway.describe, _names(given)))
+                    one = given.get("names")
+                    names = [one] if isinstance(one, str) else _argument(given, "names", list)
+                    return await self._replied(ctx, partial(self._gateway.describe, list(map(str, names))))
                 case "check_program":
-                    return await self._replied(ctx, partial(self._gateway.check, _text(given, "source")))
+                    return await self._replied(ctx, partial(self._gateway.check, _argument(given, "source", str)))
                 case "run_program" if params.request_state is None:
-                    continues = _text(given, "continues") if given.get("continues") else None
-                    run = partial(self._gateway.run, _text(given, "source"), continues)
+                    continues = _argument(given, "continues", str) if given.get("continues") else None
+                    run = partial(self._gateway.run, _argument(given, "source", str), continues)
                     return await self._program(ctx, params, run)
                 case "run_program" | "resume_run":
-                    handle = params.request_state or _text(given, "run")
+                    handle = params.request_state or _argument(given, "run", str)
                     return await self._program(ctx, params, partial(self._gateway.resume, handle))
-            names = ", ".join(tool.name for tool in TOOLS)
-            raise BadRequest(f"no tool {params.name!r}; there are {names}. API functions are called by run_program.")
+            known = ", ".join(tool.name for tool in TOOLS)
+            raise BadRequest(f"no tool {params.name!r}; there are {known}. API functions are called by run_program.")
         except AtcError as error:
             return _result({"error": str(error)}, failed=True)
 
@@ -336,8 +323,8 @@ class _Consent:
                 except (TimeoutError, CancelledError):  # nobody is there, or the client has gone
                     self._asking.cancel()
                     answer = "no"
-        self._all = self._all or (answer == "all writes of this program" and not question.tainted)
-        return answer in ("this call", "all writes of this program")
+        self._all = self._all or (answer == _ALL and not question.tainted)
+        return answer in (_THIS, _ALL)
 
     async def _elicit(self, question: Question) -> str:
         found = await self._ctx.session.elicit_form(
@@ -355,7 +342,10 @@ class _Consent:
 
 
 def _schema(question: Question) -> dict[str, Any]:
-    return _CONSENT_TO_VALUES if question.tainted else _CONSENT
+    """The form that a person fills in. A yes to values of unknown origin is for one call."""
+    choices = ["no", _THIS, *([] if question.tainted else [_ALL])]
+    allow = {"type": "string", "title": "Send it?", "enum": choices, "default": "no"}
+    return {"type": "object", "properties": {"allow": allow}, "required": ["allow"]}
 
 
 def _answer(response: object) -> str:
@@ -382,23 +372,8 @@ def _result(reply: Json, *, failed: bool = False) -> types.CallToolResult:
     return types.CallToolResult(content=[types.TextContent(text=text)], is_error=failed)
 
 
-def _text(given: Mapping[str, Any], name: str) -> str:
-    value = given.get(name)
-    if not isinstance(value, str):
-        raise BadRequest(f"{name!r} must be a string, got {value!r:.80}.")
-    return value
-
-
-def _integer(given: Mapping[str, Any], name: str, *, default: int) -> int:
+def _argument(given: Mapping[str, Any], name: str, kind: type[T], default: T | None = None) -> T:
     value = given.get(name, default)
-    if type(value) is not int:
-        raise BadRequest(f"{name!r} must be an integer, got {value!r:.80}.")
+    if type(value) is not kind:
+        raise BadRequest(f"{name!r} must be {_KINDS[kind]}, got {value!r:.80}.")
     return value
-
-
-def _names(given: Mapping[str, Any]) -> list[str]:
-    value = given.get("names")
-    names = [value] if isinstance(value, str) else value
-    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-        raise BadRequest(f"'names' must be a list of strings, got {value!r:.80}.")
-    return names
