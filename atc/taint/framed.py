@@ -28,13 +28,11 @@ _PART = re.compile(
     rf"|(?<![\w{_QUOTES}-])(?=(?P<bare>[^\W\d][\w-]{{0,79}})(?P<colon>{_BLANK}(?::|=>|/[*/])))"
 )
 _VALUE = re.compile(
-    rf"{_BLANK}(?:(?P<escape>\\*)(?P<opened>[\"'`]{{3}}|[{_QUOTES}])(?P<quoted>[^{_QUOTES}]*)(?P<closed>[\"'`]{{3}}|.?)"
-    rf"|(?P<bare>[^{_QUOTES},;&}}\]\n<]*))"
+    rf"{_BLANK}(?P<opened>\\*[{_QUOTES}]{{1,3}}+)(?P<quoted>[^{_QUOTES}\\]*)(?P<closed>\\*[{_QUOTES}]{{1,3}}+)"
+    rf"|{_BLANK}(?P<bare>[^{_QUOTES},;&{{}}[\]\n<]{{0,1000}})"
 )
 _BEHIND = re.compile(rf"{_BLANK}(?:[,;&)}}\]<]|\Z)")
 _OPENING = re.compile(rf"{_BLANK}(?=[\[{{\"])")
-_LONGEST_SCALAR = 1000
-"""Characters of a value without quotes."""
 
 
 def decoded(text: str) -> list[str]:
@@ -75,29 +73,24 @@ def value_at(text: str, start: int) -> tuple[Json, int]:
         ValueError: readers may differ on where it ends: it is no JSON and no plain text in quotes or without any, or
             what stands behind it may belong to it.
     """
-    value, end = _read_at(text, start)
+    try:
+        begin = _OPENING.match(text, start)
+        value, end = _STRICT.raw_decode(text, begin.end()) if begin is not None else _scalar_at(text, start)
+    except (ValueError, RecursionError):
+        value, end = _scalar_at(text, start)
     if _BEHIND.match(text, end) is None:
         raise ValueError("something else stands behind it")
     return value, end
 
 
-def _read_at(text: str, start: int) -> tuple[Json, int]:
-    if (opening := _OPENING.match(text, start)) is not None:
-        try:
-            return _STRICT.raw_decode(text, opening.end())
-        except (ValueError, RecursionError) as error:
-            if text[opening.end()] != '"':
-                raise ValueError("an unclear list or object") from error
+def _scalar_at(text: str, start: int) -> tuple[Json, int]:
     match = _VALUE.match(text, start)
     assert match is not None  # it may be empty
-    if (quoted := match["quoted"]) is not None:
-        plain = quoted.rstrip("\\")
-        if match["closed"] != match["opened"].translate(_CLOSING) or quoted != plain + match["escape"]:
+    if match["opened"] is not None:
+        if match["closed"] != match["opened"].translate(_CLOSING):
             raise ValueError("an unclear end")
-        return plain, match.end()
+        return match["quoted"], match.end()
     plain = match["bare"].strip()
-    if len(plain) > _LONGEST_SCALAR:
-        raise ValueError("an unclear value")
     with suppress(ValueError):
         return _STRICT.decode(plain), match.end()
     return (None if plain in ("None", "undefined") else plain), match.end()

@@ -175,7 +175,7 @@ class _Search:
         """Each value behind a sensitive name and each quoted address, however the text is framed or encoded."""
         if not mark.declared:
             leaves = (leaf for form in decoded(text) for leaf in self._in_form(place, form, mark))
-            yield from {(leaf.path, leaf.kind, repr(leaf.value)): leaf for leaf in leaves}.values()
+            yield from {(leaf.kind, repr(leaf.value)): leaf for leaf in leaves}.values()
 
     def _in_form(self, place: _Place, text: str, mark: _Mark) -> Iterator[Leaf]:
         around, done = place, 0
