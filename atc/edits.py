@@ -28,19 +28,19 @@ class Places:
         for line in source.encode("utf-8", "surrogatepass").splitlines(keepends=True):
             self._lines.append(self._lines[-1] + len(line))
 
-    def at(self, line: int, column: int) -> int:
-        """The offset of a place."""
-        return self._lines[line - 1] + column
-
     def start(self, node: Node) -> int:
         """Where a node begins."""
-        return self.at(node.lineno, node.col_offset)
+        return self._lines[node.lineno - 1] + node.col_offset
 
     def end(self, node: Node) -> int:
         """Where a node ends."""
         assert node.end_lineno is not None
         assert node.end_col_offset is not None
-        return self.at(node.end_lineno, node.end_col_offset)
+        return self._lines[node.end_lineno - 1] + node.end_col_offset
+
+    def over(self, node: Node, text: str) -> Edit:
+        """`text` in the place of a node."""
+        return Edit(self.start(node), self.end(node), text)
 
 
 def edited(program: Program, edits: Iterable[Edit]) -> Program:
@@ -56,5 +56,4 @@ def edited(program: Program, edits: Iterable[Edit]) -> Program:
 
 def with_text(program: Program, node: Node, text: str) -> Program:
     """The program with `text` in the place of one node."""
-    place = Places(program.source)
-    return edited(program, [Edit(place.start(node), place.end(node), text)])
+    return edited(program, [Places(program.source).over(node, text)])

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from difflib import SequenceMatcher
 
 from atc.edits import Edit, Places, edited
-from atc.mend.lookups import argument_lookup, lookup, search_for
+from atc.mend.lookups import lookup, search_for
 from atc.types import Finding, Program
 from protocols.parsing import parsed
 from protocols.toolbox import Toolbox
@@ -71,7 +71,7 @@ def _left_out(finding: Finding, tree: ast.Module, place: Places) -> Edit | None:
         if (node.lineno, node.col_offset) == (finding.line, finding.column):
             match node:
                 case ast.FunctionDef(decorator_list=[]) | ast.Import(names=[_]) | ast.ImportFrom(names=[_]):
-                    return Edit(place.start(node), place.end(node), "")
+                    return place.over(node, "")
     return None
 
 
@@ -108,11 +108,9 @@ def _other_field(
                 pass
             case _:
                 continue
-        argument = _argument_of(node, tree)
-        found = argument_lookup(argument, finding.keys, tools) if argument else None
-        found = found or lookup(key, finding.keys, tools)
-        text = found.replace("{}", ast.unparse(owner)) if found else ""
-        return Edit(place.start(node), place.end(node), text) if text else None
+        wanted = (name for name in (_argument_of(node, tree), key) if name)
+        found = next(filter(None, (lookup(name, finding.keys, tools) for name in wanted)), None)
+        return place.over(node, found.replace("{}", ast.unparse(owner))) if found else None
     return None
 
 
@@ -124,7 +122,7 @@ def _looked_up(
     if finding.tool is None or finding.tool not in tools or argument is None:
         return None
     found = search_for(text, tools[finding.tool], argument, tools)
-    return Edit(place.start(node), place.end(node), found) if found is not None else None
+    return place.over(node, found) if found is not None else None
 
 
 def _argument_of(value: ast.expr, tree: ast.Module) -> str | None:

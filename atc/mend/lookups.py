@@ -19,6 +19,7 @@ from atc.types import Program
 from protocols.parsing import literal, parse
 from protocols.schema import resolve, types
 from protocols.toolbox import Tool, Toolbox
+from protocols.words import singular
 from sandbox.trace import Trace
 
 _FURTHEST = 2
@@ -69,19 +70,14 @@ def lookup(field: str, keys: Iterable[str], tools: Toolbox) -> str | None:
     that read take part. A key fills an argument of its name, or one whose links end in it (`destination` an `airport`).
     """
     routes = [_Route("{}", frozenset(keys), 0)]
-    for _ in range(_FURTHEST):
-        routes = [longer for route in routes for longer in _further(route, tools)]
+    for calls in range(_FURTHEST + 1):
+        if calls:
+            routes = [longer for route in routes for longer in _further(route, tools)]
         if found := [route for route in routes if field in route.keys]:
             least = min(route.arguments for route in found)
             fewest = [route for route in found if route.arguments == least]
             return f'{fewest[0].expression}["{field}"]' if len(fewest) == 1 else None
     return None
-
-
-def argument_lookup(argument: str, keys: Iterable[str], tools: Toolbox) -> str | None:
-    """As `lookup`, for the value of an argument: the key or the field of its name."""
-    known = frozenset(keys)
-    return f'{{}}["{argument}"]' if argument in known else lookup(argument, known, tools)
 
 
 def _further(route: _Route, tools: Toolbox) -> Iterator[_Route]:
@@ -90,17 +86,12 @@ def _further(route: _Route, tools: Toolbox) -> Iterator[_Route]:
         required, fields = _required(tool), _fields(tool)
         if tool.protocol.writes or not required or not fields:
             continue
-        for keys in product(*(_fitting_keys(tool, alias, route.keys, tools) for alias in required)):
+        linked = {alias: {_end(one.path) for one in tools.producers(tool, tool.arguments[alias])} for alias in required}
+        fitting = ([alias] if alias in route.keys else sorted(linked[alias] & route.keys) for alias in required)
+        for keys in product(*fitting):
             given = zip(required, keys, strict=True)
             arguments = ", ".join(f'{alias}={route.expression}["{key}"]' for alias, key in given)
             yield _Route(f"{tool.alias}({arguments})", frozenset(fields), route.arguments + len(required))
-
-
-def _fitting_keys(tool: Tool, alias: str, keys: frozenset[str], tools: Toolbox) -> list[str]:
-    """The key of an argument's own name, else those that a link of the argument ends in."""
-    if alias in keys:
-        return [alias]
-    return sorted({_end(producer.path) for producer in tools.producers(tool, tool.arguments[alias])} & keys)
 
 
 def _required(tool: Tool) -> list[str]:
@@ -131,7 +122,7 @@ def look_up_answer(task: str, program: Program, trace: Trace, answer: str, tools
     values, several = _values(answer)
     if not values:
         return None
-    words = {_singular(word) for word in re.findall(r"[a-z]+", task.casefold())}
+    words = {singular(word) for word in re.findall(r"[a-z]+", task.casefold())}
     common = set.intersection(*(_lookups(value, trace, tools, words) for value in values))
     calls = (node for node in ast.walk(parse(program.source)) if isinstance(node, ast.Call))
     prints = [call for call in calls if _prints_one_value(call, program.printing)]
@@ -173,7 +164,7 @@ def _lookups(value: str, trace: Trace, tools: Toolbox, words: set[str]) -> set[t
             if given not in known:
                 continue
             # "Which airlines" names the things, whose id stands under `airline`; "which tail numbers" names the ids.
-            if _named(printed, words) and (_singular(printed) != required[0] or "_" in printed):
+            if _named(printed, words) and (singular(printed) != required[0] or "_" in printed):
                 return set()
             plain = [field for field, is_plain in _fields(tool).items() if is_plain and _named(field, words)]
             found |= {(tool.alias, required[0], field) for field in plain}
@@ -187,12 +178,8 @@ def _end(path: str) -> str:
 
 def _named(field: str, words: set[str]) -> bool:
     """Whether the task holds every word of a field's name."""
-    parts = [_singular(part) for part in field.casefold().split("_") if part]
+    parts = [singular(part) for part in field.casefold().split("_") if part]
     return bool(parts) and all(part in words for part in parts)
-
-
-def _singular(word: str) -> str:
-    return word[:-1] if word.endswith("s") and len(word) > 3 else word
 
 
 def _prints_one_value(call: ast.Call, printing: str) -> bool:
