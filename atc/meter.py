@@ -119,7 +119,7 @@ class Meter:
     def _replies(self, requests: Sequence[Request], each: Callable[..., Iterable[Reply]], purpose: str) -> list[Reply]:
         """The replies to requests; `each` is `map`, or maps on threads."""
         requests = [request._replace(messages=self._redacted(request.messages)) for request in requests]
-        known = self._past.replies([request.messages for request in requests], self._redact)
+        known = [self._past.reply(request.messages, self._redact) for request in requests]
         config = self._config
         bounded = any(most is not None for most in (config.max_tokens, config.max_cost, config.max_model_calls))
         new = [request for request, found in zip(requests, known, strict=True) if found is None]

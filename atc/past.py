@@ -32,16 +32,11 @@ class Past:
         """What the replies took when they were given."""
         return used_so_far(self._exchanges)
 
-    def replies(
-        self, prompts: Sequence[Sequence[Message]], redact: Callable[[str], str] = str
-    ) -> list[Completion | None]:
-        """The replies to prompts that were asked side by side; None for one that got none before the run ended.
+    def reply(self, prompt: Sequence[Message], redact: Callable[[str], str] = str) -> Completion | None:
+        """The reply to the next prompt; None for one that got none before the run ended.
 
         `redact` knows secrets by now that it did not know when the first prompts were stored.
         """
-        return [self._reply(prompt, redact) for prompt in prompts]
-
-    def _reply(self, prompt: Sequence[Message], redact: Callable[[str], str]) -> Completion | None:
         if self._over or self._next == len(self._exchanges):
             return None
         known = self._exchanges[self._next]

@@ -24,7 +24,7 @@ def exchange(text: str, reply: str | None, **counts) -> Exchange:
 
 def one_by_one(found: Past, texts: str) -> list[str | None]:
     """What is given back to prompts that are asked one after the other."""
-    return [reply and reply.text for text in texts for reply in found.replies([asked(text)])]
+    return [reply and reply.text for reply in map(found.reply, map(asked, texts))]
 
 
 def past(store: Store, *exchanges: Exchange) -> Past:
@@ -47,5 +47,5 @@ def test_whether_a_reply_was_cut_is_known_again(store, cut) -> None:
 
 def test_of_prompts_asked_side_by_side_those_from_an_outage_on_are_asked_again(store) -> None:
     found = past(store, exchange("a", "1"), exchange("b", None), exchange("c", "3"))
-    assert [r and r.text for r in found.replies([asked(text) for text in "abc"])] == ["1", None, None]
+    assert one_by_one(found, "abc") == ["1", None, None]
     assert one_by_one(found, "d") == [None]
