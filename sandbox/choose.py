@@ -5,8 +5,7 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from protocols.errors import docs_page
 from sandbox.base import Sandbox
@@ -18,8 +17,7 @@ NAMES = tuple(_CLASSES)
 _LAYERED = frozenset({"zygote", "docker"})
 
 
-@dataclass(frozen=True, slots=True)
-class Availability:
+class Availability(NamedTuple):
     """Whether a backend can be had on this machine. `reason` says why not, and what to do; None where it can."""
 
     name: str
@@ -46,7 +44,13 @@ def open_sandbox(name: str = AUTO, *, policy: bool = False, without: Collection[
         SandboxUnavailable: `auto` found none that can be had.
     """
     if name == AUTO:
-        name = _best()
+        looked = [availability(each) for each in automatic()]
+        found = next((each.name for each in looked if each.reason is None), None)
+        if found is None:
+            reasons = "; ".join(f"{each.name}: {each.reason}" for each in looked)
+            needs = docs_page("guides/sandboxes#which-one-runs")
+            raise SandboxUnavailable(f"no sandbox can be had here ({reasons}); {needs} has what each needs")
+        name = found
     if name not in NAMES:
         raise ValueError(f"no sandbox named {name!r}; there are {AUTO} and {', '.join(NAMES)}")
     if without and name not in _LAYERED:
@@ -58,17 +62,6 @@ def open_sandbox(name: str = AUTO, *, policy: bool = False, without: Collection[
 
         return Policed(sandbox)
     return sandbox
-
-
-def _best() -> str:
-    reasons = []
-    for name in automatic():
-        reason = availability(name).reason
-        if reason is None:
-            return name
-        reasons.append(f"{name}: {reason}")
-    needs = docs_page("guides/sandboxes#which-one-runs")
-    raise SandboxUnavailable(f"no sandbox can be had here ({'; '.join(reasons)}); {needs} has what each needs")
 
 
 def _module(name: str) -> Any:

@@ -115,16 +115,13 @@ def serve(child: Child, source: str, tools: Toolbox, *, limits: Limits, journal:
             child.end()
         raise
     calls.close(f"no answer within the run's {limits.wall_seconds:g} s")
-    if isinstance(ended, ChannelClosed):
-        failure: Failure | None = _explain(child.end(), limits)
-    else:
-        failure = ended
+    if not isinstance(ended, ChannelClosed):
         child.finish()
     return Trace(
         calls=tuple(calls.made),
         stdout="".join(run.stdout),
         value=run.value,
-        failure=failure,
+        failure=_explain(child.end(), limits) if isinstance(ended, ChannelClosed) else ended,
         seconds=clock.elapsed(),
         backend=backend,
         pins=pins,
@@ -183,7 +180,12 @@ class _Run:
             self._end(error)
             raise
         finally:
-            self._hang_up()
+            # No thread of ours may use the channel any more, but one that a tool keeps; it will not.
+            if not self._left.is_set():
+                with suppress(OSError):
+                    self._channel.shutdown(socket.SHUT_RDWR)
+                if not self._in_tool:
+                    self._left.wait(1.0)
         if isinstance(how, RunEnded):
             return how.failure
         if how is None or isinstance(how, ChannelClosed):
@@ -195,32 +197,25 @@ class _Run:
         try:
             if start:
                 self._send(start)
-            while self._listen():
-                pass
+            while not self._over:
+                match self._wire.next():
+                    case _ if self._over:  # it was ended meanwhile
+                        break
+                    case Call() as call:
+                        self._answer(call)
+                    case Output(text):
+                        self._print(text)
+                    case Done(value):
+                        self.value = value
+                        self._end(None)
+                    case Failed() as failed:
+                        self._end(_Told(self._failure(failed)))
         except Closed:  # it was ended while a tool worked
             pass
         except BaseException as end:  # noqa: BLE001 - the caller's thread raises what is not an end
             self._end(end)
         finally:
             self._left.set()
-
-    def _listen(self) -> bool:
-        """Take one message. False when that was the last."""
-        message = self._wire.next()
-        if self._over:
-            return False
-        match message:
-            case Call() as call:
-                self._answer(call)
-            case Output(text):
-                self._print(text)
-            case Done(value):
-                self.value = value
-                self._end(None)
-                return False
-            case Failed() as failed:
-                raise _Told(self._failure(failed))
-        return True
 
     def _answer(self, call: Call) -> None:
         # Whoever ends the run sets `_over` before looking at `_in_tool`; here it is the other way about.
@@ -285,14 +280,6 @@ class _Run:
             self._how = error
         finally:
             self._ended.set()
-
-    def _hang_up(self) -> None:
-        """Have no thread of ours use the channel any more, but one that a tool keeps; it will not."""
-        if not self._left.is_set():
-            with suppress(OSError):
-                self._channel.shutdown(socket.SHUT_RDWR)
-            if not self._in_tool:
-                self._left.wait(1.0)
 
     def _print(self, text: str) -> None:
         size = len(text.encode("utf-8"))

@@ -24,8 +24,7 @@ from psycopg.conninfo import conninfo_to_dict
 from psycopg.rows import dict_row
 from psycopg_pool import ConnectionPool
 
-from atc.store.rows import TABLES, Database
-from atc.store.sql import RunStore
+from atc.store.sql import TABLES, Database, RunStore
 from atc.store.stored import RunTaken, StoreUnavailable
 from atc.types import Solution
 
@@ -258,17 +257,12 @@ class PostgresStore(RunStore):
         try:
             yield
         except psycopg.Error as error:
-            said = error.diag.message_primary or str(error)
+            said = (error.diag.message_primary or str(error)).strip().partition("\n")[0]  # libpq goes on with guesses
             if (password := self._parameters.get("password")) is not None:
                 said = said.replace(str(password), "***")
             lost = isinstance(error, psycopg.OperationalError) and error.sqlstate is None
             advice = "; see that it runs, and that ATC_STORE names it" if lost else ""
-            raise StoreUnavailable(f"the store of runs, {self.name}: {_first_line(said)}{advice}.") from None
-
-
-def _first_line(text: str) -> str:
-    """What libpq says at first; it goes on with guesses."""
-    return text.strip().partition("\n")[0].strip().rstrip(".")
+            raise StoreUnavailable(f"the store of runs, {self.name}: {said.strip().rstrip('.')}{advice}.") from None
 
 
 def _set_up(connection: psycopg.Connection[Any], lease_seconds: float) -> None:

@@ -2,27 +2,77 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import secrets
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
-from typing import Any, Self
+from difflib import get_close_matches
+from typing import Any, Protocol, Self
 
 from atc import events
-from atc.store import rows
-from atc.store.rows import Database, Row, Run, as_json, from_json
-from atc.store.stored import Exchange, RunEnded, RunSummary, RunTaken, StoredCall, StoredRun, used_so_far
-from atc.types import Attempt, Solution
+from atc.store.stored import (
+    Exchange,
+    Run,
+    RunEnded,
+    RunSummary,
+    RunTaken,
+    StoredCall,
+    StoredRun,
+    UnknownRun,
+    as_json,
+    from_json,
+    plain,
+    used_so_far,
+)
+from atc.types import Attempt, Program, Solution
+from protocols.ask import Completion
 from protocols.jsontypes import Json
+from protocols.protocol import dump
 from protocols.protocol import load as load_protocol
 from sandbox.journal import Sink
 from sandbox.trace import ToolCall
 
-_ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"  # without the characters that are read for one another
+Row = Mapping[str, Any]
 
+TABLES = """
+CREATE TABLE runs (id text PRIMARY KEY, created double precision NOT NULL, document text NOT NULL);
+CREATE TABLE attempts (
+    run text NOT NULL REFERENCES runs ON DELETE CASCADE, number integer NOT NULL, execution integer,
+    document text NOT NULL, PRIMARY KEY (run, number)
+);
+CREATE TABLE calls (
+    run text NOT NULL REFERENCES runs ON DELETE CASCADE, execution integer NOT NULL, number integer NOT NULL,
+    intended double precision, complete integer NOT NULL, reused integer NOT NULL, document text NOT NULL,
+    PRIMARY KEY (run, execution, number)
+);
+CREATE TABLE exchanges (
+    run text NOT NULL REFERENCES runs ON DELETE CASCADE, number integer NOT NULL, document text NOT NULL,
+    PRIMARY KEY (run, number)
+);
+CREATE TABLE protocols (digest text PRIMARY KEY, document text NOT NULL);
+CREATE TABLE tools (
+    run text NOT NULL REFERENCES runs ON DELETE CASCADE, alias text NOT NULL,
+    digest text NOT NULL REFERENCES protocols, PRIMARY KEY (run, alias)
+);
+CREATE TABLE keys (name text PRIMARY KEY, key text NOT NULL);
+CREATE INDEX tools_by_digest ON tools (digest);
+CREATE INDEX calls_in_doubt ON calls (json_extract(document, '$.tool'))
+    WHERE json_extract(document, '$.outcome') = 'unknown';
+CREATE INDEX runs_open ON runs (id) WHERE json_extract(document, '$.status') IN ('interrupted', 'running');
+"""
+"""The tables of every store. A protocol is kept once, however many runs name it."""
+_ATTEMPT_ROW = """
+INSERT INTO attempts VALUES (?, ?, ?, ?)
+ON CONFLICT (run, number) DO UPDATE SET execution = excluded.execution, document = excluded.document
+"""
+_TOOL_ROW = "INSERT INTO tools VALUES (?, ?, ?) ON CONFLICT (run, alias) DO UPDATE SET digest = excluded.digest"
+
+
+_ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"  # without the characters that are read for one another
 
 _SUMMARY = """
 SELECT id, document,
@@ -44,6 +94,13 @@ UNION ALL SELECT run, calls.document FROM runs JOIN calls ON runs.id = run
 WHERE json_extract(runs.document, '$.status') IN ('interrupted', 'running')
     AND json_extract(calls.document, '$.tool') = ? AND json_extract(calls.document, '$.outcome') = 'done'
 """
+
+
+class Database(Protocol):
+    """An open transaction. Its SQL is what SQLite and PostgreSQL have in common, with `?` for each parameter."""
+
+    def execute(self, sql: str, parameters: Sequence[Any] = (), /) -> Any:
+        """Carry out one statement; the result has `fetchone` and `fetchall`, and rows are by name."""
 
 
 class RunStore(ABC):
@@ -108,7 +165,7 @@ class RunStore(ABC):
     def create(self, task: str, **about: Any) -> str:
         """Record a run that begins now, in this process, and give its id. `about` are fields of `Run`."""
         now = time.time()
-        document = as_json(Run, Run(task=rows.plain(task), created=now, **about))
+        document = as_json(Run, Run(task=plain(task), created=now, **about))
         added = "INSERT INTO runs VALUES (?, ?, ?) ON CONFLICT (id) DO NOTHING RETURNING id"
         with self._writing() as db:
             name = _new_id(now)
@@ -124,7 +181,7 @@ class RunStore(ABC):
             if isinstance(event, events.CallStarted | events.CallEnded):
                 return  # the journal's sink stores these
             with self._writing(run) as db:
-                rows.write_event(db, run, event)
+                write_event(db, run, event)
 
         return observe
 
@@ -148,13 +205,13 @@ class RunStore(ABC):
         """
         if error is None and solution is not None and solution.limit is not None and solution.answer is None:
             error = f"the run's budget was spent: {solution.limit}"
-        told = error and rows.plain(error)
+        told = error and plain(error)
         changes: dict[str, Any] = {"ended": time.time(), "status": status or "error", "error": told}
         if solution is not None:
-            answer = solution.answer and rows.plain(solution.answer)
+            answer = solution.answer and plain(solution.answer)
             changes |= {"status": status or solution.status, "answer": answer, "usage": solution.usage}
         with self._writing(run) as db:
-            rows.change_run(db, run, **changes)
+            change_run(db, run, **changes)
 
     def list(self, limit: int | None = 20) -> list[RunSummary]:
         """The latest runs, newest first; `limit` None gives all."""
@@ -189,7 +246,7 @@ class RunStore(ABC):
             UnknownRun: there is none, or more than one.
         """
         with self._reading() as db:
-            return self._load(db, rows.resolve(db, name))
+            return self._load(db, resolve(db, name))
 
     def _load(self, db: Database, run: str) -> StoredRun:
         row = db.execute(f"{_SUMMARY} WHERE id = ?", (run,)).fetchone()
@@ -202,14 +259,14 @@ class RunStore(ABC):
                 complete=bool(one["complete"]),
                 intended=None if one["intended"] is None else one["intended"] + ahead,
             )
-            for one in rows.rows_of(db, "calls", run, order="execution, number")
+            for one in rows_of(db, "calls", run, order="execution, number")
         )
         attempts = []
-        for one in rows.rows_of(db, "attempts", run):
+        for one in rows_of(db, "attempts", run):
             attempt: Attempt = from_json(Attempt, one["document"])
             made = tuple(stored.call for stored in calls if stored.execution == one["execution"])
             attempts.append(replace(attempt, trace=attempt.trace and replace(attempt.trace, calls=made)))
-        exchanges = tuple(from_json(Exchange, one["document"]) for one in rows.rows_of(db, "exchanges", run))
+        exchanges = tuple(from_json(Exchange, one["document"]) for one in rows_of(db, "exchanges", run))
         tools = {one["alias"]: one["document"] for one in db.execute(_TOOLS, (run,)).fetchall()}
         return StoredRun(
             summary=self._summary(db, row, found),
@@ -236,15 +293,15 @@ class RunStore(ABC):
             RunEnded: it was solved, or failed with budget left: there is nothing to go on with.
         """
         with self._writing() as db:
-            run = rows.resolve(db, name)
+            run = resolve(db, name)
             self._require_free(db, run, "wait for it, or end it first")
-            found = rows.read_run(db, run)
+            found = read_run(db, run)
             # A failed run keeps an error only where its budget ended it: with a larger one there is more to be done.
             over = found.status == "solved" or (found.status == "failed" and found.error is None)
             if over and not ended:
                 how = {"solved": "is solved", "failed": "has failed"}[found.status]
                 raise RunEnded(f"run {run} {how}: there is nothing to resume; 'atc runs show {run}' shows it.")
-            rows.change_run(db, run, status="running", ended=None, error=None)
+            change_run(db, run, status="running", ended=None, error=None)
             self._own(db, run)
         return self.load(run)
 
@@ -258,7 +315,7 @@ class RunStore(ABC):
             RunTaken: a living process works on one of them; nothing was deleted.
         """
         with self._writing() as db:
-            runs = list(dict.fromkeys(rows.resolve(db, name) for name in names))
+            runs = list(dict.fromkeys(resolve(db, name) for name in names))
             for run in sorted(runs):  # always in one order, so that two who delete do not wait for each other
                 self._require_free(db, run, "end it first")
                 db.execute("DELETE FROM runs WHERE id = ?", (run,))
@@ -279,7 +336,7 @@ class RunStore(ABC):
     def _require_free(self, db: Database, run: str, advice: str) -> None:
         """Refuse a run that a living process works on; a free one stays so until the transaction ends."""
         owner = self._owner(db, run, lock=True)
-        if owner is not None and rows.read_run(db, run).status == "running":
+        if owner is not None and read_run(db, run).status == "running":
             raise RunTaken(f"run {run} is being worked on by {owner}; {advice}.")
 
 
@@ -287,3 +344,91 @@ def _new_id(now: float) -> str:
     """An id that sorts by time (UTC) and can be read aloud: `20261121-010203-k3f9`."""
     stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime(now))
     return f"{stamp}-{''.join(secrets.choice(_ALPHABET) for _ in range(4))}"
+
+
+def read_run(db: Database, run: str) -> Run:
+    """A run without its parts."""
+    row = db.execute("SELECT document FROM runs WHERE id = ?", (run,)).fetchone()
+    found: Run = from_json(Run, row["document"])
+    return found
+
+
+def change_run(db: Database, run: str, **changes: Any) -> None:
+    """Change what is kept of a run besides its parts."""
+    changed = replace(read_run(db, run), **changes)
+    db.execute("UPDATE runs SET document = ? WHERE id = ?", (as_json(Run, changed), run))
+
+
+def resolve(db: Database, name: str) -> str:
+    """The id of the run of this name.
+
+    Raises:
+        UnknownRun: there is none, or more than one.
+    """
+    if db.execute("SELECT id FROM runs WHERE id = ?", (name,)).fetchone() is not None:
+        return name
+    latest = [str(row["id"]) for row in db.execute("SELECT id FROM runs ORDER BY created DESC, id DESC").fetchall()]
+    if name == "last" and latest:
+        return latest[0]
+    found = [run for run in latest if name and (run.startswith(name) or run.endswith(f"-{name}"))]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise UnknownRun(f"run {name!r} could be any of {', '.join(found[:3])}; give more of its id.")
+    near = ", ".join(get_close_matches(name, latest[:1000], n=3))
+    raise UnknownRun(f"no run {name!r}; " + (f"did you mean {near}?" if near else "'atc runs list' shows all."))
+
+
+def write_event(db: Database, run: str, event: events.Event) -> None:
+    """Store what an event says. Calls come by the journal's sink, which hears of each intent too."""
+    match event:
+        case events.ToolsChosen(tools=tools):
+            change_run(db, run, tools=tuple(tools))
+        case events.ModelAsked():
+            asked = Exchange(purpose=event.purpose, messages=tuple(event.messages))
+            last = db.execute("SELECT max(number) AS number FROM exchanges WHERE run = ?", (run,)).fetchone()["number"]
+            number = 0 if last is None else last + 1
+            db.execute("INSERT INTO exchanges VALUES (?, ?, ?)", (run, number, as_json(Exchange, asked)))
+        case events.ModelReplied():
+            _write_reply(db, run, event.completion)
+        case events.ToolsNamed():
+            for alias, protocol in event.protocols.items():
+                document = json.dumps(dump(protocol), separators=(",", ":"))
+                digest = hashlib.sha256(document.encode()).hexdigest()
+                db.execute("INSERT INTO protocols VALUES (?, ?) ON CONFLICT (digest) DO NOTHING", (digest, document))
+                db.execute(_TOOL_ROW, (run, alias, digest))
+        case events.ProgramWritten():
+            _write_attempt(db, run, event.attempt, Attempt(event.program, event.findings, None, None), None)
+        case events.AttemptEnded():
+            attempt = event.result
+            trace = attempt.trace and replace(attempt.trace, calls=())  # the journal has told of these
+            kept = replace(attempt, trace=trace, execution=None)
+            _write_attempt(db, run, event.attempt, kept, attempt.execution)
+        case events.Doubted():
+            row = next(row for row in rows_of(db, "attempts", run) if row["number"] == event.attempt)
+            doubted = replace(from_json(Attempt, row["document"]), doubts=event.doubts)
+            _write_attempt(db, run, event.attempt, doubted, row["execution"])
+        case events.Noted(sentence=sentence):
+            said = read_run(db, run).notes
+            change_run(db, run, notes=tuple(dict.fromkeys((*said, sentence))))  # a run that goes on is told again
+
+
+def rows_of(db: Database, table: str, run: str, *, order: str = "number") -> list[Row]:
+    """What a table holds of a run."""
+    query = f"SELECT * FROM {table} WHERE run = ? ORDER BY {order}"  # noqa: S608 - all of it stands in this file
+    found: list[Row] = db.execute(query, (run,)).fetchall()
+    return found
+
+
+def _write_reply(db: Database, run: str, reply: Completion) -> None:
+    last = rows_of(db, "exchanges", run, order="number DESC LIMIT 1")[0]
+    heard = replace(reply, text=plain(reply.text))
+    text = as_json(Exchange, replace(from_json(Exchange, last["document"]), reply=heard))
+    db.execute("UPDATE exchanges SET document = ? WHERE run = ? AND number = ?", (text, run, last["number"]))
+    if not read_run(db, run).model:  # a run without a named model is the model's that answers first
+        change_run(db, run, model=reply.model)
+
+
+def _write_attempt(db: Database, run: str, number: int, attempt: Attempt, execution: int | None) -> None:
+    written = replace(attempt, program=Program(plain(attempt.program.source)))
+    db.execute(_ATTEMPT_ROW, (run, number, execution, as_json(Attempt, written)))

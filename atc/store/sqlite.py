@@ -11,8 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from pathlib import Path
 
-from atc.store.rows import TABLES, Database, change_run, read_run
-from atc.store.sql import RunStore
+from atc.store.sql import TABLES, Database, RunStore, change_run, read_run
 from atc.store.stored import StoreUnavailable
 from protocols.files import NotPrivate, keep_private
 

@@ -1,9 +1,14 @@
-"""What a store of runs gives back, all frozen, and why it may refuse."""
+"""What a store of runs keeps and gives back, all frozen, how it becomes text, and why a store may refuse."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
 
 from atc.types import Attempt, Usage
 from protocols.ask import Completion, Message
@@ -113,3 +118,58 @@ class StoredRun:
 def used_so_far(exchanges: Sequence[Exchange]) -> Usage:
     """What a run that did not end has used so far."""
     return Usage.of(*(exchange.reply for exchange in exchanges if exchange.reply is not None))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """What is kept of a run besides its parts."""
+
+    task: str
+    created: float
+    pid: int = 0  # of the process that began it or went on with it, where the store is a file of this machine
+    process: str | None = None  # what tells that process from an earlier one of its number
+    ended: float | None = None
+    status: str = "running"
+    model: str = ""
+    strategy: str = ""
+    sandbox: str = ""
+    config: Mapping[str, Json] = field(default_factory=dict)
+    tools: Sequence[str] = ()
+    answer: str | None = None
+    error: str | None = None
+    usage: Usage | None = None
+    pins: Pins | None = None
+    notes: tuple[str, ...] = ()
+    identities: Mapping[str, str] = field(default_factory=dict)
+
+
+def plain(text: str) -> str:
+    """`text` with a lone surrogate (bytes of argv that are not UTF-8) as its escape, so that it can be shown."""
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
+@cache
+def _adapter(kind: type) -> TypeAdapter[Any]:
+    """Made when it is first needed: most commands start without touching the store, and building one takes long."""
+    return TypeAdapter(kind)
+
+
+def as_json(kind: type, value: Any) -> str:
+    """`value` as compact JSON; what JSON cannot hold becomes its `repr`."""
+    return json.dumps(_adapter(kind).dump_python(value), default=repr, separators=(",", ":"))
+
+
+def from_json(kind: type, text: str) -> Any:
+    """A value of `kind` that `as_json` wrote.
+
+    Raises:
+        StoreUnavailable: another version of atc wrote it.
+    """
+    try:
+        return _adapter(kind).validate_python(json.loads(text))
+    except ValidationError as error:
+        problem = error.errors()[0]
+        place = ".".join(map(str, problem["loc"]))
+        raise StoreUnavailable(
+            f"the store of runs holds what this atc cannot read: {place}: {problem['msg']}."
+        ) from error
