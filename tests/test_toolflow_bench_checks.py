@@ -150,6 +150,7 @@ def test_rows_become_an_answer_of_the_type(data: Data) -> None:
         ("SELECT 1 WHERE FALSE", "set"),
         ("SELECT * FROM nowhere", "number"),
         ("DELETE FROM flights.airlines", "number"),
+        ("SELECT a FROM (SELECT 1 AS a, 2 AS b UNION ALL SELECT 3, 2) ORDER BY b LIMIT 1", "number"),
     ],
 )
 def test_what_is_no_answer_is_refused(data: Data, query: str, type_: Any) -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import sqlite3
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -32,14 +34,26 @@ class Data:
         for name, path in paths.items():
             self._connection.execute(f"ATTACH DATABASE ? AS {name}", (f"{path.absolute().as_uri()}?mode=ro",))
         self._connection.create_function("km", 4, kilometres, deterministic=True)
+        self._connection.create_function("visited", 0, iter(range(sys.maxsize)).__next__)
         self._connection.create_function("fold", 1, lambda text: text and fold(text), deterministic=True)
 
     def derive(self, query: str, type_: AnswerType) -> Json:
         """The answer that `query` gives, read as `toolflow_bench.recipes.recipe.Recipe` says.
 
         Raises:
-            NoDerivation: the query is wrong, or its rows are no answer of this type.
+            NoDerivation: the query is wrong, its rows are no answer of this type, or a tie leaves several answers.
         """
+        # Rows that are equal in all they are sorted by come in the opposite order.
+        answer, turned = self._answer(query, type_), re.sub(r"\s+LIMIT\b", ", visited() DESC LIMIT", query)
+        try:
+            other = self._answer(turned, type_) if turned != query else answer
+        except NoDerivation:  # a UNION is sorted by its columns alone
+            return answer
+        if other != answer:
+            raise NoDerivation(f"what the query sorts by ties: {answer!r} and {other!r} are both right.")
+        return answer
+
+    def _answer(self, query: str, type_: AnswerType) -> Json:
         try:
             rows = self._connection.execute(query).fetchall()
         except sqlite3.Error as error:

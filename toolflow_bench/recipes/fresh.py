@@ -53,10 +53,8 @@ def fresh_tasks(count: int, *, seed: int, folder: Path | None = None) -> Iterato
         while len(made) < count:
             before = len(made)
             for name in draw.sample(sorted(recipes), len(recipes)):
-                recipe, texts = (
-                    recipes[name],
-                    wordings(recipes[name], list(rows[name][0]), men=name.startswith(_MEN), untrue=untrue),
-                )
+                recipe, drawn = recipes[name], list(rows[name][0])
+                texts = wordings(recipe, drawn, men=name.startswith(_MEN), untrue=untrue)
                 for _ in range(MOST_TRIES if texts else 0):
                     case = _case(*draw.choice(texts), draw.choice(rows[name]))
                     if case.question in known:
