@@ -10,8 +10,7 @@ from protocols.judge import violations
 from protocols.protocol import Annotations, PythonBinding
 from protocols.schema import validator
 from protocols.sources import load_source, load_tools
-from protocols.sources.python import read_module
-from protocols.sources.signature import read_docstring
+from protocols.sources.python import read_docstring, read_module
 
 TRAVEL = '''
 from __future__ import annotations

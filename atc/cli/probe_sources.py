@@ -28,7 +28,8 @@ from protocols.ask import Ask
 from protocols.errors import AtcError
 from protocols.invoke import Invoker
 from protocols.protocol import ToolProtocol
-from protocols.sources import RecordedCall, load_source
+from protocols.sources import load_source
+from protocols.sources.har import RecordedCall
 from protocols.toolbox import Tool, Toolbox
 
 _SOURCE = "source"

@@ -22,7 +22,7 @@ import platformdirs
 from atc.config import SETTINGS, TABLES, Config, InvalidConfig
 from atc.layers import Layer, merge
 from protocols.files import write_whole
-from protocols.sources.reading import runs_nothing
+from protocols.sources import runs_nothing
 
 PROJECT_FILE = "atc.toml"
 _OTHER_VARIABLES = frozenset({"ATC_DEBUG", "ATC_MODEL_PATH"})

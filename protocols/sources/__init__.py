@@ -2,21 +2,59 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+import os
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, NoReturn, TypeAlias
+from pathlib import Path
+from typing import Any, Literal, NoReturn, TypeAlias
+from urllib.parse import urlsplit
 
-from protocols.errors import SourceUnavailable, ToolError, docs_page
+from protocols.alias import identifier
+from protocols.errors import InvalidProtocol, SourceUnavailable, ToolError, docs_page
 from protocols.invoke import Invoker
 from protocols.jsontypes import JsonObject
 from protocols.links import guess_links, guess_verifiers
-from protocols.sources.har import RecordedCall
-from protocols.sources.reading import Source, read_sources
+from protocols.mcp import is_mcp
+from protocols.origin import Origin, covers, is_url, split_url
+from protocols.protocol import HttpBinding, McpBinding, PythonBinding, ToolProtocol
+from protocols.sources.fetch import fetch_document
+from protocols.sources.folder import files_of, read_folder, read_protocols
+from protocols.sources.har import RecordedCall, is_har, read_har
+from protocols.sources.mcp import read_mcp
+from protocols.sources.openapi import read_openapi
+from protocols.sources.operation import annotations_of
+from protocols.sources.python import is_module, read_functions, read_module
 from protocols.toolbox import Tool, Toolbox
 
+SourceKind = Literal["protocols", "openapi", "python", "har", "mcp"]
 ToolSource: TypeAlias = str | Callable[..., Any] | Iterable[Any]
 """A source as text, a function, or a list of such."""
+_NAMED = re.compile(r"([A-Za-z_][\w.-]*)=(.+)", re.DOTALL)
+_BASED = re.compile(r"(.+)@(https?://[^@]+)", re.DOTALL | re.IGNORECASE)
+_GENERIC_TITLES = (
+    "", "api", "fastapi", "openapi", "swagger", "rest_api", "unnamed", "untitled", "swagger_api", "openapi_definition",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """One source. Of Python, `functions` are those of its tools, by `module:function`; of a HAR, `recorded` are its
+    calls, oldest first.
+
+    `text` is the source as it was given, `home` the origin that the document was fetched from, None for the user's own
+    files. `tools` are empty until they are bound.
+    """
+
+    text: str
+    name: str
+    kind: SourceKind
+    protocols: list[ToolProtocol]
+    functions: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
+    recorded: Sequence[RecordedCall] = ()
+    home: Origin | None = None
+    tools: Toolbox = field(default_factory=Toolbox)
 
 
 def load_tools(*sources: ToolSource, invoker: Invoker | None = None) -> Toolbox:
@@ -36,7 +74,7 @@ def load_tools(*sources: ToolSource, invoker: Invoker | None = None) -> Toolbox:
         InvalidProtocol: what it holds breaks its format, or two tools of one source have one name.
     """
     invoker = invoker or Invoker()
-    read = read_sources(list(dict.fromkeys(_flat(sources))), invoker)
+    read = _read_all(list(dict.fromkeys(_flat(sources))), invoker)
     named: dict[str, Source] = {}
     for one in read:
         if named.setdefault(one.name, one) is not one:
@@ -56,11 +94,25 @@ def load_source(source: str, *, invoker: Invoker | None = None, modules: Sequenc
         SourceUnavailable, InvalidProtocol: see `load_tools`.
     """
     invoker = invoker or Invoker()
-    read = read_sources([*modules, source], invoker)
+    read = _read_all([*modules, source], invoker)
     return replace(read[-1], tools=Toolbox(_tools(read[-1], invoker, read)))
 
 
-def _flat(sources: Iterable[Any]) -> Iterable[str | Callable[..., Any]]:
+def runs_nothing(text: str) -> bool:
+    """Whether reading this source runs no code or command, and reads only an address or files below this folder."""
+    _, location, _ = _spelled(text)
+    try:
+        if is_mcp(location) or _is_python(location):
+            return False
+        path, here = Path(location).expanduser(), os.path.realpath(".")
+        if is_url(location) and not path.exists():
+            return True
+        return all(Path(os.path.realpath(file)).is_relative_to(here) for file in (path, *files_of(path)))
+    except (OSError, ValueError):  # no file can have such a name
+        return False
+
+
+def _flat(sources: Iterable[Any]) -> Iterator[str | Callable[..., Any]]:
     for source in sources:
         if isinstance(source, str) or callable(source):
             yield source
@@ -87,4 +139,120 @@ def _refuse(tool: str, _arguments: JsonObject) -> NoReturn:
     raise ToolError(None, problem, outcome="not_run")
 
 
-__all__ = ["RecordedCall", "Source", "ToolSource", "load_source", "load_tools"]
+# --- what kind each source is, and what it holds
+
+
+def _read_all(given: Sequence[str | Callable[..., Any]], invoker: Invoker) -> list[Source]:
+    """The sources that are text, in their order, and all functions as one more.
+
+    What a file describes of a module or an MCP server beside it is the file's tool alone.
+    """
+    texts = [text for text in given if isinstance(text, str)]
+    read, modules = dict[str, Source](), set[str]()
+    # Modules are read first, since files may bind the functions of those that were named.
+    for text in sorted(texts, key=lambda text: not _is_python(_spelled(text)[1])):
+        read[text] = _read(text, invoker, modules)
+        modules |= {p.binding.module for p in read[text].protocols if isinstance(p.binding, PythonBinding)}
+    described = [p.binding for source in read.values() if source.kind == "protocols" for p in source.protocols]
+    for text, source in read.items():
+        if source.kind in ("python", "mcp"):
+            read[text] = replace(source, protocols=[p for p in source.protocols if p.binding not in described])
+    found = [read[text] for text in texts]
+    if functions := [one for one in given if not isinstance(one, str)]:
+        protocols, callables = read_functions(functions)
+        ours = Source(text="the functions", name="functions", kind="python", protocols=protocols, functions=callables)
+        found.append(ours)
+    return found
+
+
+def _spelled(text: str) -> tuple[str, str, str | None]:
+    """A source as it was given: its name (empty where none was), what it is, and where its service runs."""
+    match = _NAMED.fullmatch(text)
+    name, location = (match[1], match[2]) if match else ("", text)
+    based = None if is_mcp(location) else _BASED.fullmatch(location)
+    return (name, based[1], based[2]) if based else (name, location, None)
+
+
+def _is_python(location: str) -> bool:
+    if is_mcp(location) or is_url(location):
+        return False
+    path = Path(location).expanduser()
+    if path.is_dir() and not (location.isidentifier() and (path / "__init__.py").is_file()):
+        return False
+    module = location.rpartition(":")[0] or location
+    return Path(module).suffix == ".py" or (is_module(module) and not path.is_file())
+
+
+def _read(text: str, invoker: Invoker, modules: Collection[str]) -> Source:
+    name, location, base_url = _spelled(text)
+    if is_mcp(location):
+        trusted = invoker.settings.trust_annotations
+        name, protocols = read_mcp(location, invoker.servers, name=name, trusted=trusted)
+        return Source(text=text, name=name, kind="mcp", protocols=protocols)
+    if _is_python(location):
+        protocols, functions = read_module(location)
+        name = name or re.split(r"[.:]", protocols[0].collection)[-1]
+        return Source(text=text, name=name, kind="python", protocols=protocols, functions=functions)
+    path, fetched = Path(location).expanduser(), is_url(location)
+    try:
+        homes = [split_url(url)[0] for url in (location, base_url) if url and is_url(url)]
+    except ValueError as error:
+        raise SourceUnavailable(f"{error}; give a plain http(s) address.") from None
+    if base_url is not None:
+        invoker.homes.add(homes[-1].host)
+    if location.strip() and path.is_dir():
+        protocols = read_folder(path, base_url=base_url, modules=modules)
+        return Source(text=text, name=name or path.resolve().name, kind="protocols", protocols=protocols)
+    if not fetched and not (location.strip() and path.exists()):
+        raise SourceUnavailable(
+            f"{location!r} is no tool source: there is no such folder, file or Python module; give a folder of"
+            " protocols, an OpenAPI document (file or http address), a module, a HAR recording, or an MCP server as"
+            " 'mcp:COMMAND'."
+        )
+    document, recorded = fetch_document(location, homes=invoker.homes), list[RecordedCall]()
+    kind: SourceKind = "protocols"
+    if is_har(document):
+        kind, (protocols, recorded) = "har", read_har(document, where=location, base_url=base_url)
+    elif isinstance(document, Mapping) and document.keys() & {"openapi", "swagger", "paths"}:
+        kind, protocols = "openapi", read_openapi(document, where=location, base_url=base_url)
+    else:
+        allowed = () if fetched else modules
+        protocols = read_protocols(document, where=location, base_url=base_url, modules=allowed)
+    if fetched:
+        protocols = [_pinned(one, homes, location) for one in protocols]
+    title = identifier(protocols[0].collection.strip()).lower() if kind != "protocols" else ""
+    if title in _GENERIC_TITLES:
+        title = identifier((urlsplit(location).hostname or location) if fetched else path.stem)
+    home = homes[0] if fetched else None
+    return Source(text=text, name=name or title, kind=kind, protocols=protocols, recorded=recorded, home=home)
+
+
+def _pinned(protocol: ToolProtocol, homes: Sequence[Origin], where: str) -> ToolProtocol:
+    """A fetched protocol, which decides neither what runs here nor which hosts are called nor that a write is a read.
+
+    It may call the document's own host and the hosts below it, and the address that the user gave after `@`.
+    """
+    binding = protocol.binding
+    if binding is None:
+        return protocol
+    if not isinstance(binding, HttpBinding):
+        kind = f"the MCP server {binding.server!r}" if isinstance(binding, McpBinding) else "code of this machine"
+        raise InvalidProtocol(
+            where,
+            f"{protocol.name!r} asks to call {kind}, which a document from an address may not.",
+            path="binding",
+            hint="If you trust it, download the document and give the file.",
+        )
+    try:
+        origin, _ = split_url(binding.url)
+    except ValueError as error:
+        raise InvalidProtocol(where, f"{protocol.name!r}: {error}.", path="binding.http.url") from None
+    if not any(covers(home, origin) for home in homes):
+        raise InvalidProtocol(
+            where,
+            f"{protocol.name!r} calls {origin.url}, but the document comes from {homes[0].netloc};"
+            " a document from an address may have only its own host called.",
+            hint=f"If you trust that host, allow it: --tools '{where}@{origin.url}'. Or download"
+            " the document and give the file.",
+        )
+    return replace(protocol, annotations=annotations_of(binding.method).heeding(protocol.annotations))

@@ -1,27 +1,39 @@
-"""Python functions, a module that the user named, or a class or object of it → protocols and callables."""
+"""Python functions, a module that the user named, or a class or object of it → protocols and callables.
+
+Annotations become JSON Schema, docstrings descriptions, and JSON arguments what the annotations ask for.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import importlib
 import importlib.util
 import inspect
+import json
 import re
 import sys
+import types
+import typing
+import warnings
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib.machinery import PathFinder
 from pathlib import Path
 from types import FunctionType, MethodType, ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
-from pydantic import ValidationError
+import docstring_parser
+import typing_extensions
+from pydantic import TypeAdapter, ValidationError
+from pydantic.errors import PydanticSchemaGenerationError, PydanticUserError
+from pydantic_core import to_jsonable_python
 
 from protocols.errors import SourceUnavailable, ToolError
 from protocols.protocol import Annotations, PythonBinding, ToolProtocol
-from protocols.sources.signature import Signature, read_signature
 
-_MODULE_NAME = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
+_Function = FunctionType | MethodType
+_READ_ONLY = re.compile(r"^\s*read_only\s*=\s*True\s*$\n?", re.MULTILINE)
 
 
 def read_module(name_or_path: str) -> tuple[list[ToolProtocol], dict[str, Callable[..., Any]]]:
@@ -59,41 +71,15 @@ def read_functions(given: Sequence[Callable[..., Any]]) -> tuple[list[ToolProtoc
     found = []
     for function in given:
         name = getattr(function, "__name__", "")
-        if not isinstance(function, FunctionType | MethodType) or not name.isidentifier():
+        if not isinstance(function, _Function) or not name.isidentifier():
             raise SourceUnavailable(f"{function!r} is no plain function with a name; define one that calls it.")
         found.append((name, function))
     return _read(found, "")
 
 
-def _read(
-    found: Sequence[tuple[str, FunctionType | MethodType]], home: str
-) -> tuple[list[ToolProtocol], dict[str, Callable[..., Any]]]:
-    protocols, functions = [], {}
-    for name, function in found:
-        signature, module = read_signature(function), home or function.__module__
-        said = signature.documented
-        hints = Annotations(
-            read_only=bool(getattr(function, "read_only", said.read_only)),
-            destructive=getattr(function, "destructive", None),
-            idempotent=getattr(function, "idempotent", None),
-        )
-        protocol = ToolProtocol(
-            name=name,
-            description=said.description,
-            input_schema=signature.input_schema,
-            output_schema=signature.output_schema,
-            annotations=hints,
-            binding=PythonBinding(module=module, function=name),
-            collection=module,
-        )
-        protocols.append(protocol)
-        functions[f"{module}:{name}"] = _callable(function, signature)
-    return protocols, functions
-
-
 def is_module(name: str) -> bool:
     """Whether `name` is a dotted name whose first part Python finds, the current folder included. Imports nothing."""
-    if not _MODULE_NAME.fullmatch(name):
+    if not all(part.isidentifier() for part in name.split(".")):
         return False
     return _is_installed(name) or PathFinder.find_spec(name.partition(".")[0], [str(Path.cwd())]) is not None
 
@@ -114,26 +100,24 @@ def _import(name_or_path: str) -> ModuleType:
         folders = [str(Path.cwd())]
     sys.path += folders
     try:
-        return _load_file(path) if path.suffix == ".py" else importlib.import_module(name_or_path)
+        if path.suffix != ".py":
+            return importlib.import_module(name_or_path)
+        # A name of its own: a user's `json.py` must not take the place of the standard library's.
+        name = f"atc_source_{zlib.crc32(str(path.resolve()).encode()):08x}_{path.stem}"
+        spec: Any = importlib.util.spec_from_file_location(name, path)
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[name] = module  # dataclasses and annotations look their module up there
+        spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:  # importing runs the user's code, which may fail in any way
         problem = f"{type(error).__name__}: {error}"
         raise SourceUnavailable(f"the module {name_or_path!r} cannot be imported: {problem}.") from error
     finally:
         for folder in folders:
             sys.path.remove(folder)
-
-
-def _load_file(path: Path) -> ModuleType:
-    # A name of its own: a user's `json.py` must not take the place of the standard library's.
-    name = f"atc_source_{zlib.crc32(str(path.resolve()).encode()):08x}_{path.stem}"
-    spec: Any = importlib.util.spec_from_file_location(name, path)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module  # dataclasses and annotations look their module up there
-    spec.loader.exec_module(module)
     return module
 
 
-def _public(module: ModuleType) -> Iterator[tuple[str, FunctionType]]:
+def _public(module: ModuleType) -> Iterator[tuple[str, _Function]]:
     declared = getattr(module, "__all__", None)
     for name, value in vars(module).items():
         own = name[0] != "_" and getattr(value, "__module__", "") == module.__name__
@@ -155,7 +139,7 @@ def _instance(module: ModuleType, member: str, where: str) -> object:
         ) from error
 
 
-def _methods(instance: object) -> Iterator[tuple[str, FunctionType | MethodType]]:
+def _methods(instance: object) -> Iterator[tuple[str, _Function]]:
     """The public methods that the object's class, or one above it, defines in Python, in the order of definition."""
     defined: dict[str, Any] = {}
     for kind in reversed(type(instance).__mro__):
@@ -164,21 +148,141 @@ def _methods(instance: object) -> Iterator[tuple[str, FunctionType | MethodType]
         # Looked at without asking for it, since a property would run.
         if name[0] != "_" and isinstance(kind, FunctionType | staticmethod | classmethod):
             value = getattr(instance, name)
-            if isinstance(value, FunctionType | MethodType):
+            if isinstance(value, _Function):
                 yield name, value
 
 
-def _callable(function: FunctionType | MethodType, signature: Signature) -> Callable[..., Any]:
+# --- a function as a tool
+
+
+def _read(
+    found: Sequence[tuple[str, _Function]], home: str
+) -> tuple[list[ToolProtocol], dict[str, Callable[..., Any]]]:
+    protocols, functions = [], {}
+    for name, function in found:
+        module, hints, documented = (
+            home or function.__module__,
+            _hints(function),
+            read_docstring(inspect.getdoc(function)),
+        )
+        unnamed = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+        named = {key: one for key, one in inspect.signature(function).parameters.items() if one.kind not in unnamed}
+        adapters = {key: adapter for key in named if (adapter := _adapter(hints.get(key, Any))) is not None}
+        result = _adapter(hints.get("return", Any))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a default that has no JSON form is left out, with a warning
+            output = result.json_schema(mode="serialization") if result is not None else None
+            input_schema = _input_schema(named.values(), adapters, documented.arguments)
+        protocol = ToolProtocol(
+            name=name,
+            description=documented.description,
+            input_schema=input_schema,
+            output_schema=output,
+            annotations=Annotations(
+                read_only=bool(getattr(function, "read_only", documented.read_only)),
+                destructive=getattr(function, "destructive", None),
+                idempotent=getattr(function, "idempotent", None),
+            ),
+            binding=PythonBinding(module=module, function=name),
+            collection=module,
+        )
+        protocols.append(protocol)
+        functions[f"{module}:{name}"] = _callable(function, adapters)
+    return protocols, functions
+
+
+def _input_schema(
+    parameters: Iterable[inspect.Parameter], adapters: dict[str, TypeAdapter[Any]], texts: dict[str, str]
+) -> dict[str, Any]:
+    """The arguments as one object schema; `texts` are what is said of them."""
+    schemas, shared = TypeAdapter.json_schemas([(name, "validation", one) for name, one in adapters.items()])
+    properties, required = dict[str, Any](), list[str]()
+    for parameter in parameters:
+        properties[parameter.name] = schema = dict(schemas.get((parameter.name, "validation"), {}))
+        if text := texts.get(parameter.name):
+            schema.setdefault("description", text)
+        if parameter.default is parameter.empty:
+            required.append(parameter.name)
+        else:
+            with contextlib.suppress(ValueError):  # it has no JSON form, as an object of one's own, or infinity
+                default = to_jsonable_python(parameter.default)
+                json.dumps(default, allow_nan=False)
+                schema["default"] = default
+    more = {"required": required, "$defs": shared.get("$defs")}
+    return {"type": "object", "properties": properties} | {key: part for key, part in more.items() if part}
+
+
+def _callable(function: _Function, adapters: dict[str, TypeAdapter[Any]]) -> Callable[..., Any]:
     """`function` as one that takes JSON values."""
 
     @functools.wraps(function)
     def call(**arguments: Any) -> Any:
-        for name in arguments.keys() & signature.adapters.keys():
+        for name in arguments.keys() & adapters.keys():
             try:
-                arguments[name] = signature.adapters[name].validate_python(arguments[name])
+                arguments[name] = adapters[name].validate_python(arguments[name])
             except ValidationError as error:
                 problem = f"{function.__name__}: argument {name!r}: {error.errors()[0]['msg']}"
                 raise ToolError(None, problem, outcome="not_run") from error
         return function(**arguments)
 
     return call
+
+
+def _hints(function: _Function) -> dict[str, Any]:
+    """The annotations that can be evaluated, each alone: one may need a name that only type checkers import."""
+    origin: Any = inspect.unwrap(function)
+    found: dict[str, Any] = {}
+    for name, annotation in getattr(origin, "__annotations__", {}).items():
+        one = types.SimpleNamespace(__annotations__={name: annotation})
+        with contextlib.suppress(NameError, TypeError, AttributeError, SyntaxError):
+            found |= typing.get_type_hints(one, globalns=origin.__globals__, include_extras=True)
+    return found
+
+
+def _adapter(annotation: Any) -> TypeAdapter[Any] | None:
+    """How values of an annotation are read and described; `None` where it says nothing, or pydantic has no schema."""
+    if annotation is Any:
+        return None
+    try:
+        adapter: TypeAdapter[Any] = TypeAdapter(_portable(annotation))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            adapter.json_schema(mode="serialization")
+            adapter.json_schema(mode="validation")
+    except (PydanticSchemaGenerationError, PydanticUserError, TypeError, RecursionError):
+        return None
+    return adapter
+
+
+def _portable(annotation: Any) -> Any:
+    """`annotation` with each `typing.TypedDict` as typing_extensions' own: pydantic takes no other on Python 3.11."""
+    if typing.is_typeddict(annotation):
+        fields: dict[str, Any] = {}
+        for name, hint in typing.get_type_hints(annotation, include_extras=True).items():
+            marked = typing.get_origin(hint) in (typing.Required, typing.NotRequired)
+            usual = typing.Required if name in annotation.__required_keys__ else typing.NotRequired
+            mark, inner = (typing.get_origin(hint), typing.get_args(hint)[0]) if marked else (usual, hint)
+            fields[name] = mark[_portable(inner)]
+        make: Any = typing_extensions.TypedDict
+        return make(annotation.__name__, fields)
+    origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
+    if origin in (typing.Union, types.UnionType):
+        return typing.Union[tuple(map(_portable, arguments))]  # noqa: UP007 - made from a tuple
+    return origin[tuple(map(_portable, arguments))] if origin in (list, dict) else annotation
+
+
+class Documented(NamedTuple):
+    """The description (first paragraph, on one line), each argument's text, and whether it says `read_only = True`."""
+
+    description: str
+    arguments: dict[str, str]
+    read_only: bool
+
+
+def read_docstring(text: str | None) -> Documented:
+    """What a docstring says, in Google's, NumPy's or Sphinx's style; empty where there is none."""
+    kept, marks = _READ_ONLY.subn("", inspect.cleandoc(text or ""))
+    read = docstring_parser.parse(kept)
+    first = re.split(r"\n\s*\n", read.description or "", maxsplit=1)[0]
+    arguments = {param.arg_name.lstrip("*"): " ".join((param.description or "").split()) for param in read.params}
+    return Documented(" ".join(first.split()), arguments, marks > 0)
