@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import ast
+import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 
-from atc.fenced import program_in
 from atc.findings import listed
 from atc.prompts import fill
 from atc.types import Program
 from protocols.ask import Completion, Message
+from protocols.parsing import parsed
 from protocols.render import Docs, described_within
 from protocols.schema import resolve, types
 from protocols.toolbox import Tool, Toolbox
@@ -71,7 +73,52 @@ def new_program(
     return program
 
 
+_BLOCK = re.compile(r"^[ \t]*```[^\n]*\n(.*?)(?:```|\Z)", re.DOTALL | re.MULTILINE)
+
+
 def parse(reply: str) -> Program | None:
-    """The program in a reply, see `atc.fenced.program_in`; None when there is none."""
-    source = program_in(reply)
-    return Program(source) if source is not None else None
+    """The program in a reply, without what only repeats the given functions; None when there is none.
+
+    The longest fenced block that is Python wins, then the longest block, then the whole reply if it is Python that
+    does something. An unclosed fence runs to the end of the reply; one may close at the end of a line of code, as small
+    models write it.
+    """
+    blocks = [text for block in _BLOCK.findall(reply) if (text := block.strip("\n").rstrip() + "\n").strip()]
+    if not blocks:
+        bare = reply.strip() + "\n"
+        does = any(not isinstance(node, ast.Expr) or isinstance(node.value, ast.Call) for node in _statements(bare))
+        blocks = [bare] if does else []
+    sources = [source for block in blocks if (source := _without_stubs(block)) is not None]
+    longest = max(sources, key=lambda source: (bool(_statements(source)), len(source)), default=None)
+    return Program(longest) if longest is not None else None
+
+
+def _statements(source: str) -> list[ast.stmt]:
+    tree = parsed(source)
+    return tree.body if tree is not None else []
+
+
+def _without_stubs(source: str) -> str | None:
+    """`source` without functions that do nothing; None where only imports and shapes are left of it.
+
+    A small model that sees a function's documentation sometimes answers with it. Such a stub would replace the real
+    function. As it came where it is no Python, and where there are none.
+    """
+    body = _statements(source)
+    functions = [node for node in body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    stubs = [node for node in functions if all(map(_is_constant, node.body))]  # a docstring or `...`
+    if not stubs:
+        return source
+    left = [node for node in body if node not in stubs]
+    imports = (ast.Import, ast.ImportFrom)
+    if all(isinstance(node, imports) or _is_constant(node) or "TypedDict" in ast.unparse(node) for node in left):
+        return None
+    others = {line for node in left for line in (node.lineno, node.end_lineno)}
+    spans = [range(node.lineno, (node.end_lineno or node.lineno) + 1) for node in stubs]
+    gone = {line for span in spans if not others & set(span) for line in span}
+    kept = [line for number, line in enumerate(source.splitlines(keepends=True), start=1) if number not in gone]
+    return "".join(kept).lstrip("\n")
+
+
+def _is_constant(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
