@@ -7,9 +7,10 @@ import json
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, NoReturn, TypeVar
 
 import click
 
@@ -35,12 +36,12 @@ from atc.models.prices import Price, price_of
 from atc.side_by_side import Pool
 from atc.strategies import STRATEGIES
 from protocols.protocol import ToolProtocol
-from toolflow_bench.baselines import BASELINES, Baseline, baseline_worker
+from toolflow_bench.baselines import BASELINES, baseline_worker
 from toolflow_bench.columns import columns
 from toolflow_bench.metrics import Row, Summary, summarize
 from toolflow_bench.resampling import Estimate
 from toolflow_bench.rows import Header
-from toolflow_bench.runner import Item, OpenWorker, digest, run_suite
+from toolflow_bench.runner import Item, OpenWorker, Worker, digest, run_suite
 from toolflow_bench.services.service import NAMES, find_service
 from toolflow_bench.settings import CATALOGUE, described_by, digest_of, draw_distractors, hardened, load_given
 from toolflow_bench.settings import SETTINGS as HARDSHIPS
@@ -51,8 +52,6 @@ from toolflow_bench.world import World
 
 _Verb = TypeVar("_Verb", bound=Callable[..., Any])
 
-ALL = "all"
-"""Stands for every strategy."""
 _SETTINGS = (
     *("sandbox", "max_tools", "prompt_tokens", "samples", "max_repairs", "max_calls", "max_tokens"),
     *("max_model_calls", "repair", "decoding", "docs", "temperature"),
@@ -78,9 +77,7 @@ run_options = several(
     jobs_option,
     click.option("--seed", type=int, default=0, metavar="N", help="What random choices start from (0)."),
     click.option("--timeout", type=POSITIVE, default=180.0, metavar="S", help="Seconds for one question (180)."),
-    click.option(
-        "--repeats", type=click.IntRange(1, 100), default=1, metavar="K", help="Ask each question K times (1)."
-    ),
+    click.option("--repeats", type=click.IntRange(1, 100), default=1, metavar="K", help="Ask each K times (1)."),
     click.option("--out", type=FILE, metavar="FILE", help="File of rows, continued if it is there."),
     click.option("--restart", is_flag=True, help="Ask anew what was asked before."),
 )
@@ -89,13 +86,13 @@ run_options = several(
 
 def strategies_option(also: str) -> Callable[[_Verb], _Verb]:
     """`--strategy NAME`, repeatable; `also` explains names of the suite's own."""
-    told = f"How a task is solved: {', '.join(STRATEGIES)}; '{ALL}' is each of these in turn. Repeatable. {also}"
+    told = f"How a task is solved: {', '.join(STRATEGIES)}; 'all' is each of these in turn. Repeatable. {also}"
     return click.option("--strategy", "strategies", multiple=True, metavar="NAME[:FLAG=VALUE,…]", help=told)
 
 
 def wanted(strategies: Sequence[str]) -> tuple[str | None, ...]:
     """The strategies that are named, each once; None stands for the configured one."""
-    names = [name for given in strategies for name in (STRATEGIES if given == ALL else (given,))]
+    names = [name for given in strategies for name in (STRATEGIES if given == "all" else (given,))]
     return tuple(dict.fromkeys(names)) or (None,)
 
 
@@ -108,6 +105,22 @@ class Arm:
     config: Config
     open_worker: OpenWorker
     settings: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def price(self) -> Price | None:
+        """What the model costs: the configured price, else its list price; nothing where no model is asked."""
+        given = self.config.model_price
+        return Price(*given) if given and self.model != "none" else price_of(self.model)
+
+    def header(self, suite: str, data: str, options: RunOptions) -> Header:
+        """What must be the same for a run to go on."""
+        known: Mapping[str, Any] = public(self.config)
+        price = self.price and [self.price.input, self.price.output]
+        own = {"strategy": self.name, "price": price, "timeout": options.timeout, **self.settings}
+        settings = {key: known[key] for key in _SETTINGS} | own
+        return Header(
+            suite=suite, model=self.model, seed=options.seed, data=data, version=__version__, settings=settings
+        )
 
 
 class Asked(NamedTuple):
@@ -125,15 +138,17 @@ def ask_arms(suite: str, items: Sequence[Item], arms: Sequence[Arm], options: Ru
     found: list[Asked] = []
     try:
         with bar("asking", total=len(arms) * each) as advance:
+
+            def show(row: Row, done: int, _: int) -> None:
+                verdict = "right" if row.correct else "wrong" if row.graded else row.status
+                took = f"{row.seconds:6.1f} s  {row.calls:>3} calls"
+                say(f"{done:>3}/{each}  {verdict:<6} {took}  {row.id}: {row.error or row.reason}")
+                advance(len(found) * each + done)
+
             for arm in arms:
-                header = _header(suite, data, arm, options)
+                header = arm.header(suite, data, options)
                 path = _path(arm, header, options.out, alone=len(arms) == 1)
                 say(f"{suite}, {arm.name}: {len(asked)} questions{times} with {arm.model}; rows go to {path}")
-
-                def show(row: Row, done: int, _: int, before: int = len(found) * each) -> None:
-                    say(_row_line(row, done, each))
-                    advance(before + done)
-
                 rows = run_suite(
                     asked,
                     arm.open_worker,
@@ -143,7 +158,7 @@ def ask_arms(suite: str, items: Sequence[Item], arms: Sequence[Arm], options: Ru
                     pool=pool,
                     repeats=options.repeats,
                     timeout_seconds=options.timeout,
-                    price=_price(arm),
+                    price=arm.price,
                     on_row=show,
                 )
                 found.append(Asked(arm, path, rows))
@@ -151,26 +166,6 @@ def ask_arms(suite: str, items: Sequence[Item], arms: Sequence[Arm], options: Ru
         say("Stopped; the same command goes on.")
         raise
     return found
-
-
-def _header(suite: str, data: str, arm: Arm, options: RunOptions) -> Header:
-    """What must be the same for a run to go on."""
-    every: Mapping[str, Any] = public(arm.config)
-    price = _price(arm)
-    own = {
-        "strategy": arm.name,
-        "price": price and [price.input, price.output],
-        "timeout": options.timeout,
-        **arm.settings,
-    }
-    return Header(
-        suite=suite,
-        model=arm.model,
-        seed=options.seed,
-        data=data,
-        version=__version__,
-        settings={key: every[key] for key in _SETTINGS} | own,
-    )
 
 
 def _path(arm: Arm, header: Header, out: Path | None, *, alone: bool) -> Path:
@@ -182,14 +177,8 @@ def _path(arm: Arm, header: Header, out: Path | None, *, alone: bool) -> Path:
     return arm.config.state_dir / "bench" / f"{header.suite}-{same}-{slug}.jsonl"
 
 
-def _row_line(row: Row, done: int, total: int) -> str:
-    verdict = "right" if row.correct else "wrong" if row.graded else row.status
-    figures = f"{row.seconds:6.1f} s  {row.calls:>3} calls"
-    return f"{done:>3}/{total}  {verdict:<6} {figures}  {row.id}: {row.error or row.reason}"
-
-
-def measure(suite: str, items: Sequence[Item], arms: Sequence[Arm], options: RunOptions, pool: Pool) -> int:
-    """Ask, watched by the person, and print the figures. Gives the exit status: 3 where outages are left."""
+def measure(suite: str, items: Sequence[Item], arms: Sequence[Arm], options: RunOptions, pool: Pool) -> NoReturn:
+    """Ask, watched by the person, print the figures and exit: 3 where outages are left, else 0."""
     found = [(one, summarize(one.rows, seed=options.seed)) for one in ask_arms(suite, items, arms, options, pool)]
     shown = [
         {"suite": suite, "model": one.arm.model, "strategy": one.arm.name, "rows": str(one.path)} | summary.as_json()
@@ -203,7 +192,7 @@ def measure(suite: str, items: Sequence[Item], arms: Sequence[Arm], options: Run
     left = sum(summary.outages for _, summary in found), sum(summary.crashes for _, summary in found)
     if any(left):
         say("Not graded: {} outages, {} crashes; the same command asks these again.".format(*left))
-    return 3 if any(left) else 0
+    sys.exit(3 if any(left) else 0)
 
 
 def _cells(name: str, summary: Summary, repeats: int) -> dict[str, str]:
@@ -257,9 +246,8 @@ def _cells(name: str, summary: Summary, repeats: int) -> dict[str, str]:
 @click.option("--faulty", is_flag=True, help="One call in twenty fails or is slow, drawn by --seed.")
 @click.option("--drifting", is_flag=True, help="A quarter of the operations have a field renamed against the document.")
 @click.option("--setting", type=click.Choice(["standard", "hard"]), help="hard: all four of these.")
-@click.option(
-    "--distractors", type=FILE, default=CATALOGUE, metavar="FILE", help="For --open: StableToolBench's apis.json."
-)
+@click.option("--distractors", type=FILE, default=CATALOGUE, metavar="FILE",
+              help="For --open: StableToolBench's apis.json.")  # fmt: skip
 @click.option("--protocols", multiple=True, metavar="SERVICE=DIR",
               help="A folder of protocols instead of the service's own document. Repeatable.")  # fmt: skip
 @click.option("--max-tokens", type=AT_LEAST_ONE, metavar="N", help="Model tokens for one question.")
@@ -267,17 +255,9 @@ def _cells(name: str, summary: Summary, repeats: int) -> dict[str, str]:
 @run_options
 @workers_option
 def toolflow(
-    *,
-    split: str,
-    services: str,
-    strategies: tuple[str, ...],
-    sample: int | None,
-    data: Path | None,
-    protocols: tuple[str, ...],
-    setting: str | None,
-    distractors: Path,
-    **more: Any,
-) -> None:
+    *, split: str, services: str, strategies: tuple[str, ...], sample: int | None, data: Path | None,
+    protocols: tuple[str, ...], setting: str | None, distractors: Path, **more: Any,
+) -> None:  # fmt: skip
     """587 tasks over four services on real data, graded by program.
 
     Each task is one line of a file, with its programs and calls; a run that was stopped goes on where it was when the
@@ -287,8 +267,8 @@ def toolflow(
     hard = [name for name in HARDSHIPS if more.pop(name) or setting == "hard"]
     flags = {name: more.pop(name) for name in SETTINGS if name in more}
     options = RunOptions(**more)
-    named = tuple(name.strip() for name in services.split(",") if name.strip())
-    tasks = choose_tasks(split, named, sample=sample, seed=options.seed, folder=data)
+    only = tuple(name.strip() for name in services.split(",") if name.strip())
+    tasks = choose_tasks(split, only, sample=sample, seed=options.seed, folder=data)
     given = load_given(_folders(protocols))
     names = wanted(strategies)
     if "gold" in names:
@@ -302,25 +282,26 @@ def toolflow(
     open_world = _worlds(base, () if "open" in hard else tasks[: options.limit])
     open_world = described_by(open_world, given) if given else open_world
     open_world = hardened(open_world, hard, distractors=others)
-    about: dict[str, Any] = {"split": split, "services": sorted(named), "sample": sample}
+    about: dict[str, Any] = {"split": split, "services": sorted(only), "sample": sample}
     about |= {"setting": hard} if hard else {}
     about |= {"protocols": digest_of(given)} if given else {}
     with Shared(base) as shared, open_pool(base, options.jobs) as pool:
-        arms = []
-        for name in names:
+
+        def arm(name: str | None) -> Arm:
             baseline = next((one for one in BASELINES if one == name), None)
             config = _without_secrets(flags | ({"model": None} if baseline else {"strategy": name}))
-            arms.append(
-                Arm(
-                    name=baseline or config.strategy,
-                    model="none" if baseline else shared.ask.name,
-                    config=config,
-                    open_worker=_solver(shared, config, open_world, baseline),
-                    settings=about,
-                )
-            )
-        status = measure("toolflow", items, arms, options, pool)
-    sys.exit(status)
+            model = "none" if baseline else shared.ask.name
+
+            def opened() -> AbstractContextManager[Worker]:  # by each process with what it shares
+                if baseline is not None:
+                    return baseline_worker(baseline, open_world, sandbox=shared.sandbox)()
+                ask, sandbox, store = shared.ask, shared.sandbox, shared.store
+                return agent_worker(open_world, ask=ask, sandbox=sandbox, config=config, store=store)()
+
+            named = baseline or config.strategy
+            return Arm(name=named, model=model, config=config, open_worker=opened, settings=about)
+
+        measure("toolflow", items, [arm(name) for name in names], options, pool)
 
 
 @click.command(cls=Verb, examples=["atc bench run flights --model local", "atc bench run flights --limit 4 --json"])
@@ -347,26 +328,12 @@ def flights(*, data: Path | None, **more: Any) -> None:
             open_worker=lambda: shared_agent(shared.agent)(),
             settings={"tools": list(config.tools)},
         )
-        status = measure("flights", items, [arm], options, pool)
-    sys.exit(status)
+        measure("flights", items, [arm], options, pool)
 
 
 def _without_secrets(flags: dict[str, Any]) -> Config:
     """The configuration without credentials: ToolFlow's services take none, so they are sent to no worker."""
     return replace(load_config(flags)[0], credentials={}, mcp={}, headers={})
-
-
-def _solver(shared: Shared, config: Config, open_world: OpenWorld, baseline: Baseline | None) -> OpenWorker:
-    """Workers for ToolFlow's tasks: a baseline, or an agent with a strategy. Each process opens its own `shared`."""
-    if baseline is not None:
-        return lambda: baseline_worker(baseline, open_world, sandbox=shared.sandbox)()
-    return lambda: agent_worker(open_world, ask=shared.ask, sandbox=shared.sandbox, config=config, store=shared.store)()
-
-
-def _price(arm: Arm) -> Price | None:
-    """What the model costs: the configured price, else its list price; nothing where no model is asked."""
-    given = arm.config.model_price
-    return Price(*given) if given and arm.model != "none" else price_of(arm.model)
 
 
 def _worlds(config: Config, tasks: tuple[Task, ...]) -> OpenWorld:

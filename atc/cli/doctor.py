@@ -76,9 +76,12 @@ def _checks(config: Config) -> Iterator[Check]:
         yield from _cluster(config)
 
 
-def _tried(name: str, look: Callable[[], tuple[State, str]]) -> Check:
+def _tried(name: str, look: Callable[[], str]) -> Check:
+    """What `look` finds; what it raises says whether that is missing, or fails."""
     try:
-        return Check(name, *look())
+        return Check(name, "ok", look())
+    except (ModelUnavailable, SandboxUnavailable) as error:
+        return Check(name, "missing", " ".join(str(error).split()))
     except (AtcError, OSError, ImportError) as error:
         return Check(name, "failed", " ".join(str(error).split()))
 
@@ -107,50 +110,46 @@ def _is_missing(module: str) -> bool:
         return True
 
 
-def _sandbox(name: str) -> tuple[State, str]:
+def _sandbox(name: str) -> str:
     """How long a program takes there, and what protects from it."""
     if name == "trusted":
-        return "ok", "no boundary: runs programs as you, for development only"
+        return "no boundary: runs programs as you, for development only"
     if (reason := availability(name).reason) is not None:
-        return "missing", reason
-    try:
-        with closing(open_sandbox(name)) as sandbox:
-            for _ in range(2):  # the first waits for the backend to start
-                trace = sandbox.run("print(1)", Toolbox(), limits=Limits(), journal=Journal())
-    except SandboxUnavailable as error:
-        return "missing", str(error)
+        raise SandboxUnavailable(reason)
+    with closing(open_sandbox(name)) as sandbox:
+        for _ in range(2):  # the first waits for the backend to start
+            trace = sandbox.run("print(1)", Toolbox(), limits=Limits(), journal=Journal())
     if trace.failure is not None:
-        return "failed", f"did not run print(1): {trace.failure.message}"
+        raise OSError(f"did not run print(1): {trace.failure.message}")
     missing = [f"without {layer} ({why})" for layer, why in getattr(sandbox, "missing", {}).items()]
-    return "ok", f"print(1) in {trace.seconds * 1000:.1f} ms; {'; '.join([*sandbox.layers, *missing])}"
+    return f"print(1) in {trace.seconds * 1000:.1f} ms; {'; '.join([*sandbox.layers, *missing])}"
 
 
-def _model(config: Config) -> tuple[State, str]:
+def _model(config: Config) -> str:
     name = config.model or (f"the endpoint {openai.OpenAIModel().url}" if openai.configured() else "local")
     if name not in LOCAL_MODELS:
-        return "ok", f"{name}; 'atc models test' asks it"
-    try:
-        require_runtime()
-    except ModelUnavailable as error:
-        return "missing", str(error)
+        return f"{name}; 'atc models test' asks it"
+    require_runtime()
     state, where = whereabouts(name, folder=config.cache_dir / "models")
     if state == "file" and not Path(where).is_file():
-        return "failed", f"ATC_MODEL_PATH names {where!r}, which is no file"
-    return "missing" if state == "not fetched" else "ok", f"{name}: {where}"
+        raise OSError(f"ATC_MODEL_PATH names {where!r}, which is no file")
+    if state == "not fetched":
+        raise ModelUnavailable(f"{name}: {where}")
+    return f"{name}: {where}"
 
 
-def _runs(config: Config) -> tuple[State, str]:
+def _runs(config: Config) -> str:
     with open_store(config) as store:
         latest = store.list(1)
     where = config.state_dir if config.store is None else without_password(config.store)
-    return "ok", f"stored in {where}" + (f", the latest is {latest[0].id}" if latest else ", none yet")
+    return f"stored in {where}" + (f", the latest is {latest[0].id}" if latest else ", none yet")
 
 
-def _cache(folder: Path) -> tuple[State, str]:
+def _cache(folder: Path) -> str:
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
-            pass
+        tempfile.TemporaryFile(dir=folder).close()
     except OSError as error:
-        return "failed", f"{folder} cannot be written ({error.strerror}); set ATC_CACHE_DIR to a folder that can"
-    return "ok", str(folder)
+        told = f"{folder} cannot be written ({error.strerror}); set ATC_CACHE_DIR to a folder that can"
+        raise OSError(told) from error
+    return str(folder)

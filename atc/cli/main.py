@@ -17,7 +17,8 @@ import signal
 import sys
 import threading
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from functools import cache
 from importlib import import_module
 from typing import NoReturn
 
@@ -66,19 +67,8 @@ class LazyGroup(click.Group):
         return list(VERBS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click's signature
-        """The command of a verb, imported now; its help ends in the page of the documentation."""
-        if cmd_name not in VERBS:
-            return None
-        page = VERBS[cmd_name][1]
-        gc.disable()  # what is imported stays: to look through it for garbage takes a tenth of the time
-        there = vars(import_module(f"atc.cli.{cmd_name}")).values()
-        gc.freeze()
-        gc.enable()
-        command = next(one for one in there if isinstance(one, click.Command) and one.name == cmd_name)
-        for one in _with_those_below(command):
-            if "More: " not in (one.epilog or ""):
-                one.epilog = f"{one.epilog or ''}\n\nMore: {docs_page(page)}".lstrip()
-        return command
+        """The command of a verb, imported now."""
+        return _imported(cmd_name) if cmd_name in VERBS else None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's signature
         """The verbs with their lines, without importing any."""
@@ -86,10 +76,18 @@ class LazyGroup(click.Group):
             formatter.write_dl([(name, summary) for name, (summary, _) in VERBS.items()])
 
 
-def _with_those_below(command: click.Command) -> Iterator[click.Command]:
-    yield command
-    for one in getattr(command, "commands", {}).values():
-        yield from _with_those_below(one)
+@cache
+def _imported(verb: str) -> click.Command:
+    """The command of a verb. Its help, and that of those below it, ends in the page of the documentation."""
+    gc.disable()  # what is imported stays: to look through it for garbage takes a tenth of the time
+    there = vars(import_module(f"atc.cli.{verb}")).values()
+    gc.freeze()
+    gc.enable()
+    family = [next(one for one in there if isinstance(one, click.Command) and one.name == verb)]
+    for one in family:  # which grows meanwhile
+        one.epilog = f"{one.epilog or ''}\n\nMore: {docs_page(VERBS[verb][1])}".lstrip()
+        family += getattr(one, "commands", {}).values()
+    return family[0]
 
 
 @click.group(

@@ -132,19 +132,19 @@ def allowed(tools: Toolbox, settings: ProbeSettings, log: Log) -> ProbeSettings:
         click.UsageError: `--allow-writes` names a tool that there is not.
     """
     require_named((tool.protocol for tool in tools.values()), settings)
-    agreed = settings if settings.allow_writes else replace(settings, allow_writes=True)
+    named = settings.allow_writes
+    agreed = replace(settings, allow_writes=named or True)
     writes = plan(tools, agreed, log).writes
     if not writes:
         return settings
     number = count(len(writes), "tool")
-    if not settings.allow_writes and not has_person():
+    if not named and not has_person():
         say(f"{number} may change something and will not be called; --allow-writes lets it.")
         return settings
-    say(f"{number} that {'will' if settings.allow_writes else 'may'} be called may change something:")
+    say(f"{number} that {'will' if named else 'may'} be called may change something:")
     for line in _tool_lines(writes):
         say(f"  {line}")
-    asked = not settings.allow_writes
-    return agreed if not asked or click.confirm("Call these too?", default=False, err=True) else settings
+    return agreed if named or click.confirm("Call these too?", default=False, err=True) else settings
 
 
 def _probed(tools: Toolbox, log: Log, settings: ProbeSettings, config: Config) -> Probed:
@@ -165,13 +165,10 @@ def _show_plan(plan: Plan, settings: ProbeSettings) -> None:
         "total": plan.total,
         "requests_per_second": settings.requests_per_second,
     }
-    called = [tool for tool in plan.tools if tool.at_most]
-    skipped = [tool for tool in plan.tools if not tool.at_most]
-    lines = [*_tool_lines((*called, *skipped)), ""]
+    called = sum(bool(tool.at_most) for tool in plan.tools)
     writes = f", {len(plan.writes)} of them may change something" if plan.writes else ""
-    lines.append(
-        f"{count(len(called), 'tool')} of {len(plan.tools)} would be called{writes}; {len(skipped)} would not."
-    )
+    told = f"{count(called, 'tool')} of {len(tools)} would be called{writes}; {len(tools) - called} would not."
+    lines = [*_tool_lines(sorted(plan.tools, key=lambda tool: not tool.at_most)), "", told]
     for host, most in plan.hosts.items():
         pace = "" if host.startswith("Python ") else f", no more than {settings.requests_per_second:g} in a second"
         lines.append(f"{host}: at most {count(most, 'call')}{pace}")

@@ -29,6 +29,7 @@ from atc.store import RunStore
 from atc.store.stored import RunSummary, StoredRun
 from atc.terminal import clipped, count, escape_controls
 from atc.types import Attempt, Solution
+from atc.view import told_call
 from protocols.errors import AtcError
 from protocols.files import write_whole
 from protocols.jsontypes import Json
@@ -80,7 +81,10 @@ def show(run: str, *, prompts: bool, reveal: bool) -> None:
         stored = store.load(run)
     if not reveal:
         stored = without_secrets(stored)
-    print_result(_document(stored), "\n".join(_page(stored, prompts=prompts)))
+    # A call stands once, in its attempt's trace or under `unfinished_calls`.
+    document = asdict(replace(stored, protocols={}, identities={}, calls=tuple(stored.unfinished)))
+    document = document.pop("summary") | {"unfinished_calls": document.pop("calls")} | document
+    print_result(document, "\n".join(_page(stored, prompts=prompts)))
 
 
 @runs.command(examples=["atc runs view", "atc runs view last", "atc runs view --port 8790 --no-browser"])
@@ -369,14 +373,18 @@ def _verdict(verdict: Verdict) -> dict[str, Any]:
     }
 
 
-def _document(stored: StoredRun) -> Json:
-    """The run as JSON; a call stands once, in its attempt's trace or under `unfinished_calls`."""
-    document = asdict(replace(stored, protocols={}, identities={}, calls=tuple(stored.unfinished)))
-    return document.pop("summary") | {"unfinished_calls": document.pop("calls")} | document
-
-
 def _page(stored: StoredRun, *, prompts: bool) -> list[str]:
-    lines = _head(stored)
+    """The run for people: its head, each attempt, with `prompts` what was said to the model, and how it ended."""
+    run, usage = stored.summary, stored.usage
+    tokens = f"{usage.input_tokens:,} tokens in, {usage.output_tokens:,} out"
+    lines = [
+        f"run      {run.id} ({run.status})",
+        f"task     {run.task}",
+        f"when     {_when(run.created)}, took {_took(run)}",
+        f"model    {run.model or '-'}, asked {count(usage.model_calls, 'time')}, {usage.model_seconds:.1f} s, {tokens}",
+        f"tools    {', '.join(stored.tools) or '-'}",
+        *(f"note     {note}" for note in stored.notes),
+    ]
     for number, attempt in enumerate(stored.attempts, start=1):
         source = [f"{line:>7} │ {text}" for line, text in enumerate(attempt.program.source.splitlines(), start=1)]
         lines += ["", f"attempt {number}", *source, *_outcome(attempt)]
@@ -390,23 +398,8 @@ def _page(stored: StoredRun, *, prompts: bool) -> list[str]:
             reply = exchange.reply
             took = f" ({reply.output_tokens} tokens, {reply.seconds:.1f} s)" if reply else ""
             lines += [f"reply{took}", reply.text if reply and reply.text else "(none)"]
-    run = stored.summary
-    if run.error is not None:
-        lines += ["", f"error    {run.error}"]
-    return [*lines, "", f"answer   {run.answer}"] if run.answer is not None else lines
-
-
-def _head(stored: StoredRun) -> list[str]:
-    run, usage = stored.summary, stored.usage
-    tokens = f"{usage.input_tokens:,} tokens in, {usage.output_tokens:,} out"
-    return [
-        f"run      {run.id} ({run.status})",
-        f"task     {run.task}",
-        f"when     {_when(run.created)}, took {_took(run)}",
-        f"model    {run.model or '-'}, asked {count(usage.model_calls, 'time')}, {usage.model_seconds:.1f} s, {tokens}",
-        f"tools    {', '.join(stored.tools) or '-'}",
-        *(f"note     {note}" for note in stored.notes),
-    ]
+    lines += ["", f"error    {run.error}"] if run.error is not None else []
+    return lines + (["", f"answer   {run.answer}"] if run.answer is not None else [])
 
 
 def _outcome(attempt: Attempt) -> list[str]:
@@ -423,14 +416,13 @@ def _outcome(attempt: Attempt) -> list[str]:
 
 
 def _call(call: ToolCall, *, complete: bool = True) -> str:
-    arguments = ", ".join(f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in call.arguments.items())
     result = call.error if call.error is not None else json.dumps(call.result, ensure_ascii=False)
     if not complete:
         result = "(no outcome was recorded)"
     how = "from the journal" if call.reused else f"{call.seconds * 1000:.0f} ms"
     how += f" · within {call.within}" if call.within is not None else ""
     how += f" · {call.note}" if call.note is not None else ""
-    return f"call {call.index:<3} {call.tool}({arguments}) → {_line(result)} · {how}"
+    return f"call {call.index:<3} {told_call(call)} → {_line(result)} · {how}"
 
 
 def _line(text: str) -> str:

@@ -114,7 +114,10 @@ def read_settings(path: Path) -> SettingsFile | None:
         raise InvalidConfig(f"cannot read the settings in {path}: {reason}; fix or remove it.") from error
     except (ValueError, RecursionError) as error:
         raise InvalidConfig(f"{path} is not TOML: {error}; fix that line.") from error
-    return SettingsFile(path, hashlib.sha256(content).hexdigest(), values, _foreign(status))
+    foreign = "can be changed by every user of this machine" if status.st_mode & stat.S_IWOTH else ""
+    if status.st_uid not in (os.geteuid(), 0):
+        foreign = "belongs to another user"
+    return SettingsFile(path, hashlib.sha256(content).hexdigest(), values, foreign)
 
 
 def read_value(what: str, value: str) -> str:
@@ -219,12 +222,6 @@ def _beyond(key: str, raw: Any, below: Config) -> str:
         limit = getattr(below, key) or (1 if key == "samples" else None)  # what is left to the model may be one
         return f"{key!r} above {limit:g}" if limit is not None and isinstance(raw, int | float) and raw > limit else ""
     return repr(key) if key not in _HARMLESS and key in SETTINGS else ""
-
-
-def _foreign(status: os.stat_result) -> str:
-    if status.st_uid not in (os.geteuid(), 0):
-        return "belongs to another user"
-    return "can be changed by every user of this machine" if status.st_mode & stat.S_IWOTH else ""
 
 
 def _place(path: Path) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -111,9 +111,7 @@ def search(query: tuple[str, ...], *, k: int, explain: bool, fitting: bool, **fl
         report = {
             "method": method,
             "seconds": round(seconds, 4),
-            "model_calls": usage.model_calls,
-            "input_tokens": usage.input_tokens,
-            "output_tokens": usage.output_tokens,
+            **{name: getattr(usage, name) for name in ("model_calls", "input_tokens", "output_tokens")},
             "transcript": list(found.transcript),
             "hits": lines,
         }
@@ -328,17 +326,17 @@ def read_arguments(words: Sequence[str], tool: Tool) -> dict[str, Json]:
     Raises:
         click.UsageError: a word, a name or a value that does not fit, or one that is missing.
     """
-    protocol, values = tool.protocol, dict[str, Json]()
-    for name, value, is_json in _given(words):
-        original = name if name in protocol.parameters else tool.arguments.get(name)
-        if original is None:
-            near = alike(name, protocol.parameters)
-            takes = ", ".join(map(repr, protocol.parameters)) or "none"
-            hint = f"did you mean {near[0]!r}?" if near else f"it takes {takes}"
-            raise click.UsageError(f"{tool.alias} has no argument {name!r}; {hint}")
-        if original in values:
-            raise click.UsageError("an argument is given twice; write a list as NAME:=JSON")
-        values[original] = value if is_json else _spelled(str(value), original, protocol)
+    protocol = tool.protocol
+    if list(words) == ["-"]:
+        document = _json(output.read_text("-"), "stdin")
+        if not isinstance(document, dict):
+            raise click.UsageError("the arguments on stdin must be one JSON object")
+        given = [(_original(name, tool), value) for name, value in document.items()]
+    else:
+        given = [_given(word, tool) for word in words]
+    values = dict(given)
+    if len(values) < len(given):
+        raise click.UsageError("an argument is given twice; write a list as NAME:=JSON")
     if missing := [name for name in protocol.parameters if name in protocol.required - set(values)]:
         raise click.UsageError(f"{tool.alias} needs {', '.join(map(repr, missing))}; write {missing[0]}=VALUE")
     for violation in violations(protocol.input_schema, values):
@@ -347,20 +345,23 @@ def read_arguments(words: Sequence[str], tool: Tool) -> dict[str, Json]:
     return values
 
 
-def _given(words: Sequence[str]) -> Iterator[tuple[str, Json, bool]]:
-    """Each argument's name and value, and whether that is JSON; else it is text that the schema says how to read."""
-    if list(words) == ["-"]:
-        document = _json(output.read_text("-"), "stdin")
-        if not isinstance(document, dict):
-            raise click.UsageError("the arguments on stdin must be one JSON object")
-        yield from ((name, value, True) for name, value in document.items())
-        return
-    for word in words:
-        name, separator, text = word.partition("=")
-        if not separator:
-            raise click.UsageError(f"{word!r} is no argument; write NAME=VALUE, or NAME:=JSON")
-        plain = name.removesuffix(":")
-        yield plain, (text if plain == name else _json(text, plain)), plain != name
+def _original(name: str, tool: Tool) -> str:
+    """The argument's own name, of this or of its alias."""
+    known = tool.protocol.parameters
+    original = name if name in known else tool.arguments.get(name)
+    if original is None:
+        near = alike(name, known)
+        hint = f"did you mean {near[0]!r}?" if near else f"it takes {', '.join(map(repr, known)) or 'none'}"
+        raise click.UsageError(f"{tool.alias} has no argument {name!r}; {hint}")
+    return original
+
+
+def _given(word: str, tool: Tool) -> tuple[str, Json]:
+    name, separator, text = word.partition("=")
+    if not separator:
+        raise click.UsageError(f"{word!r} is no argument; write NAME=VALUE, or NAME:=JSON")
+    original = _original(plain := name.removesuffix(":"), tool)
+    return original, _spelled(text, original, tool.protocol) if plain == name else _json(text, plain)
 
 
 def _spelled(text: str, name: str, protocol: ToolProtocol) -> Json:

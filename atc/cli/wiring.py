@@ -6,6 +6,7 @@ import os
 import webbrowser
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from dataclasses import replace
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
@@ -174,13 +175,19 @@ def asker(
 
 def invoke_settings(config: Config, talk: Talk = say) -> InvokeSettings:
     """The credentials and MCP servers. Of a secret that cannot be read it is told, and tools that need it fail."""
+
+    def show_page(address: str) -> None:  # printed too, for those whose browser is elsewhere
+        click.echo(f"Sign in on this page: {escape_controls(address)}", err=True)
+        webbrowser.open(address)
+
+    settings = InvokeSettings(confirm_start=_confirmer(config), trust_annotations=config.trust_annotations)
     if not config.lend_credentials:
         if config.credentials or config.mcp:
             talk(
                 "These tools get none of your credentials and MCP servers: lend_credentials is off, as it is for tools"
                 " that an untrusted atc.toml names ('atc config trust')."
             )
-        return InvokeSettings(confirm_start=_confirmer(config), trust_annotations=config.trust_annotations)
+        return settings
     config, problems = with_secrets(config)
     for problem in problems.values():
         talk(problem)
@@ -205,21 +212,14 @@ def invoke_settings(config: Config, talk: Talk = say) -> InvokeSettings:
         for name, one in config.mcp.items()
         if f"mcp.{name}" not in problems
     }
-    return InvokeSettings(
+    return replace(
+        settings,
         credentials=credentials,
         headers=config.headers,
         servers=servers,
-        confirm_start=_confirmer(config),
-        trust_annotations=config.trust_annotations,
-        open_browser=_show_page if has_person() else None,
+        open_browser=show_page if has_person() else None,
         tokens=config.state_dir / "sign-ins.json",
     )
-
-
-def _show_page(address: str) -> None:
-    """Open a page to sign in on, and print where it is for those whose browser is elsewhere."""
-    click.echo(f"Sign in on this page: {escape_controls(address)}", err=True)
-    webbrowser.open(address)
 
 
 def _confirmer(config: Config) -> Callable[[McpServer], bool] | None:
@@ -265,18 +265,16 @@ def portable(config: Config) -> Config:
     return read
 
 
-class Shared(AbstractContextManager["Shared"]):
-    """What all workers of one process share, each opened when it is first asked for.
+class Shared(ExitStack):
+    """What all workers of one process share, each opened when it is first asked for and closed at the end.
 
-    A copy in another process, where this value was sent, opens its own; copies of one value are one there. A context
-    manager: its end closes what was opened. `away`: this is another process, which takes no programs without a
-    boundary.
+    A copy in another process, where this value was sent, opens its own; copies of one value are one there. `away`: this
+    is another process, which takes no programs without a boundary.
     """
 
     def __init__(self, config: Config, *, away: bool = False) -> None:
-        self.config, self._away = config, away
-        self._name = uuid4().hex
-        self._stack = ExitStack()
+        super().__init__()
+        self.config, self._away, self._name = config, away, uuid4().hex
 
     @cached_property
     def sandbox(self) -> Sandbox:
@@ -286,7 +284,7 @@ class Shared(AbstractContextManager["Shared"]):
             SandboxUnavailable: there is none; in another process, none with a boundary.
         """
         sandbox = open_sandbox(self.config.sandbox, policy=self.config.policy)
-        self._stack.callback(sandbox.close)
+        self.callback(sandbox.close)
         if self._away:
             sandbox.warm()
             if not sandbox.boundary:
@@ -298,23 +296,20 @@ class Shared(AbstractContextManager["Shared"]):
     def ask(self) -> Ask:
         """The model."""
         ask = choose_model(self.config)
-        self._stack.callback(getattr(ask, "close", lambda: None))
+        self.callback(getattr(ask, "close", lambda: None))
         return ask
 
     @cached_property
     def store(self) -> RunStore:
         """The runs."""
-        return self._stack.enter_context(open_store(self.config))
+        return self.enter_context(open_store(self.config))
 
     @cached_property
     def agent(self) -> Agent:
         """An agent over the configured tools, with services of its own."""
         if self._away:
             _ = self.sandbox
-        return self._stack.enter_context(open_agent(self.config))
-
-    def __exit__(self, *_: object) -> None:
-        self._stack.close()
+        return self.enter_context(open_agent(self.config))
 
     def __reduce__(self) -> tuple[Callable[..., Shared], tuple[Any, ...]]:
         return _arrived, (self._name, portable(self.config))
