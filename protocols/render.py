@@ -16,6 +16,7 @@ from protocols.toolbox import Tool, Toolbox
 from protocols.words import singular
 
 _MOST_SCHEMAS = 10_000  # that one set of stubs tells of; those after them are `Any`
+_MOST_VALUES = 12  # of an enumeration that are all named
 _DEEPEST = 40  # levels of schemas within schemas
 _SCALARS = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None"}
 _FORMATS = {
@@ -182,24 +183,19 @@ class _Shapes:
         if self._left < 0 or self._depth >= _DEEPEST:
             return "Any"
         self._depth += 1
-        try:
-            return self._annotated(resolve(schema, root), root, hint=hint, level=level)
-        finally:
-            self._depth -= 1
-
-    def _annotated(self, top: JsonObject, root: JsonObject, *, hint: str, level: int) -> str:
-        for combiner in ("anyOf", "oneOf"):
-            if combiner in top:
-                parts = [self.annotation(s, root, hint=hint, level=level) for s in top[combiner]]
-                return " | ".join(sorted(dict.fromkeys(parts), key=lambda part: part == "None"))
-        if "allOf" in top:
+        top = resolve(schema, root)
+        alternatives = next((top[key] for key in ("anyOf", "oneOf") if key in top), None)
+        if alternatives is None and "allOf" in top:
             top = self._merged(top, root)
-        if "enum" in top and len(top["enum"]) <= 12:
-            return f"Literal[{', '.join(repr(v) for v in top['enum'])}]"
-        if "const" in top:
-            return f"Literal[{top['const']!r}]"
-        names = [self._one(name, top, root, hint=hint, level=level) for name in types(top)]
-        return " | ".join(sorted(dict.fromkeys(names), key=lambda part: part == "None")) or "Any"
+        values = top.get("enum", [top["const"]] if "const" in top else [])
+        if alternatives is not None:
+            kinds = [self.annotation(one, root, hint=hint, level=level) for one in alternatives]
+        elif 0 < len(values) <= _MOST_VALUES:
+            kinds = [f"Literal[{', '.join(map(repr, values))}]"]
+        else:
+            kinds = [self._one(name, top, root, hint=hint, level=level) for name in types(top)]
+        self._depth -= 1
+        return " | ".join(sorted(dict.fromkeys(kinds), key=lambda kind: kind == "None")) or "Any"
 
     def _merged(self, schema: JsonObject, root: JsonObject) -> JsonObject:
         """`allOf` as one schema: each part narrows the others, whatever their order."""
