@@ -28,7 +28,9 @@ def to_openapi(protocols: Sequence[ToolProtocol], title: str) -> dict[str, Any]:
     document: dict[str, Any] = {"openapi": "3.1.0", "info": {"title": title, "version": "1"}, "paths": {}}
     components, schemes, paths = _Components(), dict[str, Any](), document["paths"]
     for protocol in protocols:
-        binding = _binding(protocol)
+        binding = protocol.binding
+        if not isinstance(binding, HttpBinding):
+            binding = HttpBinding(method="POST", url=f"/{protocol.name}")
         parts = urlsplit(binding.url)
         origin = f"{parts.scheme}://{parts.netloc}" if parts.netloc else ""
         path = binding.url.removeprefix(origin) or "/"
@@ -68,10 +70,9 @@ class _Components:
     def hoist(self, schema: JsonObject, owner: str) -> dict[str, Any]:
         """`schema` with its `$defs`, and itself where it refers to itself, moved here."""
         body = {key: value for key, value in schema.items() if key != "$defs"}
-        parts, names = {}, {}
-        for name, part in schema.get("$defs", {}).items():
-            ref = f"#/$defs/{name.replace('~', '~0').replace('/', '~1')}"
-            parts[ref], names[ref] = part, _NOT_A_NAME.sub("_", name)
+        defined = schema.get("$defs", {})
+        parts = {f"#/$defs/{name.replace('~', '~0').replace('/', '~1')}": part for name, part in defined.items()}
+        names = dict(zip(parts, (_NOT_A_NAME.sub("_", name) for name in defined), strict=True))
         owned = _NOT_A_NAME.sub("_", owner)
         if "#" in references(schema):
             parts["#"], names["#"] = body, owned
@@ -157,13 +158,6 @@ def _responses(protocol: ToolProtocol, binding: HttpBinding, components: _Compon
 def _content(schema: JsonObject, components: _Components, owner: str) -> dict[str, Any]:
     media = "text/plain" if schema == {"type": "string"} else "application/json"
     return {media: {"schema": components.hoist(schema, owner)}}
-
-
-def _binding(protocol: ToolProtocol) -> HttpBinding:
-    if isinstance(protocol.binding, HttpBinding):
-        return protocol.binding
-    locations = dict.fromkeys(protocol.parameters, "body")
-    return HttpBinding(method="POST", url=f"/{protocol.name}", locations=locations)  # type: ignore[arg-type]
 
 
 def _renamed(schema: Json, names: Mapping[str, str]) -> Any:
