@@ -29,11 +29,15 @@ _UNEVALUATED = ("unevaluatedItems", "unevaluatedProperties")
 
 
 class Violation(NamedTuple):
-    """One clause that a value breaks: where in the value, what was said, and the clause's place in the schema."""
+    """One clause that a value breaks: where in the value, what was said, and the clause's place in the schema.
+
+    `error` is what jsonschema-rs says of it; `None` where it does not say.
+    """
 
     path: str
     message: str
-    clause: str
+    clause: str = ""
+    error: jsonschema_rs.ValidationError | None = None
 
 
 class TooMuch(ValueError):
@@ -44,15 +48,13 @@ class Judge:
     """Compares values with one schema, in bounded time and memory, whoever wrote either of them. Safe for threads.
 
     Raises:
-        ValueError: the schema cannot be one, or has more parts than `MOST_PARTS`.
+        ValueError: the schema cannot be one.
     """
 
     def __init__(self, schema: JsonObject, *, formats: bool = True) -> None:
         self._size = sum(1 + (len(part) if isinstance(part, Mapping) else 0) for part in parts(schema))
-        if self._size > MOST_PARTS:
-            raise TooMuch(f"the schema has more than {MOST_PARTS:,} parts")
         self._schema, self._formats = schema, formats
-        self._validator = validator(schema, formats=formats)
+        self._validator = validator(schema if self._size <= MOST_PARTS else {}, formats=formats)
         inner = (part for part in parts(schema) if isinstance(part, Mapping) and part is not schema)
         # In a document of its own within the schema, references are that document's.
         self._has_documents = any(not str(part.get("$id") or "#").startswith("#") for part in inner)
@@ -61,6 +63,8 @@ class Judge:
 
     def valid(self, value: Json) -> bool:
         """Whether `value` conforms. Raises `TooMuch`, and `ValueError` for what is no JSON."""
+        if self._size > MOST_PARTS:
+            raise TooMuch(f"the schema has more than {MOST_PARTS:,} parts")
         spent, left = 0, [(value, self._place([self._schema]))]
         while left:
             whole, place = left.pop()
@@ -77,16 +81,27 @@ class Judge:
                 raise TooMuch("it and its schema are too large together")
         return self._validator.is_valid(value)
 
-    def errors(self, value: Json) -> Iterator[jsonschema_rs.ValidationError]:
-        """Of a value that is not valid: the first departure from each clause that it breaks, as far as can be told."""
-        # The next error is the first one of the schema without the clause that was broken.
+    def violations(self, value: Json, *, most: int = MOST_VIOLATIONS) -> list[Violation]:
+        """Each clause that `value` breaks, with the first place where it does; empty when it conforms.
+
+        Where the two cannot be compared, that is the one violation.
+        """
+        try:
+            if self.valid(value):
+                return []
+        except ValueError as problem:
+            return [Violation("", f"not compared with its schema: {problem}")]
+        return [*islice(self._broken(value), most)] or [Violation("", "it does not conform to its schema")]
+
+    def _broken(self, value: Json) -> Iterator[Violation]:
+        """As far as can be told: the next one is the first of the schema without the clause that was broken."""
         try:
             schema = _without_branches(self._schema)
             for _ in range(max(1, 100_000 // self._size)):
                 error = first_error(validator(schema, formats=self._formats), value)
                 if error is None:
                     return
-                yield error
+                yield _violation(error)
                 schema = _without(schema, error.schema_path)
         except (LookupError, ValueError, RecursionError):  # a reference to a clause that was left out, or by one
             return
@@ -181,36 +196,19 @@ def _without(schema: Any, path: Sequence[str | int]) -> Any:
     return changed | {str(first): _without(part, rest)} if rest else changed
 
 
-def branches(error: jsonschema_rs.ValidationError) -> str | None:
-    """`anyOf` or `oneOf` where that is the keyword of which an error of `Judge` tells."""
+def _violation(error: jsonschema_rs.ValidationError) -> Violation:
+    """What an error says, in the words of the schema as it was before `_without_branches`."""
+    clause, message = [*map(str, error.schema_path)], error.message
     inner = error.kind.as_dict()["schema"].get("not") if error.kind.name == "not" else None
-    return next((keyword for keyword in _BRANCHES if keyword in inner), None) if isinstance(inner, Mapping) else None
-
-
-def said(error: jsonschema_rs.ValidationError) -> str:
-    """What an error of `Judge` says."""
-    keyword = branches(error)
-    if keyword is None:
-        return error.message
-    how = "any" if keyword == "anyOf" else "exactly one"
-    return f"{json.dumps(error.instance)} is not valid under {how} of the schemas listed in the {keyword!r} keyword"
+    keyword = next((one for one in _BRANCHES if one in inner), None) if isinstance(inner, Mapping) else None
+    if keyword is not None:
+        clause[-3:] = [keyword]
+        how = "any" if keyword == "anyOf" else "exactly one"
+        value = json.dumps(error.instance)
+        message = f"{value} is not valid under {how} of the schemas listed in the {keyword!r} keyword"
+    return Violation(dotted(error.instance_path), message, "/".join(clause), error)
 
 
 def violations(schema: JsonObject, value: Json) -> list[Violation]:
-    """Each clause of `schema` that `value` breaks, with the first place where it does; empty when it conforms.
-
-    Where to compare the two would take too long, that is the one violation. Raises `ValueError` for what is no schema.
-    """
-    try:
-        judge = Judge(schema)
-        if judge.valid(value):
-            return []
-        errors = list(islice(judge.errors(value), MOST_VIOLATIONS))
-    except TooMuch as problem:
-        return [Violation("", f"it cannot be compared with its schema: {problem}", "")]
-    found = []
-    for error in errors:
-        clause, keyword = [*map(str, error.schema_path)], branches(error)
-        clause[-3:] = [keyword] if keyword else clause[-3:]
-        found.append(Violation(dotted(error.instance_path), said(error), "/".join(clause)))
-    return found or [Violation("", "it does not conform to its schema", "")]
+    """As `Judge.violations`. Raises `ValueError` for what is no schema."""
+    return Judge(schema).violations(value)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import islice
 
 import jsonschema_rs
 
 from protocols.alias import argument_aliases
 from protocols.jsontypes import Json, JsonObject
-from protocols.judge import Judge, TooMuch, branches, said
+from protocols.judge import Judge, TooMuch, Violation
 from protocols.protocol import ToolProtocol
 from protocols.schema import all_types, dotted, resolve
 from protocols.words import alike
@@ -99,40 +98,26 @@ class Contract:
 
     def drift(self, response: Json) -> tuple[str, ...]:
         """The clauses of the response schema that a live response breaks, each once, with the first place it did."""
-        if self._output is None:
-            return ()
-        try:
-            if isinstance(self._output, TooMuch):
-                raise self._output
-            if self._output.valid(response):
-                return ()
-            errors = list(islice(self._output.errors(response), DRIFT_CLAUSES))
-        except TooMuch as problem:
-            return (f"the response: not compared with its schema: {problem}",)
-        except ValueError as error:
-            return (f"the response: {shorten(str(error), 160)}",)
-        clauses = [f"{dotted(one.instance_path) or 'the response'}: {shorten(said(one), 160)}" for one in errors]
-        return tuple(clauses) or ("the response: it does not conform to its schema",)
+        found = self._output.violations(response, most=DRIFT_CLAUSES) if self._output is not None else ()
+        return tuple(f"{one.path or 'the response'}: {shorten(one.message, 160)}" for one in found)
 
     def _validate(self, accepted: JsonObject) -> None:
         if self._input is None:
             return
         original = {self.arguments.get(alias, alias): value for alias, value in accepted.items()}
         try:
-            if isinstance(self._input, TooMuch):
-                raise self._input
             if self._input.valid(original):
                 return
-            first = next(self._input.errors(original), None)
-            raise BadArguments(self._problem(first) if first else "the arguments do not conform to the tool's schema")
         except TooMuch as problem:
             message = f"the arguments cannot be compared with the tool's schema: {problem}; pass smaller ones"
             raise BadArguments(message) from None
+        raise BadArguments(self._problem(self._input.violations(original, most=1)[0]))
 
-    def _problem(self, error: jsonschema_rs.ValidationError) -> str:
-        path: list[str | int] = list(error.instance_path)
-        if not path:
-            return shorten(said(error), 200)
+    def _problem(self, broken: Violation) -> str:
+        error = broken.error
+        path: list[str | int] = list(error.instance_path) if error is not None else []
+        if error is None or not path:
+            return shorten(broken.message, 200)
         alias = self._aliases.get(str(path[0]), str(path[0]))
         place = f"argument {dotted([alias, *path[1:]])!r}"
         got = shorten(repr(error.instance), 80)
@@ -141,9 +126,9 @@ class Contract:
                 return f"{place} must be {_wanted(tuple(wanted))}, got {got}"
             case jsonschema_rs.ValidationErrorKind.Enum(options=options):
                 return f"{place} must be one of {shorten(', '.join(map(repr, options)), 300)}, got {got}"
-            case _ if branches(error) == "anyOf" and len(path) == 1 and self.types[alias]:
+            case _ if broken.clause.endswith("anyOf") and len(path) == 1 and self.types[alias]:
                 return f"{place} must be {_wanted(self.types[alias])}, got {got}"
-        return f"{place}: {shorten(said(error), 200)}"
+        return f"{place}: {shorten(broken.message, 200)}"
 
     def _unknown(self, alias: str) -> str:
         near = alike(alias, self.arguments)
@@ -173,10 +158,8 @@ def _wanted(kinds: tuple[str, ...]) -> str:
     return " or ".join(TYPE_WORDS.get(kind, kind) for kind in sorted(kinds, key=lambda k: k == "null")) or "JSON"
 
 
-def _judge(schema: JsonObject, *, formats: bool = True) -> Judge | TooMuch | None:
+def _judge(schema: JsonObject, *, formats: bool = True) -> Judge | None:
     try:
         return Judge(schema, formats=formats)
-    except TooMuch as problem:
-        return problem
     except ValueError:
         return None

@@ -72,7 +72,7 @@ def _broken(call: ToolCall, tool: Tool | None) -> list[Violation]:
     except ValueError:  # the schema itself is none
         return []
     unknown = [name for name in call.arguments if name not in tool.arguments]
-    return [*(Violation(name, "there is no such argument", "") for name in unknown), *found]
+    return [*(Violation(name, "there is no such argument") for name in unknown), *found]
 
 
 def _offender(call: ToolCall, tool: Tool | None, broken: Sequence[Violation]) -> str | None:
