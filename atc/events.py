@@ -55,19 +55,12 @@ class ToolsNamed:
 
 
 @dataclass(frozen=True, slots=True)
-class CallStarted:
-    """A call's intent, before it is sent."""
+class Called:
+    """A call: its intent, before it is sent, and then, `complete`, its outcome."""
 
     attempt: int
     call: ToolCall
-
-
-@dataclass(frozen=True, slots=True)
-class CallEnded:
-    """A call with its outcome."""
-
-    attempt: int
-    call: ToolCall
+    complete: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +100,7 @@ Event = (
     | ModelReplied
     | ProgramWritten
     | ToolsNamed
-    | CallStarted
-    | CallEnded
+    | Called
     | AttemptEnded
     | Doubted
     | RouteChanged

@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from atc.events import CallEnded, CallStarted, Event, Noted, Observer, ProgramWritten
+from atc.events import Called, Event, Noted, Observer, ProgramWritten
 from atc.redaction import Redactor
 from atc.store import RunStore
 from atc.store.stored import StoredRun
@@ -102,7 +102,7 @@ class RunRecord:
         """A journal's `prepare`: find the secrets of a call, and what the watcher will hear of it."""
         if complete:
             self.redact.learn_call(call, execution)
-        event = CallEnded(execution, call) if complete else CallStarted(execution, call)
+        event = Called(execution, call, complete)
         self._prepared[id(call)] = call, event if self.watcher is None else self.redact.value(event)
 
     def sink(self, execution: int, call: ToolCall, complete: bool) -> None:
@@ -112,7 +112,7 @@ class RunRecord:
         if self.store is not None:
             self.store.journal_sink(self.run)(execution, call, complete)
         for tell in self._told:
-            tell(CallEnded(execution, call) if complete else CallStarted(execution, call))
+            tell(Called(execution, call, complete))
         event = self._prepared.pop(id(call))[1]
         if self.watcher is not None:
             self.watcher(event)

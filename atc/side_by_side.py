@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from multiprocessing.pool import ThreadPool
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar, runtime_checkable
+from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from protocols.ask import Ask, Completion, Message
 from protocols.errors import ModelUnavailable, OutOfTime
@@ -113,18 +113,14 @@ class Request(NamedTuple):
 Reply: TypeAlias = Completion | ModelUnavailable
 
 
-@runtime_checkable
-class AskEach(Protocol):
-    """An `Ask` that keeps a record of what it was asked: it is given all requests at once, to record them in order."""
-
-    def each(self, requests: Sequence[Request], most: int) -> Sequence[Reply]:
-        """See `ask_each`."""
-
-
 def ask_each(ask: Ask, requests: Sequence[Request], most: int) -> Sequence[Reply]:
-    """The reply to each request, `most` asked at once; an outage stands in the place of the reply it prevented."""
-    if isinstance(ask, AskEach):
-        return ask.each(requests, most)
+    """The reply to each request, `most` asked at once; an outage stands in the place of the reply it prevented.
+
+    An `Ask` that keeps a record of what it was asked, in order, has an `each` of its own.
+    """
+    if each := getattr(ask, "each", None):
+        found: Sequence[Reply] = each(requests, most)
+        return found
     return list(as_done(partial(reply, ask), requests, most=most, ordered=True))
 
 

@@ -24,7 +24,7 @@ from opentelemetry.sdk.trace.export import BatchSpanProcessor
 from opentelemetry.trace import Span, SpanKind, Status, StatusCode
 
 from atc import __version__
-from atc.events import AttemptEnded, CallEnded, Event, ModelAsked, ModelReplied, ProgramWritten, ToolsChosen
+from atc.events import AttemptEnded, Called, Event, ModelAsked, ModelReplied, ProgramWritten, ToolsChosen
 from atc.redaction import Redactor
 from atc.types import Fault, Solution, Usage
 from protocols.ask import Completion
@@ -127,7 +127,7 @@ class RunSpans:
                 counts = {"atc.findings": len(event.findings), "atc.mended": len(event.mended)}
                 self._program = self._begin("program", self._root, {"atc.attempt": event.attempt + 1, **counts})
                 self._say(self._program, "atc.program", event.program.source)
-            case CallEnded():
+            case Called(complete=True):
                 self._called(event.call)
             case AttemptEnded(result=attempt):
                 found = None if attempt.paused else attempt.fault

@@ -12,19 +12,9 @@ from protocols.jsontypes import Json
 from sandbox.trace import ToolCall, Trace
 
 FaultKind = Literal[
-    "syntax",
-    "policy",
-    "unknown_tool",
-    "bad_arguments",
-    "tool_failed",
-    "misread_result",
-    "empty_result",
-    "drift",
-    "unknown_outcome",
-    "limit",
-    "no_answer",
-    "error",
-]
+    "syntax", "policy", "unknown_tool", "bad_arguments", "tool_failed", "misread_result", "empty_result", "drift",
+    "unknown_outcome", "limit", "no_answer", "error",
+]  # fmt: skip
 """`error` is the program's own mistake that no call had a part in (a NameError, a division by zero)."""
 
 FactKind = Literal[

@@ -13,8 +13,7 @@ from rich.text import Text
 
 from atc.events import (
     AttemptEnded,
-    CallEnded,
-    CallStarted,
+    Called,
     Doubted,
     Event,
     ModelAsked,
@@ -86,7 +85,7 @@ class RunView:
 
     def __call__(self, event: Event) -> None:
         """Show one event."""
-        if not isinstance(event, CallStarted | CallEnded):
+        if not isinstance(event, Called):
             self._fold()
         match event:
             case ToolsChosen():
@@ -101,9 +100,9 @@ class RunView:
                 self.line("model", f"{read} tokens read, {reply.output_tokens} written in {reply.seconds:.1f} s", "dim")
             case ProgramWritten():
                 self._program(event)
-            case CallStarted():
+            case Called(complete=False):
                 self._now(f"calling {event.call.tool} …")
-            case CallEnded():
+            case Called():
                 self._call(event.call)
             case AttemptEnded(result=end) if end.fault is not None and not end.findings and not end.paused:
                 self.line("fault", end.fault.message, "red")

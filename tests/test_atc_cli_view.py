@@ -6,7 +6,7 @@ import io
 
 from rich.console import Console
 
-from atc.events import CallEnded, Doubted, ModelAsked, ModelReplied, Noted, ProgramWritten
+from atc.events import Called, Doubted, ModelAsked, ModelReplied, Noted, ProgramWritten
 from atc.types import Program
 from atc.view import RunView, told_reading
 from protocols.ask import Completion
@@ -35,12 +35,12 @@ def test_of_a_program_that_grows_what_is_new_is_shown() -> None:
     again = ToolCall(index=0, tool="find", arguments={"n": 0}, line=1, result=0, reused=True)
     assert shown(
         ProgramWritten(0, Program("a = find(n=0)\n"), ()),
-        CallEnded(0, calls[0]),
+        Called(0, calls[0]),
         ProgramWritten(1, Program("a = find(n=0)\nb = find(n=1)\n"), ()),
-        CallEnded(0, again),
-        CallEnded(0, calls[1]),
+        Called(0, again),
+        Called(0, calls[1]),
         ProgramWritten(2, Program("a = find(n=0)\nprint(a)\n"), ()),
-        CallEnded(0, again),
+        Called(0, again),
     ) == [
         "program   attempt 1, 1 line",
         "        1 │ a = find(n=0)",
@@ -58,7 +58,7 @@ def test_of_a_program_that_grows_what_is_new_is_shown() -> None:
 def test_many_calls_of_one_tool_are_folded() -> None:
     calls = [ToolCall(index=n, tool="find", arguments={"n": n}, line=1, result=n, seconds=0.004) for n in range(9)]
     other = ToolCall(index=9, tool="look", arguments={}, line=2, result=1, seconds=0.004)
-    assert shown(*(CallEnded(0, call) for call in (*calls, other))) == [
+    assert shown(*(Called(0, call) for call in (*calls, other))) == [
         "call      find(n=0) → integer · 4 ms",
         "call      find(n=1) → integer · 4 ms",
         "call      find(n=2) → integer · 4 ms",

@@ -43,7 +43,7 @@ def drive(store: RunStore, run: str) -> Solution:
     failed = Attempt(Program("find()"), (), trace, fault, round=1, execution=0)
     observe(events.ProgramWritten(1, failed.program, ()))
     sink(0, replace(CALL, result=None, outcome="unknown"), False)
-    observe(events.CallStarted(1, CALL))
+    observe(events.Called(1, CALL, complete=False))
     sink(0, CALL, True)
     sink(0, REFUSED, True)
     observe(events.AttemptEnded(1, failed))

@@ -200,7 +200,7 @@ def test_nothing_is_sent_while_it_cannot_be_recorded(postgres, address, sandbox,
             postgres.stop()
 
     def watch(event: events.Event) -> None:
-        if moment == "intent" and isinstance(event, events.CallEnded):
+        if moment == "intent" and isinstance(event, events.Called) and event.complete:
             postgres.stop()
 
     def tool(name: str, call) -> Tool:

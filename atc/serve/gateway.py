@@ -18,7 +18,7 @@ from typing import Any
 
 from atc.agent import Agent
 from atc.consent import AskPerson
-from atc.events import CallEnded, Event
+from atc.events import Called, Event
 from atc.findings import invocation
 from atc.recording import redactor
 from atc.redaction import Redactor
@@ -394,7 +394,7 @@ def _watcher(progress: Progress | None) -> Callable[[Event], None] | None:
 
     def watch(event: Event) -> None:
         nonlocal count
-        if isinstance(event, CallEnded):
+        if isinstance(event, Called) and event.complete:
             count += 1
             progress(count, f"{event.call.tool}: {event.call.outcome}")
 

@@ -178,7 +178,7 @@ class RunStore(ABC):
         """Takes a run's events and stores its tools, prompts, replies and attempts."""
 
         def observe(event: events.Event) -> None:
-            if isinstance(event, events.CallStarted | events.CallEnded):
+            if isinstance(event, events.Called):
                 return  # the journal's sink stores these
             with self._writing(run) as db:
                 write_event(db, run, event)
