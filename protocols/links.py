@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from protocols.jsontypes import JsonObject
 from protocols.protocol import HttpBinding, Link, ToolProtocol, Verify
-from protocols.schema import all_types, resolve, subschemas, types, wrapper_key
+from protocols.schema import all_types, resolve, subschemas, types, unwrapped
 from protocols.words import CHANGES, ID_WORDS, NOT_LINKED, POSITIONS, SEARCHES, VAGUE, VERBS, WRAPPERS, singular, snake
 
 LINKS_PER_ARGUMENT = 3
@@ -274,13 +274,7 @@ def guess_verifiers(protocols: Sequence[ToolProtocol]) -> list[ToolProtocol]:
 
 def record_fields(protocol: ToolProtocol) -> frozenset[str]:
     """The fields of the object that a tool answers with, a lone wrapping field taken off; empty where none is known."""
-    root = protocol.output_schema
-    if root is None:
-        return frozenset()
-    top = resolve(root, root)
-    if (key := wrapper_key(root)) is not None:
-        top = resolve(top["properties"][key], root)
-    return _fields(top)
+    return _fields(unwrapped(protocol.output_schema))
 
 
 def _fields(schema: JsonObject) -> frozenset[str]:

@@ -11,7 +11,7 @@ from itertools import count
 from typing import Any, Literal
 
 from protocols.jsontypes import Json, JsonObject
-from protocols.schema import narrowed, resolve, types
+from protocols.schema import narrowed, resolve, types, unwrapped
 from protocols.toolbox import Tool, Toolbox
 from protocols.words import singular
 
@@ -132,14 +132,10 @@ def _function(tool: Tool, shapes: _Shapes, among: Toolbox) -> str:
         origin = f"from {found[0].expression()}" if found and detail.comments else ""
         if note := shapes.note(alias, schema, origin):
             notes.append(f"    {alias}: {note}")
-    root, hint, returns = protocol.output_schema, tool.alias, "Any"
-    if root is not None:
-        top = resolve(root, root)
-        for verb in ("get_", "list_", "search_"):
-            hint = hint.removeprefix(verb)
-        if tool.wrapper is not None:
-            hint, top = tool.wrapper, resolve(top["properties"][tool.wrapper], root)
-        returns = shapes.annotation(top, root, hint=hint)
+    returns = "Any"
+    if (root := protocol.output_schema) is not None:
+        hint = tool.wrapper or re.sub("^(get_)?(list_)?(search_)?", "", tool.alias)
+        returns = shapes.annotation(unwrapped(root), root, hint=hint)
     signature = f"def {tool.alias}({'*, ' if arguments else ''}{', '.join(arguments)}) -> {returns}:"
     summary = first_sentences(protocol.description or protocol.title or protocol.name, 3 * detail.comment_characters)
     if not notes:

@@ -242,6 +242,13 @@ def wrapper_key(schema: JsonObject | None) -> str | None:
     return key if key in top.get("required", ()) else None
 
 
+def unwrapped(schema: JsonObject | None) -> JsonObject:
+    """What a response schema says of what programs see: resolved, a lone wrapping field taken off; `{}` of none."""
+    key, root = wrapper_key(schema), schema or {}
+    top = resolve(root, root)
+    return top if key is None else resolve(top["properties"][key], root)
+
+
 def shape(value: Json, *, depth: int = 3) -> str:
     """A one-line sketch of a value's structure: `{id: string, stops: [{code: string}] × 3}`."""
     match value:

@@ -17,7 +17,7 @@ from atc.attribute import origins
 from atc.edits import with_text
 from atc.types import Program
 from protocols.parsing import literal, parse
-from protocols.schema import resolve, types
+from protocols.schema import resolve, types, unwrapped
 from protocols.toolbox import Tool, Toolbox
 from protocols.words import singular
 from sandbox.trace import Trace
@@ -106,9 +106,7 @@ def _fields(tool: Tool) -> Mapping[str, bool]:
     root = tool.protocol.output_schema
     if root is None or tool.protocol.evidence.level == "guessed":
         return {}
-    top: Mapping[str, Any] = resolve(root, root)
-    if tool.wrapper is not None:
-        top = resolve(top["properties"][tool.wrapper], root)
+    top = unwrapped(root)
     fields = top.get("properties", {}) if types(top) == ("object",) else {}
     return {name: not {"array", "object"} & set(types(resolve(schema, root))) for name, schema in fields.items()}
 

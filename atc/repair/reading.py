@@ -18,7 +18,7 @@ from protocols.abridge import abridged
 from protocols.jsontypes import Json, JsonObject
 from protocols.parsing import parsed
 from protocols.render import DETAILS, FULL, stubs
-from protocols.schema import combined, resolve, steps, types
+from protocols.schema import combined, steps, types, unwrapped
 from protocols.toolbox import Tool, Toolbox
 from sandbox.trace import ToolCall
 
@@ -39,10 +39,7 @@ _TYPES = {
 def documentation(tool: Tool, *, among: Toolbox) -> str:
     """The paper's d_j: how a tool is called, and the fields of its result as a program reads them."""
     lines, root = [signature(tool, among=among)], tool.protocol.output_schema
-    top: JsonObject = resolve(root, root) if root is not None else {}
-    if tool.wrapper is not None:
-        top = resolve(top["properties"][tool.wrapper], root or {})
-    if fields := list(_fields(top, root or {}, "", _DEEPEST)):
+    if fields := list(_fields(unwrapped(root), root or {}, "", _DEEPEST)):
         lines.append(f"From result = {tool.alias}(…) these can be read:")
     lines += [f"  result{place}: {kind}" for place, kind in fields[:_MOST_LINES]]
     return "\n".join([*lines, *([f"  … and {len(fields) - _MOST_LINES} more"] if len(fields) > _MOST_LINES else [])])
