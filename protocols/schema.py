@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NoReturn
 
 import jsonschema_rs
@@ -159,18 +159,21 @@ def subschemas(schema: JsonObject, *keywords: str) -> Iterator[Any]:
 _COMBINING = ("allOf", "anyOf", "oneOf", "if", "then", "else")
 
 
-def combined(schemas: Sequence[Any], root: JsonObject, above: frozenset[str] = frozenset()) -> Iterator[JsonObject]:
+def combined(schemas: Iterable[Any], root: JsonObject) -> Iterator[JsonObject]:
     """Schemas of one place, references followed, and after each those that it combines. Ends where these go round.
 
     There may be very many: callers take a number of them.
     """
-    for schema in schemas:
+    left = [(schema, frozenset[str]()) for schema in schemas][::-1]
+    while left:
+        schema, above = left.pop()
         ref = schema.get("$ref") if isinstance(schema, Mapping) else None
         if ref in above:
             continue
         if view := resolve(schema, root):
             yield view
-        yield from combined(list(subschemas(view, *_COMBINING)), root, above | {ref} if isinstance(ref, str) else above)
+        below = above | {ref} if isinstance(ref, str) else above
+        left += [(inner, below) for inner in subschemas(view, *_COMBINING)][::-1]
 
 
 def parts(value: Json) -> Iterator[Json]:
