@@ -15,7 +15,10 @@ from sandbox.trace import Trace
 
 
 class Sandbox(AbstractContextManager["Sandbox"], Protocol):
-    """Runs programs that nobody trusts, and hosts their tool calls. As a context manager it closes itself."""
+    """Runs programs that nobody trusts, and hosts their tool calls. Runs may overlap, from any threads.
+
+    As a context manager it closes itself.
+    """
 
     @property
     def name(self) -> str:

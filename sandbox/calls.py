@@ -96,7 +96,7 @@ class Calls:
             with self._lock:
                 self._check()
                 self.made.append(asked)
-                self._journal.refused(asked)
+                self._journal.record(asked, complete=True)
             return Reply(call.number, error=error)
         with self._lock:
             self._check()
@@ -176,7 +176,6 @@ class Calls:
                 self._file(self._outcome(opened, error=why, outcome="unknown" if opened.sent else "not_run"))
 
     def _admit(self, call: Call) -> Tool:
-        """The tool that is called."""
         if call.number != len(self.made):
             raise violation(f"numbered its call {call.number} where {len(self.made)} was due")
         if call.tool not in self._tools:
@@ -208,17 +207,15 @@ class Calls:
         return journal.effects.send(sending)
 
     def _intend(self, opened: Open, baseline: Json) -> None:
-        """Record the call in the journal before it is made."""
         asked = opened.asked if baseline is None else replace(opened.asked, baseline=baseline)
         self._prepare(asked, complete=False)
         with self._lock:
             self._check(asked.index)
             opened.asked = asked
-            self._journal.intend(asked)
+            self._journal.record(asked, complete=False)
             opened.sent = True
 
     def _make(self, opened: Open, arguments: dict[str, Json]) -> Json:
-        """The full response."""
         tool = opened.tool
         with self._lock:
             self._check(opened.asked.index)
@@ -266,7 +263,6 @@ class Calls:
         return Reply(number, encoded)
 
     def _failed(self, opened: Open, error: Exception, outcome: Outcome | None = None) -> Reply:
-        """Record that a call failed, and how."""
         status, curl = getattr(error, "status", None), getattr(error, "curl", None)
         said = getattr(error, "body", "") or str(error)
         outcome = outcome or getattr(error, "outcome", "refused")

@@ -69,11 +69,6 @@ class Journal:
         """The number of the execution that was opened last, from 0; -1 before the first."""
         return self._execution
 
-    def refused(self, call: ToolCall) -> None:
-        """Record a call that was refused for its arguments: it is part of the execution, and answers nothing."""
-        if self.sink is not None:
-            self.sink(self._execution, call, True)
-
     def open(self) -> Pins:
         """Begin an execution. Gives what it must pin, the same for every execution of the run."""
         self._execution += 1
@@ -128,15 +123,14 @@ class Journal:
         text = f"{self.run or self._unstored}\n{place.occurrence}\n{place.key}"
         return hashlib.sha256(text.encode()).hexdigest()[:32]
 
-    def intend(self, call: ToolCall) -> None:
-        """Record that `call`, whose outcome is unknown, is about to be sent."""
+    def record(self, call: ToolCall, *, complete: bool) -> None:
+        """Record that `call` is about to be sent; complete: one that was refused for its arguments answers nothing."""
         if self.sink is not None:
-            self.sink(self._execution, call, False)
+            self.sink(self._execution, call, complete)
 
     def after(self, call: ToolCall) -> None:
         """Record how a call came out, in whatever order calls do. Those answered by the journal are told too."""
-        if self.sink is not None:
-            self.sink(self._execution, call, True)
+        self.record(call, complete=True)
         place = self._places[call.index]
         lost = place.writes and call.outcome == "unknown"
         if lost:

@@ -32,7 +32,7 @@ from sandbox.journal import Journal
 from sandbox.limits import Limits
 from sandbox.rpc import Exit, serve
 from sandbox.trace import Trace
-from sandbox.zygote.channel import Channel, keywords_only, plain, sendable, shorten
+from sandbox.zygote.channel import Channel, keywords_only, last_word, plain, sendable, shorten
 
 TURN_SECONDS, START_SECONDS = 3600.0, 30.0
 MEMORY_BYTES = 2 * 2**30  # a program gets no more, whatever the limits of its run say
@@ -41,10 +41,7 @@ SHOWN_FRAMES = 30
 
 
 class MontySandbox(OnDemand["_Pool"]):
-    """Runs programs of a subset of Python in a pool of processes, started when first needed and reused for all runs.
-
-    Runs may overlap, from any threads. Close it, or use it as a context manager.
-    """
+    """Runs programs of a subset of Python in a pool of processes, started when first needed and reused for all runs."""
 
     name = "monty"
     layers = ("an interpreter without files, network, processes or foreign code", "a process of its own")
@@ -65,8 +62,6 @@ class MontySandbox(OnDemand["_Pool"]):
 
 
 class _Pool:
-    """The interpreter's processes."""
-
     def __init__(self) -> None:
         self._pool = _api().Monty(max_processes=1024, checkout_timeout=START_SECONDS, request_timeout=TURN_SECONDS)
         try:
@@ -134,7 +129,6 @@ class _Interpreter:
             self._left.set()
 
     def _run(self, start: dict[str, Any]) -> dict[str, Any]:
-        """The last word."""
         self._source, self._tools, self._saved, pins = start["source"], start["tools"], start["saved"], start["pins"]
         self._file = f"<python-input-{len(self._saved)}>"
         seconds = max(min(self._limits.cpu_seconds, self._limits.wall_seconds, TURN_SECONDS), 0.001)
@@ -166,7 +160,7 @@ class _Interpreter:
         except (OSError, EOFError):
             raise
         except Exception as error:  # noqa: BLE001 - what the interpreter's process sent made no sense
-            return _fail("exception", "Crash", f"the interpreter broke its protocol ({error})", [])
+            return last_word("exception", "Crash", f"the interpreter broke its protocol ({error})", [])
 
     def _drive(self, session: Any) -> dict[str, Any]:
         api = _api()
@@ -227,31 +221,28 @@ class _Interpreter:
         api = _api()
         if isinstance(error, api.MontyCrashedError):
             if error.timed_out:
-                return _fail("limit", "cpu_seconds", "", [])
-            return _fail("exception", "Crash", "the program crashed the interpreter", [])
+                return last_word("limit", "cpu_seconds", "", [])
+            return last_word("exception", "Crash", "the program crashed the interpreter", [])
         inner = error.exception()
         type_, text = type(inner).__name__, str(inner)
         traced = error.traceback() if isinstance(error, api.MontyRuntimeError | api.MontySyntaxError) else []
-        frames: list[list[Any]] = [
-            [frame.line, sendable(shorten(frame.function_name or "<module>", 100))]
-            for frame in traced
-            if frame.filename == self._file
-        ][-SHOWN_FRAMES:]
+        own = [frame for frame in traced if frame.filename == self._file][-SHOWN_FRAMES:]
+        frames: list[list[Any]] = [[frame.line, frame.function_name or "<module>"] for frame in own]
         if type_ == "SystemExit" and text in ("", "0", "None"):
             return {"done": None}
         if type_ == "MemoryError":
-            return _fail("limit", "memory_bytes", "", frames)
+            return last_word("limit", "memory_bytes", "", frames)
         if type_ == "TimeoutError" and re.match("(feed|turn) time limit exceeded", text):
-            return _fail("limit", "cpu_seconds", "", frames)
+            return last_word("limit", "cpu_seconds", "", frames)
         if type_ == "RuntimeError" and text in self._failed:
-            return _fail("exception", "ToolError", text, frames, self._failed[text])
+            return last_word("exception", "ToolError", text, frames, self._failed[text])
         named = re.search(r"module named '(\w+)", text)
         if type_ == "NotImplementedError" or (named is not None and named[1] in sys.stdlib_module_names):
             told = f"the monty sandbox runs a subset of Python ({text}); use the zygote or docker sandbox"
-            return _fail("exception", type_, told, frames or [[1, "<module>"]])
+            return last_word("exception", type_, told, frames or [[1, "<module>"]])
         if isinstance(error, api.MontySyntaxError):
-            return _fail("syntax", "SyntaxError", error.display("msg"), frames[-1:] or [[1, "<module>"]])
-        return _fail("exception", type_, text, frames)
+            return last_word("syntax", "SyntaxError", error.display("msg"), frames[-1:] or [[1, "<module>"]])
+        return last_word("exception", type_, text, frames)
 
 
 class TooLarge(Exception):
@@ -286,8 +277,3 @@ _PLAIN = (
 
 def _raised(type_: str, text: str) -> dict[str, Any]:
     return {"exc_type": type_, "message": sendable(text)}
-
-
-def _fail(kind: str, type_: str, text: str, frames: list[list[Any]], call: int | None = None) -> dict[str, Any]:
-    message = sendable(shorten(text, 4000))
-    return {"fail": {"kind": kind, "type": shorten(type_, 100), "message": message, "frames": frames, "call": call}}

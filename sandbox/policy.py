@@ -47,24 +47,21 @@ ALLOWED = frozenset(
 PACKAGES = frozenset(name.rpartition(".")[0] for name in ALLOWED if "." in name) - ALLOWED | {"xml"}
 """Those above them, which hold nothing else that a program may use."""
 
-WITHOUT: dict[str, frozenset[str]] = {
-    name: frozenset(names.split())
-    for name, names in {
-        "asyncio": "create_subprocess_exec create_subprocess_shell open_connection open_unix_connection start_server "
-        "start_unix_server subprocess",
-        "codecs": "open EncodedFile",
-        "concurrent.futures": "process thread",
-        "gzip": "open GzipFile",
-        "inspect": "currentframe stack trace getmembers getmembers_static",
-        "io": "open open_code FileIO",
-        "logging": "FileHandler handlers config",
-        "pathlib": "Path PosixPath WindowsPath",
-        "string": "Formatter",
-        "sys": "modules meta_path path path_hooks path_importer_cache setprofile settrace stdin unraisablehook",
-        "threading": "Thread Timer excepthook setprofile settrace",
-        "types": "CodeType FrameType",
-        "xml.etree.ElementTree": "parse iterparse",
-    }.items()
+WITHOUT = {
+    "asyncio": "create_subprocess_exec create_subprocess_shell open_connection open_unix_connection start_server "
+    "start_unix_server subprocess",
+    "codecs": "open EncodedFile",
+    "concurrent.futures": "process thread",
+    "gzip": "open GzipFile",
+    "inspect": "currentframe stack trace getmembers getmembers_static",
+    "io": "open open_code FileIO",
+    "logging": "FileHandler handlers config",
+    "pathlib": "Path PosixPath WindowsPath",
+    "string": "Formatter",
+    "sys": "modules meta_path path path_hooks path_importer_cache setprofile settrace stdin unraisablehook",
+    "threading": "Thread Timer excepthook setprofile settrace",
+    "types": "CodeType FrameType",
+    "xml.etree.ElementTree": "parse iterparse",
 }
 """What a program may not use of these modules."""
 
@@ -134,7 +131,6 @@ def refused(violations: tuple[Violation, ...], *, backend: str, pins: Pins) -> T
 
 
 def _module_problems(path: str) -> Iterator[str]:
-    """What is wrong with importing the module at the dotted `path`."""
     if path not in ALLOWED | PACKAGES:
         yield f"the module {path!r} is not available in a program: use the declared tools, and print results"
 
@@ -149,17 +145,15 @@ def _member_problems(path: str, name: str) -> Iterator[str]:
         yield from _module_problems(full)
     elif name == "*":
         yield "a star hides what is imported"
-    elif private or name in WITHOUT.get(path, ()) or (path in ALLOWED and _leads_on(path, name)):
+    elif (
+        private
+        or name in WITHOUT.get(path, "").split()
+        or (path in ALLOWED and isinstance(getattr(importlib.import_module(path), name, None), ModuleType))
+    ):
         yield f"{full!r} is not available in a program"
 
 
-def _leads_on(path: str, name: str) -> bool:
-    """Whether a module's member is another module."""
-    return isinstance(getattr(importlib.import_module(path), name, None), ModuleType)
-
-
 def _import_problems(node: ast.Import | ast.ImportFrom) -> Iterator[str]:
-    """What is wrong with an import statement."""
     if isinstance(node, ast.Import):
         for alias in node.names:
             yield from _module_problems(alias.name)
@@ -178,8 +172,6 @@ def _name_problems(*names: str) -> Iterator[str]:
 
 
 class _Reviewer:
-    """What is wrong with single nodes of one program."""
-
     def __init__(self, nodes: list[ast.AST]) -> None:
         bound, imported = set(_bound_names(nodes)), dict(_imports(nodes))
         self._own = bound | imported.keys()

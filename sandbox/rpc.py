@@ -193,7 +193,6 @@ class _Run:
         raise how
 
     def _talk(self, start: bytes) -> None:
-        """What the thread of its own does."""
         try:
             if start:
                 self._send(start)

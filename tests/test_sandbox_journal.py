@@ -18,7 +18,7 @@ def execute(journal, *steps, fails=()):
         call = ToolCall(index=index, tool=tool, arguments=arguments, line=index + 1, started=float(index))
         found = journal.before(call, writes=writes, defaults={"limit": 10})
         if found is None:
-            journal.intend(replace(call, outcome="unknown"))
+            journal.record(replace(call, outcome="unknown"), complete=False)
             failed = index in fails
             result, outcome, error = (None, "refused", "no") if failed else (f"{tool} {index}", "done", None)
             found = replace(call, result=result, outcome=outcome, error=error)

@@ -110,7 +110,15 @@ def _connect(path: Path) -> sqlite3.Connection:
             _make(path)
         database = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False)
         try:
-            _require_ours(database, path)
+            found = tuple(
+                database.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")
+            )
+            if found != (_APPLICATION, FORMAT):
+                made = f"another version of atc (format {found[1]}" if found[0] == _APPLICATION else "another program ("
+                raise StoreUnavailable(  # noqa: TRY301 - the file is closed below
+                    f"the store of runs {str(path)!r}: {made}, this one reads {FORMAT}) wrote it; move it away, or set"
+                    " ATC_STATE_DIR to another folder."
+                )
             for setting in ("synchronous = FULL", "secure_delete = ON", "foreign_keys = ON"):
                 database.execute(f"PRAGMA {setting}")
         except BaseException:
@@ -150,19 +158,6 @@ def _make(path: Path) -> None:
             os.link(made, path)  # SQLite gives its side files the permissions of the file
     finally:
         Path(made).unlink()
-
-
-def _require_ours(database: sqlite3.Connection, path: Path) -> None:
-    """Raise StoreUnavailable unless this version of atc made the file."""
-    application, version = (
-        database.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")
-    )
-    if (application, version) != (_APPLICATION, FORMAT):
-        made = f"another version of atc (format {version}" if application == _APPLICATION else "another program ("
-        raise StoreUnavailable(
-            f"the store of runs {str(path)!r}: {made}, this one reads {FORMAT}) wrote it; move it away, or set"
-            " ATC_STATE_DIR to another folder."
-        )
 
 
 def process_mark(pid: int) -> str | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from contextlib import suppress
 from dataclasses import replace
 
 from protocols.toolbox import Toolbox
@@ -11,7 +10,6 @@ from sandbox import workers
 from sandbox.base import OnDemand
 from sandbox.docker.container import Container, Kind
 from sandbox.docker.engine import GVISOR, choose_runtime, connect, ensure_image, remove_leftovers, unavailable
-from sandbox.errors import SandboxUnavailable
 from sandbox.journal import Journal
 from sandbox.limits import Limits
 from sandbox.rpc import kernel_limit, serve
@@ -36,10 +34,7 @@ SWITCHABLE = frozenset({"seccomp", "landlock", "filter"})
 
 
 class DockerSandbox(OnDemand[Kind]):
-    """Runs each program in a container of its own, which is removed afterwards.
-
-    The image is built when first needed. Runs may overlap, from any threads. Close it, or use it as a context manager.
-    """
+    """Runs each program in a container of its own, which is removed afterwards."""
 
     name = "docker"
     boundary = True
@@ -70,7 +65,7 @@ class DockerSandbox(OnDemand[Kind]):
         try:
             trace = serve(container, source, tools, limits=limits, journal=journal, backend=self.name)
         finally:
-            workers.start(lambda: _remove(container))
+            workers.start(container.remove)  # nobody waits for it: the engine takes a while
         if container.out_of_memory and trace.failure is not None and trace.failure.type == "ProcessExit":
             return replace(trace, failure=kernel_limit("memory_bytes", limits))
         return trace
@@ -84,9 +79,3 @@ class DockerSandbox(OnDemand[Kind]):
         except BaseException:
             client.close()
             raise
-
-
-def _remove(container: Container) -> None:
-    """What nobody waits for: the engine takes a while."""
-    with suppress(SandboxUnavailable):  # closing the sandbox removes all that are left
-        container.remove()

@@ -136,10 +136,10 @@ class Container:
         self._kill()
 
     def remove(self) -> None:
-        """Leave nothing of it. Raises `SandboxUnavailable` where the engine does not do so."""
+        """Leave nothing of it. What the engine does not remove now, closing the sandbox does."""
         if hasattr(self, "channel"):
             self.channel.close()
-        with speaking_to_engine("remove a container"), suppress(sdk().errors.NotFound):
+        with suppress(SandboxUnavailable), speaking_to_engine("remove a container"):
             self.container.remove(force=True, v=True)
 
     def _kill(self) -> None:
@@ -198,7 +198,6 @@ class Attached:
 
 
 def _options(kind: Kind, limits: Limits) -> dict[str, Any]:
-    """What the engine is asked for."""
     profile = "unconfined" if "seccomp" in kind.without else SECCOMP_PROFILE.read_text(encoding="utf-8")
     gvisor = kind.runtime == GVISOR
     memory = limits.memory_bytes + (GVISOR_MARGIN_BYTES if gvisor else USUAL_MARGIN_BYTES)

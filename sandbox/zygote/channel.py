@@ -21,6 +21,7 @@ from sandbox.hints import Roots
 OUTPUT_FRAME_BYTES = 32768
 GLANCES = 100  # looks for a reply before sleeping: to be woken takes longer than a quick tool; all take 0.1 ms
 CALL_BYTES = 1 << 20  # the host takes no larger frame
+NAME_CHARACTERS, MESSAGE_CHARACTERS = 100, 4000
 VALUE_CHARACTERS = 200_000  # a value whose JSON is longer becomes the beginning of its `repr`
 
 encode = json.JSONEncoder(check_circular=False, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
@@ -179,8 +180,6 @@ class Channel:
 
 
 class _Output(io.RawIOBase):
-    """Standard output as frames."""
-
     def __init__(self, channel: Channel) -> None:
         self._channel = channel
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
@@ -228,6 +227,21 @@ def sendable(text: str) -> str:
 def shorten(text: str, width: int) -> str:
     """`text`, or its beginning and an ellipsis."""
     return text if len(text) <= width else text[: width - 1] + "…"
+
+
+def last_word(
+    kind: str,
+    name: str,
+    message: str,
+    frames: list[list[Any]],
+    call: int | None = None,
+    hints: list[list[Any]] | None = None,
+) -> dict[str, Any]:
+    """The frame that tells of a failure, its texts not too long. `frames`: a line, a function, perhaps columns."""
+    name, message = sendable(shorten(name, NAME_CHARACTERS)), sendable(shorten(message, MESSAGE_CHARACTERS))
+    frames = [[line, sendable(shorten(function, NAME_CHARACTERS)), *more] for line, function, *more in frames]
+    told = {"kind": kind, "type": name, "message": message, "frames": frames, "call": call}
+    return {"fail": {**told, "hints": hints} if hints else told}
 
 
 def split(arguments: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:

@@ -53,8 +53,7 @@ class ZygoteSandbox(OnDemand["Zygote"]):
     """Runs programs in children of one warm process, which is started when first needed and reused for all runs.
 
     A child is forked ahead of the run that needs it. `without` switches layers off, by their names in
-    `layers.names.LAYERS`: for tests, and for a look at what each is worth. Runs may overlap, from any threads. Close
-    it, or use it as a context manager.
+    `layers.names.LAYERS`: for tests, and for a look at what each is worth.
     """
 
     name = "zygote"

@@ -21,9 +21,7 @@ from sandbox.zygote import stdlib
 TICK_SECONDS = 0.001  # how far the clock moves each time that it is read; sleeping moves it by the time slept
 
 _gmtime, _strftime, _asctime = time.gmtime, time.strftime, time.asctime
-
-
-_plain_sleep, _plain_localtime = time.sleep, time.localtime
+_plain_sleep, _plain_localtime, _plain_seed = time.sleep, time.localtime, random.Random.seed
 _base = _elapsed = 0.0
 _seed_text = ""
 
@@ -53,9 +51,6 @@ def _functions() -> dict[str, Callable[..., Any]]:
     def localtime(seconds: float | None = None, /) -> time.struct_time:
         return _plain_localtime(now() if seconds is None else seconds)
 
-    def moment(given: time.struct_time | None) -> time.struct_time:
-        return localtime() if given is None else given
-
     def clock_gettime(which: int, /) -> float:
         return now() if which == time.CLOCK_REALTIME else tick()
 
@@ -65,8 +60,8 @@ def _functions() -> dict[str, Callable[..., Any]]:
         "localtime": localtime,
         "gmtime": lambda seconds=None, /: _gmtime(now() if seconds is None else seconds),
         "ctime": lambda seconds=None, /: _asctime(localtime(seconds)),
-        "asctime": lambda given=None, /: _asctime(moment(given)),
-        "strftime": lambda text, given=None, /: _strftime(text, moment(given)),
+        "asctime": lambda given=None, /: _asctime(given or localtime()),
+        "strftime": lambda text, given=None, /: _strftime(text, given or localtime()),
         "time_ns": lambda: round(now() * 1e9),
         "clock_gettime": clock_gettime,
         "clock_gettime_ns": lambda which, /: round(clock_gettime(which) * 1e9),
@@ -114,9 +109,6 @@ def _entropy() -> random.Random:
 
 def _seed(self: random.Random, a: Any = None, version: int = 2) -> None:
     _plain_seed(self, _entropy().getrandbits(64) if a is None else a, version)
-
-
-_plain_seed = random.Random.seed
 
 
 def _patch_type(kind: type, name: str, function: Callable[..., Any]) -> None:

@@ -14,11 +14,10 @@ from types import CodeType, TracebackType
 from typing import Any
 
 from sandbox.hints import Roots, find, position
-from sandbox.zygote.channel import Interrupted, plain, sendable, shorten, text_of
+from sandbox.zygote.channel import MESSAGE_CHARACTERS, Interrupted, last_word, plain, shorten, text_of
 
 FILENAME = "<program>"
 SAVED = "<saved tool> "  # begins the file name of a saved tool's function; its alias follows
-NAME_CHARACTERS, MESSAGE_CHARACTERS = 100, 4000
 OUTER_FRAMES, INNER_FRAMES = 10, 30  # of a long traceback, so many levels of either end are told
 
 _reserve = mmap.mmap(-1, 4 << 20, access=mmap.ACCESS_COPY)
@@ -40,10 +39,10 @@ def run(source: str, namespace: dict[str, Any], roots: Roots) -> dict[str, Any]:
     try:
         parts = _compile(source)
     except SyntaxError as error:
-        return _last_word("syntax", type(error).__name__, str(error.msg), [[error.lineno or 1, "<module>"]])
+        return last_word("syntax", type(error).__name__, str(error.msg), [[error.lineno or 1, "<module>"]])
     except (ValueError, OverflowError, RecursionError, MemoryError) as error:
         text = str(error) or "it is too large or too deeply nested"
-        return _last_word("syntax", "SyntaxError", f"the program cannot be compiled: {text}", [[1, "<module>"]])
+        return last_word("syntax", "SyntaxError", f"the program cannot be compiled: {text}", [[1, "<module>"]])
     linecache.cache[FILENAME] = (len(source), None, source.splitlines(keepends=True), FILENAME)
     value, runner = None, None
     try:
@@ -70,16 +69,16 @@ def failure(error: BaseException, source: str, roots: Roots) -> dict[str, Any]:
         error = error.exceptions[0]
     frames = _frames_of(error)
     if isinstance(error, Interrupted):
-        return _last_word("limit", "cpu_seconds", "", frames)
+        return last_word("limit", "cpu_seconds", "", frames)
     if isinstance(error, MemoryError):
         traceback.clear_frames(error.__traceback__)  # frees what the program's variables hold
-        return _last_word("limit", "memory_bytes", "", frames)
+        return last_word("limit", "memory_bytes", "", frames)
     number = getattr(error, "_call_number", None)
     hints = find(_levels(error), source, roots) if isinstance(error, Exception) else []
     message, within = _message(error), _within(error)
     if within and number is None:
         message = shorten(message, MESSAGE_CHARACTERS - 200) + f" (within the saved tool {within!r})"
-    return _last_word("exception", type(error).__name__, message, frames, number, hints)
+    return last_word("exception", type(error).__name__, message, frames, number, hints)
 
 
 def place() -> Place:
@@ -133,8 +132,8 @@ def _frames_of(error: BaseException) -> list[list[Any]]:
     frames = []
     for step in _levels(error):
         place = position(step)
-        name = sendable(shorten(step.tb_frame.f_code.co_name, NAME_CHARACTERS))
-        frames.append([step.tb_lineno, name, *(place[1:] if place is not None and place[0] == step.tb_lineno else ())])
+        columns = place[1:] if place is not None and place[0] == step.tb_lineno else ()
+        frames.append([step.tb_lineno, step.tb_frame.f_code.co_name, *columns])
     return frames
 
 
@@ -143,17 +142,3 @@ def _message(error: BaseException) -> str:
         return str(error)
     except Exception:  # noqa: BLE001 - a program's own __str__ may raise anything
         return text_of(error)
-
-
-def _last_word(
-    kind: str,
-    name: str,
-    message: str,
-    frames: list[list[Any]],
-    call: int | None = None,
-    hints: list[list[Any]] | None = None,
-) -> dict[str, Any]:
-    """The frame that tells of a failure, its texts not too long."""
-    name, message = sendable(shorten(name, NAME_CHARACTERS)), sendable(shorten(message, MESSAGE_CHARACTERS))
-    told = {"kind": kind, "type": name, "message": message, "frames": frames, "call": call}
-    return {"fail": {**told, "hints": hints} if hints else told}

@@ -218,9 +218,8 @@ class _Server:
 
     def _reap(self, pidfd: int) -> None:
         """Tell the host of a child that ended. Its group is killed before its number may be somebody else's."""
-        if (
-            os.waitid(os.P_PIDFD, pidfd, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
-        ):  # a newer child's number, as above
+        ended = os.waitid(os.P_PIDFD, pidfd, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        if ended is None:  # a newer child's number, as above
             return
         pid, host = self._children.pop(pidfd)
         _kill_group(pid)
