@@ -1,7 +1,5 @@
 """What the static check finds in programs that models wrote, and what it says of programs that are right.
 
-    python -m benchmarks.check_floors [--json]
-
 * `real`: 116 programs of the embedded model (docs/results/toolflow-{short,long}-local.jsonl) with the 235 findings,
   one of a code at a line, that the check of commit 4d710f8 had.
 * `strong`: 72 programs of a strong model, each for a task of ToolFlow, all of them accepted at their first run.
@@ -17,20 +15,14 @@
 from __future__ import annotations
 
 import statistics
-import sys
 import time
-from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
-
-from check_lab import Case, cases, present, services, toolbox  # noqa: E402
-
-from atc.check import check  # noqa: E402
-from atc.types import Finding, Program  # noqa: E402
-from benchmarks.runner import suite  # noqa: E402
-from toolflow_bench.task import load_tasks  # noqa: E402
+from atc.check import check
+from atc.types import Finding, Program
+from benchmarks.runner import suite
+from tests.check_lab import Case, cases, present, services, toolbox
+from toolflow_bench.task import load_tasks
 
 ROUNDS = 60
 

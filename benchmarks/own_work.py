@@ -11,6 +11,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -41,10 +42,8 @@ def of_command(runs: int, *arguments: str, **variables: str) -> Iterator[tuple[f
     """CPU and wall seconds of a command, each time a fresh process."""
     command = [sys.executable, *ATC, *arguments]
     for _ in range(runs):
-        yield _spent(
-            resource.RUSAGE_CHILDREN,
-            lambda: subprocess.run(command, check=True, capture_output=True, env=os.environ | variables),
-        )
+        work = partial(subprocess.run, command, check=True, capture_output=True, env=os.environ | variables)
+        yield _spent(resource.RUSAGE_CHILDREN, work)
 
 
 def of_runs(runs: int) -> Iterator[tuple[float, float]]:
@@ -53,7 +52,7 @@ def of_runs(runs: int) -> Iterator[tuple[float, float]]:
     protocols = read_openapi(described, where="flights")
     chosen = [p for p in protocols if p.name in ANSWERS or p.name == "get_airport"]
     chosen += [p for p in protocols if p not in chosen][: 20 - len(chosen)]
-    tools = Toolbox(Tool(protocol=p, call=lambda _, name=p.name: ANSWERS.get(name, AIRPORT)) for p in chosen)
+    tools = Toolbox(Tool(protocol=p, call=partial(_canned, p.name)) for p in chosen)
     question = "How many flights left Kennedy for Boston on 5 March 2013?"
     with Agent(tools, model=ScriptedModel(*[PROGRAM] * (runs + 1)), config=Config(samples=1)) as agent:
 
@@ -63,6 +62,10 @@ def of_runs(runs: int) -> Iterator[tuple[float, float]]:
         run()
         for _ in range(runs):
             yield _spent(resource.RUSAGE_SELF, run)
+
+
+def _canned(name: str, _: Any) -> Any:
+    return ANSWERS.get(name, AIRPORT)
 
 
 def _spent(who: int, work: Callable[[], Any]) -> tuple[float, float]:

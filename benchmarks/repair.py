@@ -190,7 +190,7 @@ def faulty_programs(tasks: Sequence[Task], world: World, sandbox: Sandbox, *, se
 def run_arms(
     items: Sequence[Item],
     bench: Bench,
-    files: Mapping[str, Path],
+    files: Mapping[Way, Path],
     header: Header,
     *,
     timeout_seconds: float | None = None,

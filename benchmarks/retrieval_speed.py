@@ -160,7 +160,7 @@ def timed(work: Callable[[], Any]) -> tuple[Any, float]:
 
 def latency(ask: Callable[[int], Any]) -> dict[str, float]:
     """Milliseconds of wall time of each query, after ten to warm up."""
-    took = [1000 * timed(lambda number=number: ask(number))[1] for number in (*range(10), *range(QUERIES))]
+    took = [1000 * timed(partial(ask, number))[1] for number in (*range(10), *range(QUERIES))]
     return {f"p{p}_ms": round(float(np.percentile(took[10:], p)), 2) for p in (50, 99)}
 
 

@@ -107,9 +107,7 @@ class Bench:
         self.world.reset()
         return run_program(program, self.world.toolbox, self.sandbox)
 
-    def _row(
-        self, task: Task, program: str, trace: Trace, truths: Sequence[Truth], usual: Sequence[str]
-    ) -> dict[str, Any]:
+    def _row(self, task: Task, program: str, trace: Trace, truths: Sequence[Truth], usual: Sequence[str]) -> Row:
         fault = attribute(Program(program), (), trace, self.world.toolbox)
         verdict = grade(trace.stdout.strip() or None, task, state=self.world.snapshot())
         return {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import random
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -48,10 +48,8 @@ def draw_broken(gold: Gold, *, seed: int) -> Iterator[Broken]:
     """
     for kind in BROKEN_KINDS:
         rng = random.Random(f"{seed} {gold.task.id} {kind}")
-        calls = [
-            n for n, made in enumerate(gold.calls) if not made.failed and (kind != "emptied" or _lists(made.result))
-        ]
-        if calls:
+        good = [(n, made) for n, made in enumerate(gold.calls) if not made.failed]
+        if calls := [n for n, made in good if kind != "emptied" or _lists(made.result)]:
             draws = [Broken(kind, rng.choice(calls), rng.randrange(10**6)) for _ in range(_DRAWS)]
             yield next((draw for draw in draws if kind != "drift" or _is_read(gold, draw)), draws[0])
 
@@ -122,27 +120,24 @@ class Breaking:
             self.changes += [one.change for one in latest if one.change and one.operation == tool.protocol.name][-1:]
 
 
-def _changed(change: str, answer: Json) -> Iterator[str]:
-    """The paths of a change as the full response has them: the service's words give lists no step."""
+def _changed(change: str, answer: Json) -> list[str]:
+    """The path of a change as the full response has it, if it has: the service's words give lists no step."""
     found = re.search(r"(?:renamed|type of|made|added) (\S+)", change)
-    if found is not None:
-        names = found.group(1).removesuffix("_info" if change.startswith("added") else "").split(".")
-        yield from dict.fromkeys(_walked(answer, names, ""))
-
-
-def _walked(value: Json, names: Sequence[str], path: str) -> Iterator[str]:
-    if isinstance(value, list):
-        for item in value[:1]:
-            yield from _walked(item, names, f"{path}[]")
-    elif not names:
-        yield path
-    else:
-        inner = value.get(names[0]) if isinstance(value, Mapping) else None
-        here = f"{path}.{names[0]}" if path else names[0]
-        if len(names) == 1:
-            yield here
-        elif inner is not None:
-            yield from _walked(inner, names[1:], here)
+    if found is None:
+        return []
+    names = found.group(1).removesuffix("_info" if change.startswith("added") else "").split(".")
+    path, value = "", answer
+    while names:
+        if isinstance(value, list):
+            if not value:
+                return []
+            path, value = f"{path}[]", value[0]
+            continue
+        name = names.pop(0)
+        path, value = f"{path}.{name}".lstrip("."), value.get(name) if isinstance(value, Mapping) else None
+        if names and value is None:
+            return []
+    return [path]
 
 
 def _lists(result: Json, *, empty: bool = False) -> list[str]:

@@ -76,11 +76,6 @@ class Seen:
     value: Any
     size: int | None
 
-    @property
-    def can_be_id(self) -> bool:
-        """Whether it may be an id: a text or a number."""
-        return can_be_id(self.value)
-
 
 def can_be_id(value: Json) -> bool:
     """Whether a value may be an id."""
@@ -118,14 +113,8 @@ class Gold:
     def place(self, call: int, path: Path, *, sure: bool = False) -> Truth:
         """A place in a call's response; `sure` that the fault strikes at that call and not at a later one."""
         made = self.calls[call]
-        last = made.site.end_lineno or made.site.lineno
-        return Truth(
-            tool=made.tool,
-            path=text(general(path)),
-            first_line=made.site.lineno,
-            last_line=last,
-            call=call if sure else None,
-        )
+        lines = {"first_line": made.site.lineno, "last_line": made.site.end_lineno or made.site.lineno}
+        return Truth(tool=made.tool, path=text(general(path)), call=call if sure else None, **lines)
 
     def argument(self, site: ast.Call, name: str, *, sure: bool = False) -> Truth:
         """An argument of the calls that an expression makes."""
@@ -236,11 +225,11 @@ class _Probing(ast.NodeTransformer):
         """The node with probes within and around it."""
         if isinstance(node, ast.pattern):
             return node
-        name = getattr(node.func, "id", "") if isinstance(node, ast.Call) else ""
-        function = node.func if name else None  # its name is no value
+        function = node.func if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else None
+        name = function.id if function else ""
         self.generic_visit(node)
         if isinstance(node, ast.Call) and function is not None:
-            node.func = function
+            node.func = function  # its name is no value
         number = self._numbers[node]
         match node:
             case ast.Name(id=alias) if alias in self._tools or not isinstance(node.ctx, ast.Load):

@@ -99,15 +99,12 @@ def _consumers(gold: Gold, read: ast.expr) -> list[Truth]:
     for site, _ in gold.sites():
         for keyword in site.keywords:
             inside = list(ast.walk(keyword.value))
-            anew = read not in inside and any(_reads_a_field(node) for node in inside)
+            slices = [getattr(node.slice, "value", None) for node in inside if isinstance(node, ast.Subscript)]
+            anew = read not in inside and any(isinstance(one, str) for one in slices)
             got = read in inside or any((one.call, one.path) in places for one in gold.traced(keyword.value))
             if keyword.arg is not None and got and not anew and keyword.value not in within:
                 found.append(gold.argument(site, keyword.arg))
     return found
-
-
-def _reads_a_field(node: ast.AST) -> bool:
-    return isinstance(node, ast.Subscript) and isinstance(getattr(node.slice, "value", None), str)
 
 
 def _wrong_keys(gold: Gold, rng: random.Random) -> Iterator[_Edited]:
@@ -165,42 +162,37 @@ def _wrong_ids(gold: Gold, rng: random.Random) -> Iterator[_Edited]:
     for site, _ in gold.sites():
         for keyword in site.keywords:
             seen = gold.traced(keyword.value)
-            if keyword.arg is None or not seen or not seen[0].can_be_id:
+            if keyword.arg is None or not seen or not can_be_id(seen[0].value):
                 continue
             first = seen[0]
             own = gold.argument(site, keyword.arg, sure=len(gold.calls_of(site)) == 1)
             for read in _reads(gold, first):
                 more = _consumers(gold, read)
                 alone = not more or more == [gold.argument(site, keyword.arg)]
-                truths = [*([own] if alone else more), *gold.empty_answers(site)]
-                yield from _other_field(gold, first, read, truths, rng)
+                if other := _other_field(gold, first, read, rng):
+                    truths = [*([own] if alone else more), *gold.empty_answers(site)]
+                    origin = gold.place(first.call or 0, (*first.path[:-1], other))
+                    yield read, f"{_text(read.value)}[{other!r}]", "other_kind", [*truths, origin]
 
 
-def _reads(gold: Gold, seen: Seen) -> list[ast.Subscript]:
+def _reads(gold: Gold, seen: Seen) -> Iterator[ast.Subscript]:
     """The reads of a response that gave an argument its value: in the argument itself, or where it was set aside."""
-    nodes = [node for node in gold.seen if isinstance(node, ast.Subscript)]
-    return [
-        node
-        for node in nodes
-        if any((one.call, one.path) == (seen.call, seen.path) for one in gold.traced(node))
-        and gold.traced(node)[0].order <= seen.order
-    ]
+    for node in gold.seen:
+        traced = gold.traced(node) if isinstance(node, ast.Subscript) else []
+        same = any((one.call, one.path) == (seen.call, seen.path) for one in traced)
+        if isinstance(node, ast.Subscript) and same and traced[0].order <= seen.order:
+            yield node
 
 
-def _other_field(
-    gold: Gold, seen: Seen, read: ast.Subscript, truths: list[Truth], rng: random.Random
-) -> Iterator[_Edited]:
-    call, path = seen.call or 0, seen.path
-    holder = gold.response(call, path[:-1])
-    if not isinstance(holder, Mapping) or not isinstance(read.slice, ast.Constant) or read.slice.value != path[-1]:
-        return
-    own = holder[path[-1]]
-    others = sorted(name for name, value in holder.items() if name != path[-1] and can_be_id(value) and value != own)
+def _other_field(gold: Gold, seen: Seen, read: ast.Subscript, rng: random.Random) -> str | None:
+    """Another field of the object that `read` reads, of the same type where there is one."""
+    key, holder = seen.path[-1], gold.response(seen.call or 0, seen.path[:-1])
+    if not isinstance(holder, Mapping) or not isinstance(read.slice, ast.Constant) or read.slice.value != key:
+        return None
+    own = holder[key]
+    others = sorted(name for name, value in holder.items() if name != key and can_be_id(value) and value != own)
     same = [name for name in others if type(holder[name]) is type(own)] or others
-    if same:
-        other = rng.choice(same)
-        origin = gold.place(call, (*path[:-1], other))
-        yield read, f"{_text(read.value)}[{other!r}]", "other_kind", [*truths, origin]
+    return rng.choice(same) if same else None
 
 
 def _wrong_enums(gold: Gold, rng: random.Random) -> Iterator[_Edited]:
@@ -299,7 +291,7 @@ def _missing_guards(gold: Gold, _rng: random.Random) -> Iterator[_Edited]:
 def _unguarded(gold: Gold, test: ast.expr, value: ast.expr, always: str, variant: str) -> Iterator[_Edited]:
     found = gold.traced(value)
     if isinstance(value, ast.Name):  # the variable itself loses the origin of a None: what it was given tells
-        given = [node.value for node in ast.walk(gold.tree) if _assigns(node, value.id)]
+        given = list(_given(gold.tree, value.id))
         if any(isinstance(one, ast.Constant | ast.Tuple) for one in given):
             return  # None by the program's own doing until it is replaced
         found = [one for node in given for one in gold.traced(node)] or found
@@ -308,9 +300,14 @@ def _unguarded(gold: Gold, test: ast.expr, value: ast.expr, always: str, variant
         yield test, always, variant, [gold.place(chosen.call or 0, chosen.path, sure=len(found) == 1)]
 
 
-def _assigns(node: ast.AST, name: str) -> bool:
-    targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.NamedExpr) else []
-    return any(isinstance(inner, ast.Name) and inner.id == name for one in targets for inner in ast.walk(one))
+def _given(tree: ast.AST, name: str) -> Iterator[ast.expr]:
+    """What a variable is given."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign | ast.NamedExpr):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            inner = (one for target in targets for one in ast.walk(target))
+            if any(isinstance(one, ast.Name) and one.id == name for one in inner):
+                yield node.value
 
 
 _MAKERS: Mapping[str, Callable[[Gold, random.Random], Iterator[_Edited]]] = {

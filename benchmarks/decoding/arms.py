@@ -156,7 +156,7 @@ def run_arms(
     groups = {arm.docs: [other for other in arms if other.docs == arm.docs] for arm in arms}
     blocks = [cases[start : start + BLOCK] for start in range(0, len(cases), BLOCK)]
     todo = [(arm, case) for group in groups.values() for block in blocks for arm in group for case in block]
-    header = {"format": "atc-decoding-3", "seed": seed, "asked": digest(cases)}
+    header = {"format": "atc-decoding-3", "seed": seed, "asked": digest(cases)}  # type: ignore[arg-type]
     with Rows(path, header, key=("arm", "id")) as file:
         file.fill(todo, measure, key=lambda one: (one[0].name, one[1].id), label=path.stem)
         return {arm: [Row(**file.rows[arm.name, case.id]) for case in cases] for arm in arms}
