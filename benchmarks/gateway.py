@@ -1,4 +1,4 @@
-"""Many clients of one gateway at once over HTTP: `python -m benchmarks.gateway [--clients N] [--programs N] [--json]`.
+"""Many clients of one gateway at once over HTTP.
 
 Is each program answered, by its own answer, how fast, and at what cost? Clients are those of the `mcp` package. Exit
 status 1 if a reply is lost or another program's.

@@ -1,7 +1,5 @@
 """Gold programs of ToolFlow, run, stored, exported and replayed; and the needless questions before their writes.
 
-    python -m benchmarks.gold_replay [--tasks 160] [--seed 0]
-
 Each of the sampled tasks is run with its gold program as the model's only reply, over the real services, with every
 write allowed. The stored run becomes a recording (through its JSON text) and is replayed without the services: it must
 make the same calls and give the same answer. Then the gold programs of *all* writing tasks run with a person who is
@@ -21,13 +19,11 @@ from typing import Any
 
 import click
 
-from atc import Agent, Config
-from atc.models.scripted import ScriptedModel
 from atc.recording import Replayer, record
 from atc.recording.document import parse, to_document
 from atc.store import Store
 from benchmarks.injection.__main__ import needless
-from benchmarks.runner import suite
+from benchmarks.runner import scripted_agent, suite
 from sandbox.base import Sandbox
 from sandbox.choose import open_sandbox
 from toolflow_bench.suites import services_of
@@ -47,9 +43,7 @@ def replay(tasks: Sequence[Task], sandbox: Sandbox) -> list[str]:
         for task in tasks:
             world.reset()
             toolbox = world.toolbox.only(task.candidates)
-            model = ScriptedModel(f"```python\n{task.program}\n```")
-            config = Config(strategy="chain", samples=1, max_repairs=0, allow_writes=("all",))
-            agent = Agent(toolbox, model=model, sandbox=sandbox, config=config, store=store, ask_person=lambda _: True)
+            agent = scripted_agent(toolbox, sandbox, task.program, store=store, ask_person=lambda _: True)
             solution = agent.run(task.question, seed=0)
             stored = store.load("last")
             recording = parse(json.dumps(to_document(record(stored))), where=task.id)

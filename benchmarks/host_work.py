@@ -1,7 +1,5 @@
 """What one hostile value, document or server's line costs the host: seconds and peak memory of each attack.
 
-    python -m benchmarks.host_work [--seconds N]
-
 Each attack is one command, `atc run`, `atc tools call` or `atc tools list`, in a process of its own, against a
 service on loopback.
 """
@@ -10,12 +8,8 @@ from __future__ import annotations
 
 import json
 import os
-import signal
-import subprocess
 import sys
 import tempfile
-import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -26,7 +20,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
-from benchmarks.local import ATC, ROOT
+from benchmarks.local import ATC, ROOT, measured
 from benchmarks.runner import suite
 from toolflow_bench.services.serve import serve
 
@@ -64,21 +58,6 @@ def document(url: str, response: Any, schemas: dict[str, Any]) -> dict[str, Any]
     return head | {"paths": {"/ask": {"get": operation}}, "components": {"schemas": schemas}}
 
 
-def measured(arguments: list[str], folder: Path, env: dict[str, str], limit: float) -> dict[str, Any]:
-    """Wall seconds, peak MB of the process, and its exit status; below 0 where it was ended."""
-    with (folder / "told.txt").open("wb") as told:
-        begun = time.monotonic()
-        command = [sys.executable, *ATC, *arguments]
-        running = subprocess.Popen(command, stdout=told, stderr=told, cwd=folder, env=env, start_new_session=True)
-        timer = threading.Timer(limit, os.killpg, (running.pid, signal.SIGKILL))
-        timer.start()
-        _, status, used = os.wait4(running.pid, 0)
-        timer.cancel()
-        running.returncode = os.waitstatus_to_exitcode(status)
-    seconds, peak = round(time.monotonic() - begun, 1), round(used.ru_maxrss / 1024)
-    return {"seconds": seconds, "peak_mb": peak, "exit": running.returncode}
-
-
 @suite
 @click.option("--seconds", "limit", default=120.0, show_default=True, help="The most that one attack may take.")
 def main(limit: float) -> dict[str, Any]:
@@ -98,7 +77,8 @@ def main(limit: float) -> dict[str, Any]:
                 (folder / "doc.json").write_text(json.dumps(document(served.url, response, schemas)))
                 (folder / "replies.json").write_text(json.dumps([PROGRAM]))
                 own = {"ATC_STATE_DIR": f"{made}/state", "XDG_CONFIG_HOME": f"{made}/user"}
-                rows[name] = measured([*arguments, "--tools", "doc.json"], folder, env | own, limit)
+                command = [sys.executable, *ATC, *arguments, "--tools", "doc.json"]
+                rows[name] = measured(command, folder, folder / "told.txt", env=env | own, limit=limit)
     return {"suite": "host_work", "attacks": rows}
 
 

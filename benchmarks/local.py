@@ -7,10 +7,12 @@ import os
 import signal
 import socket
 import subprocess
+import threading
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import psutil
 
@@ -35,10 +37,7 @@ def running(
     """Run a command in `folder`, from the moment that it listens on `port`; gives its process id.
 
     What it says goes to `service.log` there; `env` comes on top of our own variables. Its whole process group is ended
-    at the end.
-
-    Raises:
-        SourceUnavailable: it ended, or did not listen within `seconds`.
+    at the end. Raises SourceUnavailable: it ended, or did not listen within `seconds`.
     """
     log = folder / "service.log"
     with log.open("wb") as out:
@@ -62,6 +61,25 @@ def running(
                 process.wait(5)
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
+
+
+def measured(
+    command: Sequence[str], folder: Path, out: Path, *, env: Mapping[str, str] | None = None, limit: float = 3600.0
+) -> dict[str, Any]:
+    """Run a command in `folder`: its wall and CPU seconds, peak MB, and exit status, below 0 where it was ended.
+
+    What it prints goes to `out`, what it says on stderr beside it; it is killed after `limit` seconds.
+    """
+    with out.open("wb") as stdout, out.with_suffix(".log").open("wb") as stderr:
+        begun = time.perf_counter()
+        process = subprocess.Popen(command, stdout=stdout, stderr=stderr, cwd=folder, env=env, start_new_session=True)
+        timer = threading.Timer(limit, os.killpg, (process.pid, signal.SIGKILL))
+        timer.start()
+        _, status, used = os.wait4(process.pid, 0)
+        timer.cancel()
+    process.returncode = os.waitstatus_to_exitcode(status)
+    seconds, cpu = round(time.perf_counter() - begun, 1), round(used.ru_utime + used.ru_stime, 1)
+    return {"seconds": seconds, "cpu": cpu, "peak_mb": round(used.ru_maxrss / 1024), "exit": process.returncode}
 
 
 def family(process: int, known: Collection[int] = ()) -> list[int]:

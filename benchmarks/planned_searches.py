@@ -1,7 +1,5 @@
 """How often all tools that a task needs are shown, among thousands, by searches that a model planned for it.
 
-    python -m benchmarks.planned_searches SEARCHES --others APIS_DIR [--count 2000] [--seed 3] [--solve N] [--json]
-
 SEARCHES is JSON lines of `{"task": id of ToolFlow, "queries": [...]}`. ToolFlow's 155 operations stand among `--count`
 APIs of StableToolBench, drawn by seed. Of each task, the hits of its searches are merged in turns, with and without the
 producers of the ids that they need (`atc.retrieve.searches.in_turns`); beside them, the task's question as one query.
@@ -30,7 +28,6 @@ from atc.retrieve.embedders import DEFAULT
 from atc.retrieve.fuse import Hybrid, hits
 from atc.retrieve.index import ToolIndex
 from atc.retrieve.searches import in_turns
-from atc.types import Solution
 from benchmarks.retrieval.data import load_data
 from benchmarks.runner import suite
 from protocols.protocol import Annotations, ToolProtocol
@@ -55,15 +52,11 @@ def shown(rows: Sequence[dict[str, Any]], others: Sequence[ToolDocument], embedd
     for name, ranker in (("bm25", index.lexical), ("hybrid", Hybrid([(index.dense, 0.8), (index.lexical, 0.2)]))):
         for row in rows:
             query = asked[row["task"]]
-            own, *lists = (
-                hits(one, ranker.names, k=DEPTH) for one in ranker.top([query.text, *row["queries"]], n=DEPTH)
-            )
+            ranked = ranker.top([query.text, *row["queries"]], n=DEPTH)
+            own, *lists = (hits(one, ranker.names, k=DEPTH) for one in ranked)
             for k in SHOWN:
-                ways = {
-                    "question": own[:k],
-                    "searches": in_turns(lists, Toolbox(), k=k),
-                    "searches + producers": in_turns(lists, data.toolbox, k=k),
-                }
+                ways = {"question": own[:k], "searches": in_turns(lists, Toolbox(), k=k)}
+                ways["searches + producers"] = in_turns(lists, data.toolbox, k=k)
                 for way, chosen in ways.items():
                     whole = found.setdefault(f"{name}, {way}", dict.fromkeys(SHOWN, 0.0))
                     whole[k] += {hit.tool for hit in chosen}.issuperset(query.gold)
@@ -79,22 +72,21 @@ def solve(rows: Sequence[dict[str, Any]], others: Sequence[ToolDocument]) -> dic
         for row in rows:
             world.reset()
             task = tasks[row["task"]]
-            solution, chosen, told = _solved(task, row["queries"], toolbox, sandbox, Path(folder))
             needed = {toolbox.find(name).alias for name in task.operations}
-            figures["solved"] += solution.status == "solved"
+            config = Config(strategy="chain", samples=1, max_repairs=0, allow_writes=("all",), index=Path(folder))
+            status, chosen, told = _solved(task, row["queries"], needed, toolbox, sandbox, config)
+            figures["solved"] += status == "solved"
             figures["shown"] += needed <= chosen
             figures["asked for"] += not needed <= chosen and all(f"def {name}(" in told for name in needed)
-            if solution.status != "solved":
-                figures["problems"].append(f"{task.id}: {solution.status}")
+            figures["problems"] += [f"{task.id}: {status}"] if status != "solved" else []
     return figures
 
 
 def _solved(
-    task: Task, queries: Sequence[str], toolbox: Toolbox, sandbox: Sandbox, index: Path
-) -> tuple[Solution, set[str], str]:
-    """The solution, the tools that were shown at once, and the model's last prompt."""
-    needed, chosen = {toolbox.find(name).alias for name in task.operations}, set[str]()
-    program = f"```python\n{task.program}\n```"
+    task: Task, queries: Sequence[str], needed: set[str], toolbox: Toolbox, sandbox: Sandbox, config: Config
+) -> tuple[str, set[str], str]:
+    """How the run ended, the tools that were shown at once, and the model's last prompt."""
+    chosen, program = set[str](), f"```python\n{task.program}\n```"
 
     def search(_: Any) -> str:
         missing = sorted(needed - chosen)
@@ -105,10 +97,8 @@ def _solved(
         chosen.update(event.tools if isinstance(event, ToolsChosen) else ())
 
     model = ScriptedModel(json.dumps({"searches": list(queries)}), search, program)
-    config = Config(strategy="chain", samples=1, max_repairs=0, allow_writes=("all",), index=index)
-    agent = Agent(toolbox, model=model, sandbox=sandbox, config=config)
-    solution = agent.run(task.question, seed=0, observer=watch)
-    return solution, chosen, "\n".join(message.content for message in model.prompts[-1])
+    solution = Agent(toolbox, model=model, sandbox=sandbox, config=config).run(task.question, seed=0, observer=watch)
+    return solution.status, chosen, "\n".join(message.content for message in model.prompts[-1])
 
 
 def _protocol(document: ToolDocument) -> ToolProtocol:

@@ -45,10 +45,8 @@ class Server:
         return f"postgresql://atc@/{database}?host={self.folder}&port={self.port}"
 
     def start(self) -> None:
-        flush = "on" if self.flushes else "off"
-        options = (
-            f"-k {self.folder} -p {self.port} -c listen_addresses=127.0.0.1 -c max_connections=200 -c fsync={flush}"
-        )
+        options = f"-k {self.folder} -p {self.port} -c listen_addresses=127.0.0.1 -c max_connections=200"
+        options += "" if self.flushes else " -c fsync=off"
         _as_its_user("pg_ctl", "start", "-D", self.folder / "data", "-w", "-l", self.folder / "log", "-o", options)
 
     def stop(self, *, how: str = "fast") -> None:

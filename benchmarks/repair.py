@@ -1,4 +1,4 @@
-"""Repairs by facts against a plain agent's: `python -m benchmarks.repair [--sample N] [--seed N] [--model M] [--json]`.
+"""Repairs by facts against a plain agent's.
 
 The first program of a task, a gold program with a fault that shows, is the same in every arm, so that arms differ in
 nothing but what comes after it. One sample a repair, three repairs at most. A run is continued from the files in
@@ -8,12 +8,11 @@ nothing but what comes after it. One sample a repair, three repairs at most. A r
 from __future__ import annotations
 
 import random
-import sys
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, replace
 from functools import partial
 from itertools import combinations, islice
 from pathlib import Path
@@ -33,8 +32,8 @@ from atc.synthesize import parse
 from atc.types import Attempt, Fault, Program, Solution
 from benchmarks.blame.gold import NoObservation, observe
 from benchmarks.blame.mutants import Mutant, mutants, pick
-from benchmarks.runner import suite
-from protocols.ask import Ask, Completion, Message, Powers, powers
+from benchmarks.runner import suite, tracked
+from protocols.ask import Ask, Completion, Message
 from protocols.jsontypes import JsonObject
 from protocols.toolbox import Toolbox
 from sandbox.base import Sandbox
@@ -59,30 +58,21 @@ _SETTINGS = ("docs", "max_tools", "max_repairs", "max_calls", "prompt_tokens", "
 _NO_PROGRAM = Fault(kind="syntax", message="The reply held no Python program.")
 
 
-@dataclass
 class FirstGiven:
     """A model whose first reply is `program`; all else the model itself answers. `messages` is the first question."""
 
-    ask: Ask
-    program: str
-    messages: tuple[Message, ...] = ()
-    name: str = field(init=False)
-    prompt_tokens: int = field(init=False)
+    def __init__(self, ask: Ask, program: str) -> None:
+        self._ask, self._program, self.messages = ask, program, tuple[Message, ...]()
 
-    def __post_init__(self) -> None:
-        self.name, self.prompt_tokens = self.ask.name, self.ask.prompt_tokens
-
-    @property
-    def powers(self) -> Powers:
-        """The model's."""
-        return powers(self.ask)
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._ask, name)
 
     def __call__(self, messages: Sequence[Message], **options: Any) -> Completion:
         """As the model itself; see `protocols.ask.Ask`."""
         if self.messages:
-            return self.ask(messages, **options)
+            return self._ask(messages, **options)
         self.messages = tuple(messages)
-        return Completion(text=f"```python\n{self.program.rstrip()}\n```", model=self.name)
+        return Completion(text=f"```python\n{self._program.rstrip()}\n```", model=self._ask.name)
 
 
 class Bench:
@@ -92,20 +82,16 @@ class Bench:
     """
 
     def __init__(
-        self, world: WorldLike, *, ask: Ask, sandbox: Sandbox, config: Config, programs: Mapping[str, str]
+        self, world: WorldLike, *, ask: Ask, sandbox: Sandbox, config: Config, programs: dict[str, str]
     ) -> None:
         self._world, self._ask, self._sandbox, self._programs = world, ask, sandbox, programs
         self.config = replace(config, samples=1, strategy="chain", allow_writes=("all",))
 
     def answer(self, arm: Way, item: Item, /, *, seed: int, repeat: int = 0, max_seconds: float | None) -> Answered:  # noqa: ARG002
-        """What becomes of an item in an arm.
-
-        Raises:
-            AtcError: an outage, no verdict on the arm.
-        """
+        """What becomes of an item in an arm. Raises AtcError: an outage, no verdict on the arm."""
         self._world.reset()
         toolbox, question = offered(self._world, item), item.question
-        first = FirstGiven(self._ask, self._programs[question.id])
+        first: Any = FirstGiven(self._ask, self._programs[question.id])
         config = replace(self.config, max_seconds=max_seconds, repair=arm)
         # Never closed: it would close the sandbox that all arms share.
         agent = Agent(toolbox, model=first, sandbox=self._sandbox, config=config, ask_person=agree_to_all)
@@ -116,7 +102,7 @@ class Bench:
             solution = self._solve_plainly(question.question, toolbox, first, config, seed)
         return answered(solution, self._world, toolbox)
 
-    def _solve_plainly(self, question: str, toolbox: Toolbox, first: FirstGiven, config: Config, seed: int) -> Solution:
+    def _solve_plainly(self, question: str, toolbox: Toolbox, first: Any, config: Config, seed: int) -> Solution:
         """A plain code agent: each attempt has a journal of its own, so what an earlier one called is called again."""
         messages, first.messages = list(first.messages), ()  # the prompt that all arms begin with
         meter = Meter(first, lambda _: None, config)
@@ -127,31 +113,21 @@ class Bench:
                     case = Case(attempts[-1], toolbox, complete=meter.complete, messages=tuple(messages))
                     messages += correction(case, config.repair)
                 program = parse(meter.complete(messages, purpose="write", temperature=0.0, seed=0).text)
-                attempts.append(self._attempt(program, len(attempts), toolbox, meter, config, pins))
+                if program is None:
+                    attempts.append(Attempt(Program(""), (), None, _NO_PROGRAM, round=len(attempts)))
+                    continue
+                limits, left = Limits(tool_calls=config.max_calls), meter.seconds_left
+                if left is not None:
+                    limits = replace(limits, wall_seconds=max(1.0, min(limits.wall_seconds, left)))
+                trace = self._sandbox.run(program.source, toolbox, limits=limits, journal=Journal(pins=pins))
+                fault = attribute(program, (), trace, toolbox)
+                attempts.append(Attempt(program, (), trace, fault, round=len(attempts)))
         except BudgetSpent as spent:
             limit = spent.limit
         answer = attempts[-1].answer if attempts else None
-        return Solution(
-            task=question,
-            attempts=tuple(attempts),
-            status="failed" if answer is None else "solved",
-            answer=answer,
-            tools=tuple(toolbox),
-            usage=meter.usage,
-            seconds=meter.seconds,
-            limit=limit,
-        )
-
-    def _attempt(
-        self, program: Program | None, number: int, toolbox: Toolbox, meter: Meter, config: Config, pins: Pins
-    ) -> Attempt:
-        if program is None:
-            return Attempt(Program(""), (), None, _NO_PROGRAM, round=number)
-        limits, left = Limits(tool_calls=config.max_calls), meter.seconds_left
-        if left is not None:
-            limits = replace(limits, wall_seconds=max(1.0, min(limits.wall_seconds, left)))
-        trace = self._sandbox.run(program.source, toolbox, limits=limits, journal=Journal(pins=pins))
-        return Attempt(program, (), trace, attribute(program, (), trace, toolbox), round=number)
+        ended: dict[str, Any] = {"status": "failed" if answer is None else "solved", "answer": answer, "limit": limit}
+        took: dict[str, Any] = {"usage": meter.usage, "seconds": meter.seconds}
+        return Solution(task=question, attempts=tuple(attempts), tools=tuple(toolbox), **ended, **took)
 
 
 def repeated(made: Sequence[JsonObject]) -> int:
@@ -200,25 +176,21 @@ def run_arms(
     Each item begins with another arm: the first one waits until a local model has read the prompt that all share.
     """
     names = list(files)
-    with ExitStack() as stack, click.progressbar(length=len(items) * len(names), file=sys.stderr) as bar:
+    turns = [(item, name) for n, item in enumerate(items) for name in [*names, *names][n % len(names) :][: len(names)]]
+    with ExitStack() as stack:
         own = {name: replace(header, settings={**header.settings, "arm": name}) for name in names}
         opened = {name: stack.enter_context(RowFile(files[name], own[name])) for name in names}
-        for number, item in enumerate(items):
-            first = number % len(names)
-            for name in [*names[first:], *names[:first]]:
-                known = opened[name].rows.get((item.question.id, 0))
-                if known is None or not known.graded:
-                    work = partial(bench.answer, name)
-                    row = ask_item(item, work, seed=header.seed, repeat=0, timeout_seconds=timeout_seconds)
-                    opened[name].append(row)
-                bar.update(1)
+        for item, name in tracked("repairing", turns, total=len(turns)):
+            known = opened[name].rows.get((item.question.id, 0))
+            if known is None or not known.graded:
+                work = partial(bench.answer, name)
+                row = ask_item(item, work, seed=header.seed, repeat=0, timeout_seconds=timeout_seconds)
+                opened[name].append(row)
         found = {name: [opened[name].rows[item.question.id, 0] for item in items] for name in names}
+    pairs = {f"{b} - {a}": compare(found[a], found[b], seed=header.seed) for a, b in combinations(names, 2)}
     return {
         "arms": {name: figures(rows) for name, rows in found.items()},
-        "differences": {
-            f"{b} - {a}": asdict(compare(found[a], found[b], seed=header.seed))["differences"]
-            for a, b in combinations(names, 2)
-        },
+        "differences": {name: asdict(pair)["differences"] for name, pair in pairs.items()},
         "left": sum(not row.graded for rows in found.values() for row in rows),
     }
 

@@ -1,7 +1,5 @@
 """How fast a large index answers, opens and takes a new tool, and what it costs to build.
 
-    python -m benchmarks.retrieval_speed [--tools 1000000] [--real 20000] [--data PATH ...] [--folder DIR] [--json]
-
 Documents: the tools of the data sets given (ToolFlow's services always), filled up to `--real` by crossing what one
 tool does with the arguments and fields of another; all of these are really embedded. The rest are perturbed copies: two
 words of the description changed, and the vector of the original with noise (cosine about 0.94). Building and searching
@@ -16,7 +14,6 @@ import multiprocessing
 import os
 import random
 import resource
-import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
@@ -36,7 +33,7 @@ from atc.retrieve.index import ToolIndex
 from atc.retrieve.store import Store
 from benchmarks.local import resident
 from benchmarks.retrieval.data import load_data
-from benchmarks.runner import suite
+from benchmarks.runner import suite, timed
 
 NOISE = 0.36  # length of what is added to a copy's vector, of length one before
 MOST = 4  # arguments and fields of a crossed tool: the others' documents are short, too
@@ -150,12 +147,6 @@ def search(base: Sequence[ToolDocument], count: int, folder: Path, name: str, as
     [found] = index.lexical.top(["how many xylozebras has the zoo?"], n=1)
     by_next_search = index.names[int(found.positions[0])] == added.name
     return figures | {"one_tool_more_seconds": round(took, 3), "found_by_next_search": by_next_search}
-
-
-def timed(work: Callable[[], Any]) -> tuple[Any, float]:
-    """What the work gives, and its seconds of wall time."""
-    begun = time.perf_counter()
-    return work(), time.perf_counter() - begun
 
 
 def latency(ask: Callable[[int], Any]) -> dict[str, float]:

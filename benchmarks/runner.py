@@ -6,6 +6,7 @@ import inspect
 import json
 import math
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import wraps
@@ -15,9 +16,14 @@ from typing import Any, Protocol, TypeVar
 import click
 import yaml
 
+from atc.agent import Agent
 from atc.cli.progress import bar
+from atc.config import Config
+from atc.models.scripted import ScriptedModel
 from atc.side_by_side import as_done
 from protocols.errors import AtcError
+from protocols.toolbox import Toolbox
+from sandbox.base import Sandbox
 from toolflow_bench.resampling import estimate
 from toolflow_bench.rows import InvalidRunFile, LineFile, differences
 from toolflow_bench.suites import drawn
@@ -48,10 +54,8 @@ class Outage(AtcError):
 
 
 def read_json(path: Path, expected: str) -> Any:
-    """The content of a JSON file that is, or lies in a folder with, what is `expected`.
-
-    Raises:
-        InvalidData: it cannot be read, or is not JSON.
+    """The content of a JSON file that is, or lies in a folder with, what is `expected`. Raises InvalidData: it cannot
+    be read, or is not JSON.
     """
     try:
         return json.loads(path.read_text(encoding="utf-8"))
@@ -77,10 +81,8 @@ class Rows(LineFile):
     """An open file of rows, locked against other processes; `rows` has the last row of each key so far, in order.
 
     `key` names the fields that say which piece of work a row is of. `header` is what all rows have in common: a file is
-    continued only under an equal one. A line that a killed run left half-written is cut off.
-
-    Raises:
-        InvalidRunFile: it holds other work, is no such file, is locked or cannot be written.
+    continued only under an equal one. A line that a killed run left half-written is cut off. Raises InvalidRunFile: it
+    holds other work, is no such file, is locked or cannot be written.
     """
 
     def __init__(self, path: Path, header: Mapping[str, Any], *, key: Sequence[str]) -> None:
@@ -99,6 +101,10 @@ class Rows(LineFile):
         self.rows[tuple(row[name] for name in self._key)] = dict(row)
         return dict(row)
 
+    def lacks(self, key: tuple[Any, ...]) -> bool:
+        """Whether a row is not there, or was an outage."""
+        return key not in self.rows or bool(self.rows[key].get("outage"))
+
     def fill(
         self,
         things: Sequence[Any],
@@ -110,12 +116,10 @@ class Rows(LineFile):
     ) -> list[dict[str, Any]]:
         """The row of each of `things`; `measure` is asked for those that the file lacks or that were an outage.
 
-        `jobs` are measured at once, and each row is written as soon as it is there.
-
-        Raises:
-            Outage: `MOST_OUTAGES` in a row failed on our side.
+        `jobs` are measured at once, and each row is written as soon as it is there. Raises Outage: `MOST_OUTAGES` in a
+        row failed on our side.
         """
-        todo = [one for one in things if self.rows.get(key(one), {"outage": "none yet"}).get("outage")]
+        todo = [one for one in things if self.lacks(key(one))]
         failed = 0
         with bar(label, total=len(things)) as watch:
             for done, row in enumerate(as_done(measure, todo, most=jobs), start=len(things) - len(todo) + 1):
@@ -144,6 +148,25 @@ class Rows(LineFile):
             told = f"{str(self.path)!r} holds work done otherwise ({'; '.join(differing)})"
             raise InvalidRunFile(f"{told}; give another --out, or remove it to begin anew.")
         self.keep(self.whole)
+
+
+def scripted_agent(
+    tools: Toolbox, sandbox: Sandbox, *programs: str, ask_person: Any = None, store: Any = None, **settings: Any
+) -> Agent:
+    """An agent whose model writes these programs in turn, each after the one before has failed; every write is allowed.
+
+    It must not be closed: that would close the sandbox, which all runs of a suite share.
+    """
+    model = ScriptedModel(*(f"```python\n{program}\n```" for program in programs))
+    usual = {"strategy": "chain", "samples": 1, "max_repairs": len(programs) - 1, "allow_writes": ("all",)}
+    config = Config(**{**usual, **settings})
+    return Agent(tools, model=model, sandbox=sandbox, config=config, ask_person=ask_person, store=store)
+
+
+def timed(work: Callable[[], _Any]) -> tuple[_Any, float]:
+    """What the work gives, and its seconds of wall time."""
+    begun = time.perf_counter()
+    return work(), time.perf_counter() - begun
 
 
 def rate(hits: int, n: int) -> dict[str, float] | None:

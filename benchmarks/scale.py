@@ -1,7 +1,5 @@
 """What working on a Ray cluster costs and keeps: benchmarks, kills, indexes and probing.
 
-    python -m benchmarks.scale gold | kills | index | probe [--json]
-
 `gold` runs ToolFlow's 507 gold programs with `atc bench run` here, on one node and on two: the same rows; items that do
 nothing show Ray's own time. `kills` kills a worker, a node or the command in the middle, by seed: every row once.
 `index` embeds perturbed descriptions here and on two nodes: the same searches. `probe` documents 20 services at once,
@@ -84,9 +82,8 @@ def folder_of(count: int | None = None, *, seed: int = 0) -> Iterator[Path]:
 def command(folder: Path, out: Path, *more: str) -> subprocess.Popen[str]:
     """`atc bench run` of the gold programs in `folder`."""
     words = ["bench", "run", "toolflow", "--data", folder / "tasks", "--strategy", "gold", "--out", out, *more]
-    return subprocess.Popen(
-        [sys.executable, *ATC, *map(str, words)], stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True
-    )
+    pipes: dict[str, Any] = {"stderr": subprocess.PIPE, "stdout": subprocess.DEVNULL}
+    return subprocess.Popen([sys.executable, *ATC, *map(str, words)], text=True, **pipes)
 
 
 def ran(folder: Path, name: str, *more: str) -> tuple[list[dict[str, Any]], dict[str, float]]:
@@ -126,11 +123,6 @@ def service(delay: float) -> tuple[Served, list[float]]:
         return JSONResponse((request.path_params and {"id": request.path_params["id"], "age": 31}) or every)
 
     return serve(Starlette(routes=[Route("/users", users), Route("/users/{id}", users)])), arrived
-
-
-@click.group(help=__doc__)
-def main() -> None:
-    """See the module."""
 
 
 @suite
@@ -214,7 +206,7 @@ def perturbed(count: int, seed: int) -> Iterator[ToolDocument]:
 @click.option("--embedder", type=click.Choice(list(MODELS)), default=DEFAULT, show_default=True)
 def index(count: int, embedder: str) -> dict[str, Any]:
     """The same index made here, and on two nodes."""
-    models, embed, made, seconds = choose(embedder), partial(embedding, embedder, None), [], []
+    models, embed, made, seconds = choose(embedder), partial(embedding, embedder, None), list[Any](), []
     queries = [vector_text(document)[:60] for document in perturbed(200, seed=1)]
     with cluster(2) as nodes, connected(f"ray:{nodes.address}"):
         pool = RayPool()
@@ -227,16 +219,10 @@ def index(count: int, embedder: str) -> dict[str, Any]:
             seconds.append(round(time.monotonic() - begun, 1))
     here, there = ([hits.positions.tolist() for hits in dense.top(queries, n=10)] for dense in made)
     differing = sum(left != right for left, right in zip(here, there, strict=True))
-    return {
-        "tools": count,
-        "embedder": embedder,
-        "seconds_here": seconds[0],
-        "seconds_on_two_nodes": seconds[1],
-        "largest_difference": float(np.abs(made[0].vectors - made[1].vectors).max()),
-        "searches": len(queries),
-        "differing": differing,
-        "passed": not differing,
-    }
+    largest = float(np.abs(made[0].vectors - made[1].vectors).max())
+    report = {"tools": count, "embedder": embedder, "seconds_here": seconds[0], "seconds_on_two_nodes": seconds[1]}
+    report |= {"largest_difference": largest, "searches": len(queries), "differing": differing}
+    return report | {"passed": not differing}
 
 
 @suite
@@ -267,8 +253,7 @@ def probe(rate: int) -> dict[str, Any]:
     return report | {"passed": not wrong, "wrong": wrong}
 
 
-for command_ in (gold, kills, index, probe):
-    main.add_command(command_)
+main = click.Group(help=__doc__, commands=[gold, kills, index, probe])
 
 if __name__ == "__main__":
     main()

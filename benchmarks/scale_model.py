@@ -1,7 +1,5 @@
 """What many workers would do: a calculation of a closed queueing network, and a simulation of the same.
 
-    python -m benchmarks.scale_model [--workers 100] [--jobs 4] [--shards 10] [--slots 256] ...
-
 Each of `workers` × `jobs` tasks goes round: the driver hands it out and takes its row, shards of the index answer its
 searches (all of them each time, and the slowest counts), a pool of model slots writes its programs, cores of the
 workers check and run them, tools answer, and the store of runs takes each write. The calculation is mean value
@@ -13,9 +11,9 @@ from __future__ import annotations
 
 import random
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import log, sqrt
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 import simpy
@@ -25,23 +23,20 @@ from benchmarks.runner import suite
 SPREAD = 0.5  # standard deviation of a drawn time, as a share of its mean
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Scene:
     """Numbers of machines, and what one task asks of each. Times are seconds."""
 
     workers: int = 100
     jobs: int = 4
     cores: int = 4
-    slots: int = 256
-    """Requests that the model's servers work on at once, at `tokens_a_second` each."""
+    slots: int = 256  # requests that the model's servers work on at once, at `tokens_a_second` each
     shards: int = 10
-    replicas: int = 2
-    """Copies of each shard, of which one answers a search."""
+    replicas: int = 2  # copies of each shard, of which one answers a search
     search_seconds: float = 0.024
     searches: int = 3
     model_calls: float = 1.3
-    new_tokens: int = 1500
-    """Of a prompt, those that no cache holds."""
+    new_tokens: int = 1500  # of a prompt, those that no cache holds
     prefill_a_second: float = 5000
     output_tokens: int = 350
     tokens_a_second: float = 40
@@ -69,8 +64,7 @@ class Scene:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class Figures:
+class Figures(NamedTuple):
     """Tasks a second, mean seconds of a task, and the busy share of each station."""
 
     rate: float
@@ -149,8 +143,10 @@ def drawn(draw: random.Random, mean: float) -> float:
 @click.option("--tasks", type=click.IntRange(100), default=20_000, show_default=True, help="To simulate.")
 @click.option("--seed", type=int, default=0, show_default=True)
 def main(workers: Sequence[int], changes: Sequence[str], tasks: int, seed: int) -> dict[str, Any]:
-    rows = {}
-    for scene in (changed(Scene(workers=number), changes) for number in workers):
+    rows, given = {}, [change.partition("=") for change in changes]
+    for number in workers:
+        changed = {name: type(getattr(Scene, name))(float(value)) for name, _, value in given}
+        scene = Scene(**{"workers": number, **changed})
         told, seen = calculated(scene), simulated(scene, tasks=tasks, seed=seed)
         worst = max(seen.busy, key=lambda name: seen.busy[name])
         rows[f"{scene.workers} workers"] = {
@@ -161,13 +157,6 @@ def main(workers: Sequence[int], changes: Sequence[str], tasks: int, seed: int) 
             "busiest": f"{worst} {seen.busy[worst]:.0%}",
         }
     return {"scenes": rows}
-
-
-def changed(scene: Scene, changes: Sequence[str]) -> Scene:
-    """The scene with `NAME=NUMBER`s instead of its own."""
-    for name, _, number in (change.partition("=") for change in changes):
-        scene = replace(scene, **{name: type(getattr(scene, name))(float(number))})
-    return scene
 
 
 if __name__ == "__main__":

@@ -1,7 +1,5 @@
 """How many runs the store takes, and how long a journal write lasts: runs of 20 calls, several at once.
 
-    python -m benchmarks.store [--runs N] [--calls N] [--at-once N] [--processes N] [--json]
-
 Each run is what a solved run of a program is to its store: begun, its tools, its program, an intent and an outcome for
 each call, its attempt, its end. Then every run is read again. Both stores flush each commit to the disk.
 

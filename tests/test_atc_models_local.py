@@ -93,7 +93,7 @@ def test_it_can_do_all_there_is_and_lark_where_llguidance_is(model, monkeypatch)
 def test_the_likeliest_tokens_come_with_the_reply(model, before):
     found, reply = top_tokens(model, [*user("reply né"), Message("assistant", before)], n=4, max_tokens=64)
     assert reply.text == "né" == "".join(place.text for place in found)
-    assert found[0] == TokenPlace("n", -0.5, (("n", -0.5),))
+    assert found[0] == TokenPlace("n", (("n", -0.5),))
     assert [place.text for place in found[1:]] == ["", "é"]  # its two bytes are two tokens
 
 

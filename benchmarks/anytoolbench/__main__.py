@@ -1,7 +1,5 @@
 """Make queries that take APIs of several categories, each with a solution that was verified (AnyTool, A.8).
 
-    python -m benchmarks.anytoolbench --tools spotify.json --tools tmdb.json --queries 20 --out queries.jsonl
-
 The model explores the APIs in at most 20 calls, tries some out, and writes a query of at least 30 words over 2 to 5
 categories, with calls that resolve it and the answer. The calls are made again, the answer must follow from their
 responses, and the query must pass AnyTool's filter. Tools that may write are left out. Each line of the file is a
@@ -45,11 +43,9 @@ def main(tools: tuple[str, ...], queries: int, out: Path, seed: int, model: str 
 
 
 def make_queries(pool: ApiPool, ask: Ask, out: Path, *, count: int, seed: int = 0) -> list[dict[str, Any]]:
-    """Go on until `out` holds `count` queries, or `TRIES` times as many were attempted; gives all rows.
-
-    Raises:
-        InvalidRunFile: the file cannot be used or continued.
-        ModelUnavailable: the model did not answer; what is done stands, and another run goes on with the next query.
+    """Go on until `out` holds `count` queries, or `TRIES` times as many were attempted; gives all rows. Raises
+    InvalidRunFile: the file cannot be used or continued; ModelUnavailable: the model did not answer; what is done
+    stands, and another run goes on with the next query.
     """
     header = {"format": "atc-anytoolbench-2", "data": f"{len(pool)} APIs", "model": ask.name, "seed": seed}
     with Rows(out, header, key=("id",)) as file, bar("making", total=count) as watch:

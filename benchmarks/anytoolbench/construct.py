@@ -57,10 +57,8 @@ class Api:
     tool: Tool
 
     def call(self, arguments: JsonObject) -> Json:
-        """The response, arguments by their original names.
-
-        Raises:
-            CallFailed: the arguments break the API's protocol, or the call failed.
+        """The response, arguments by their original names. Raises CallFailed: the arguments break the API's protocol,
+        or the call failed.
         """
         aliases = {name: alias for alias, name in self.tool.arguments.items()}
         try:
@@ -73,12 +71,12 @@ class Api:
             raise CallFailed(str(error), outage=outage) from error
 
 
-class ApiPool(Mapping[str, Api]):
+class ApiPool(dict[str, Api]):
     """APIs by the names of their documents. Raises TooFewApis."""
 
     def __init__(self, apis: Iterable[Api]) -> None:
-        self._apis = {api.document.name: api for api in apis}
-        self.hierarchy = Hierarchy.of({name: api.document for name, api in self._apis.items()})
+        super().__init__((api.document.name, api) for api in apis)
+        self.hierarchy = Hierarchy.of({name: api.document for name, api in self.items()})
         places = self.hierarchy.places()
         self._categories = {name: place.category for place in places for name in self.hierarchy.apis([place])}
         if len(self.hierarchy.tools) < 2:
@@ -86,15 +84,6 @@ class ApiPool(Mapping[str, Api]):
                 f"a query takes APIs of 2 categories at least, and the {len(self)} that can be called without writing "
                 f"are of {len(self.hierarchy.tools)}; give more sources of tools."
             )
-
-    def __getitem__(self, name: str) -> Api:
-        return self._apis[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._apis)
-
-    def __len__(self) -> int:
-        return len(self._apis)
 
     def categories(self, names: Iterable[str]) -> list[str]:
         """The categories of APIs, each once."""
@@ -140,16 +129,15 @@ class Query:
         held = list(pool) or [""]
         one_call = {"api": {"enum": held}, "arguments": {"type": "object"}}
         text, solution = a_text(_LONGEST_TEXT, least=1), a_list(an_object(one_call), most=CALLS, least=1)
-        removed = {"apis": a_list({"enum": held}, most=len(held), least=1)} if pool else None
-        tested = one_call if pool else None
+        removed = {"apis": a_list({"enum": held}, most=len(held), least=1)}
+        finished = {"query": text, "solution": solution, "answer": text}
         finishes = len(self.pool.categories(pool)) >= LEAST_CATEGORIES
-        finished = {"query": text, "solution": solution, "answer": text} if finishes else None
         return {
             **{name: Function(flat[name].takes, partial(self._explore, name)) for name in EXPLORING},
             "add_API_into_API_pool": flat["add_API_into_API_pool"],
-            "remove_API_from_API_pool": Function(lambda *_: removed, self._remove),
-            "test_API": Function(lambda *_: tested, self._test),
-            "finish": Function(lambda *_: finished, self._finish),
+            "remove_API_from_API_pool": Function(lambda *_: removed if pool else None, self._remove),
+            "test_API": Function(lambda *_: one_call if pool else None, self._test),
+            "finish": Function(lambda *_: finished if finishes else None, self._finish),
         }
 
     def _explore(self, name: str, search: Search, agent: Agent, arguments: JsonObject) -> str:
@@ -177,17 +165,16 @@ class Query:
         calls = arguments.get("solution")
         if not query or not answer or not isinstance(calls, list) or not calls:
             raise Mistake("'query' and 'answer' must be texts, and 'solution' a list of calls")
-        planned = [
-            (self._in_pool(one.get("api")), one.get("arguments") or {}) for one in calls if isinstance(one, dict)
-        ]
+        made = [one for one in calls if isinstance(one, dict)]
+        planned = [(self._in_pool(one.get("api")), one.get("arguments") or {}) for one in made]
         try:
             solution = list(verified(query, answer, planned, self.pool))
         except Refused as refused:
             self.refusals.append(refused)
             raise
         apis = list(dict.fromkeys(call["api"] for call in solution))
-        self.taken = {"query": query, "answer": answer, "gold": apis, "categories": self.pool.categories(apis)}
-        self.taken["solution"] = solution
+        about = {"gold": apis, "categories": self.pool.categories(apis), "solution": solution}
+        self.taken = {"query": query, "answer": answer, **about}
         return "handed in"
 
     def _in_pool(self, name: Json) -> str:
@@ -200,9 +187,7 @@ class Query:
 
 def construct(pool: ApiPool, number: int, ask: Ask, *, seed: int = 0) -> dict[str, Any]:
     """What became of the query `number`, which is made in the same way each time; `rejected` says why it is not taken.
-
-    Raises:
-        ModelUnavailable: the model did not answer; nothing of the query is kept.
+    Raises ModelUnavailable: the model did not answer; nothing of the query is kept.
     """
     names = list(pool.hierarchy.tools)
     random.Random(f"{seed} categories {number}").shuffle(names)  # a model likes what it reads first
@@ -210,8 +195,8 @@ def construct(pool: ApiPool, number: int, ask: Ask, *, seed: int = 0) -> dict[st
     lines = listing.pages(listing.category_lines(names, pool.hierarchy), room=search.room.scope)[0]
     names = names[: len(lines)]
     agent = search.add_agent("flat", categories=tuple(names), places=pool.hierarchy.places(names))
-    limits = {"words": WORDS, "explore": EXPLORE, "least": LEAST_CATEGORIES, "most": MOST_CATEGORIES}
-    rules = fill("write", **{name: str(value) for name, value in limits.items()})
+    most, least = str(MOST_CATEGORIES), str(LEAST_CATEGORIES)
+    rules = fill("write", words=str(WORDS), explore=str(EXPLORE), least=least, most=most)
     task = fill("write_task", categories="\n".join(lines), turns=str(TURNS))
     agent.history = [Message("system", rules), Message("user", task)]
     query = Query(pool, search)
@@ -233,23 +218,20 @@ def _explore(query: Query, agent: Agent, purpose: str, ask: Ask) -> Iterator[str
     for turn in range(TURNS):
         if query.taken or len(query.refusals) >= FINISHES:
             return
-        functions = query.functions()
-        reply = ask(
-            agent.prompt(room=query.search.room.prompt),
-            schema=schema(query.search, agent, functions),
-            temperature=TEMPERATURE,
-            seed=random.Random(f"{purpose} {turn}").getrandbits(31),
-            max_tokens=_REPLY_TOKENS,
-        )
+        functions, seed = query.functions(), random.Random(f"{purpose} {turn}").getrandbits(31)
+        how: dict[str, Any] = {"schema": schema(query.search, agent, functions), "seed": seed}
+        messages = agent.prompt(room=query.search.room.prompt)
+        reply = ask(messages, temperature=TEMPERATURE, max_tokens=_REPLY_TOKENS, **how)
         call, result = perform(query.search, agent, reply.text, functions)
         agent.history.append(Message("assistant", reply.text))
         agent.hear(result)
         yield f"{clipped(call, _LINE)} → {clipped(one_text(result), _LINE)}"
 
 
-def verified(
-    query: str, answer: str, planned: Sequence[tuple[str, JsonObject]], pool: ApiPool
-) -> Iterator[dict[str, Any]]:
+Planned = Sequence[tuple[str, JsonObject]]  # calls of a solution: APIs with their arguments
+
+
+def verified(query: str, answer: str, planned: Planned, pool: ApiPool) -> Iterator[dict[str, Any]]:
     """The calls of a solution, made anew in their order, with their responses. Raises Refused by a rule."""
     words = sum(any(map(str.isalnum, word)) for word in query.split())
     if words < WORDS:

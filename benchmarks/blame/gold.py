@@ -133,11 +133,7 @@ class Gold:
 
 
 def observe(task: Task, toolbox: Toolbox) -> Gold:
-    """Run the gold program with probes, from whatever state the services are in.
-
-    Raises:
-        NoObservation: it fails.
-    """
+    """Run the gold program with probes, from whatever state the services are in. Raises NoObservation: it fails."""
     tree = parse(task.program)
     nodes = list(ast.walk(tree))
     gold = Gold(task, toolbox, tree, {child: node for node in nodes for child in ast.iter_child_nodes(node)})

@@ -134,11 +134,8 @@ def run_arms(
     """Ask every case in every arm; what the file holds already is not asked again, but for outages.
 
     Arms with the same documentation take turns, `BLOCK` questions each. An embedded model reads what all prompts begin
-    with before another documentation's turn: that is no question's time.
-
-    Raises:
-        InvalidRunFile: the file holds another run, or cannot be written.
-        Outage: the model kept failing.
+    with before another documentation's turn: that is no question's time. Raises InvalidRunFile: the file holds another
+    run, or cannot be written; Outage: the model kept failing.
     """
     warm = ""
 

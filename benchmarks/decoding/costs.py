@@ -7,7 +7,7 @@ import json
 import os
 import struct
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 from statistics import median
@@ -24,6 +24,7 @@ from atc.decode.prompt import call_prompt
 from atc.models.local import LocalModel
 from benchmarks.catalogues import service_tools
 from benchmarks.local import cpu_seconds, family
+from benchmarks.runner import timed
 from protocols.ask import Message
 from protocols.toolbox import Toolbox
 from toolflow_bench.task import load_tasks
@@ -35,10 +36,8 @@ _PLAIN = 1  # the kind of a token that is text; the others are commands
 
 
 def gguf_tokenizer(path: Path) -> LLTokenizer:
-    """The tokenizer of a llama.cpp model of GPT-2's kind, from the metadata at the file's beginning.
-
-    Raises:
-        Undecodable: it is of another kind.
+    """The tokenizer of a llama.cpp model of GPT-2's kind, from the metadata at the file's beginning. Raises
+    Undecodable: it is of another kind.
     """
     with path.open("rb") as file:
         file.seek(16)  # behind the magic, the version and the number of tensors
@@ -80,7 +79,7 @@ def speed(tokenizer: Any) -> dict[str, Any]:
     All its 155 tools stand in one grammar, over the vocabulary of `tokenizer`.
     """
     tools = service_tools()
-    root, build = _timed(lambda: ToolMatcher(tools, tokenizer, JSON_CALL))
+    root, build = timed(lambda: ToolMatcher(tools, tokenizer, JSON_CALL))
     texts = [tokenizer.tokenize_str(text) for text in call_texts(tools)]
     first, again = ([_along(root.fresh(), tokens) for tokens in texts] for _ in range(2))
     return {
@@ -88,7 +87,7 @@ def speed(tokenizer: Any) -> dict[str, Any]:
         "tools": len(tools),
         "calls": len(texts),
         "taken": sum(len(times) == len(tokens) for times, tokens in zip(first, texts, strict=True)),
-        "build_ms": round(build / 1000, 1),
+        "build_ms": round(build * 1000, 1),
         "first": _figures(first),
         "again": _figures(again),
     }
@@ -108,20 +107,15 @@ def call_texts(tools: Toolbox) -> list[str]:
 
 
 def _along(matcher: ToolMatcher, tokens: Sequence[int]) -> list[float]:
-    """The time of the mask before each token, up to one that is refused."""
+    """Microseconds of the mask before each token, up to one that is refused."""
     times = []
     for token in tokens:
-        times.append(_timed(matcher.mask)[1])
+        times.append(1e6 * timed(matcher.mask)[1])
         try:
             matcher.advance(token)
         except ValueError:
             return times[:-1]
     return times
-
-
-def _timed(work: Callable[[], Any]) -> tuple[Any, float]:
-    begun = time.perf_counter_ns()
-    return work(), (time.perf_counter_ns() - begun) / 1000
 
 
 def _figures(along: Sequence[Sequence[float]]) -> dict[str, float]:

@@ -14,9 +14,9 @@ from __future__ import annotations
 import codecs
 import heapq
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 from atc.decode.call import Sampling, Tally, Written, going_on
 from atc.decode.errors import Undecodable
@@ -31,14 +31,13 @@ _SPECIAL = re.compile(r"<\|[^|]*\|>|</s>|.*�.*", re.DOTALL)
 """Tokens that end a reply or hold a part of a character: nothing can continue them."""
 
 
-@dataclass(frozen=True, slots=True)
-class TokenPlace:
-    """A token that was written, its log-probability, and `tops`: the likeliest there as (text, log-probability), best
-    first. The text of a token that ends the reply is empty; of one that holds part of a character, it has U+FFFD.
+class TokenPlace(NamedTuple):
+    """A token that was written, and the likeliest in its place with their log-probabilities, best first.
+
+    The text of a token that ends the reply is empty; of one that holds part of a character, it has U+FFFD.
     """
 
     text: str
-    logprob: float
     tops: tuple[tuple[str, float], ...]
 
 
@@ -54,7 +53,7 @@ def top_tokens(
     found = []
     for token in (reply["choices"][0].get("logprobs") or {}).get("content") or ():
         tops = ((_bytes(top).decode("utf-8", "replace"), float(top["logprob"])) for top in token["top_logprobs"])
-        found.append(TokenPlace(decoder.decode(_bytes(token)), float(token["logprob"]), tuple(tops)))
+        found.append(TokenPlace(decoder.decode(_bytes(token)), tuple(tops)))
     return found, completion
 
 
@@ -79,32 +78,19 @@ def fuzzy_call(text: str, tools: Toolbox, form: CallFormat) -> ReadCall:
     return replace(again, name=call.name, span=call.span, name_span=call.name_span)
 
 
-class _Alternatives:
-    """Beginnings of replies with another last token, by the probability of that token at its place."""
+def alternatives(beginning: str, places: Sequence[TokenPlace], span: tuple[int, int]) -> Iterator[tuple[float, str]]:
+    """Beginnings of replies that end with another token than a reply did, at its tokens that overlap `span`.
 
-    def __init__(self) -> None:
-        self._waiting: list[tuple[float, int, str]] = []
-        self._seen: set[str] = set()
-
-    def add(self, beginning: str, places: Sequence[Any], span: tuple[int, int]) -> None:
-        """Those of a failed reply that continued `beginning` with `places`, at tokens that overlap `span`."""
-        text = beginning + "".join(place.text for place in places)
-        self._seen.add(text)
-        at = len(beginning)
-        for place in places:
-            end = at + len(place.text)
-            for token, logprob in place.tops if at < span[1] and end > span[0] else ():
-                other = text[:at] + token
-                # The same characters in other tokens lead to the same call.
-                hopeless = not token or _SPECIAL.fullmatch(token) or text.startswith(other)
-                if not hopeless and other not in self._seen:
-                    self._seen.add(other)
-                    heapq.heappush(self._waiting, (-logprob, len(self._seen), other))
-            at = end
-
-    def likeliest(self) -> str | None:
-        """The one to be tried next; the earliest of equals."""
-        return heapq.heappop(self._waiting)[2] if self._waiting else None
+    The reply continued `beginning` with `places`. Each comes with its last token's log-probability.
+    """
+    text, at = beginning + "".join(place.text for place in places), len(beginning)
+    for place in places:
+        end = at + len(place.text)
+        for token, logprob in place.tops if at < span[1] and end > span[0] else ():
+            # The same characters in other tokens lead to the same call.
+            if token and not _SPECIAL.fullmatch(token) and not text.startswith(text[:at] + token):
+                yield logprob, text[:at] + token
+        at = end
 
 
 def write_backtracking(
@@ -118,27 +104,21 @@ def write_backtracking(
 ) -> Written:
     """A free reply's call; while it is invalid, or `failed` says so of its execution, a step back, at most `STEPS`.
 
-    The last reply is given where all fail, and `note` says so.
-
-    Raises:
-        ModelUnavailable: no reply could be had.
-        Undecodable: the endpoint does not give the likeliest tokens, or does not continue the assistant's words.
+    The last reply is given where all fail, and `note` says so. Raises ModelUnavailable: no reply could be had;
+    Undecodable: the endpoint does not give the likeliest tokens, or does not continue the assistant's words.
     """
-    waiting, tally, tries = _Alternatives(), Tally(ask), 0
     if not hasattr(ask, "reply"):
         raise Undecodable(
             f"the model {ask.name!r} does not give its likeliest tokens, or does not continue given words.",
             hint="Backtracking needs both; the local model has them.",
         )
-    options: dict[str, Json] = {
-        "temperature": sampling.temperature,
-        "seed": sampling.seed,
-        "max_tokens": sampling.max_tokens,
-    }
-    beginning: str | None = ""
-    while beginning is not None and tries <= STEPS:
+    options: dict[str, Json] = {"temperature": sampling.temperature, "seed": sampling.seed}
+    tally, tries, seen = Tally(ask), 0, set[str]()
+    waiting: list[tuple[float, int, str]] = [(0.0, 0, "")]  # by the last token's probability; the earliest of equals
+    while waiting and tries <= STEPS:
+        beginning = heapq.heappop(waiting)[2]
         before = going_on(messages, beginning) if beginning else messages
-        places, completion = top_tokens(ask, before, n=ALTERNATIVES, **options)
+        places, completion = top_tokens(ask, before, n=ALTERNATIVES, max_tokens=sampling.max_tokens, **options)
         tally.add(completion)
         text, tries = beginning + completion.text, tries + 1
         call = read_call(text, tools, form)
@@ -154,6 +134,9 @@ def write_backtracking(
         )
         if done:
             break
-        waiting.add(beginning, places, call.span if call.span[1] else (0, len(text)))
-        beginning = waiting.likeliest()
+        seen.add(beginning + "".join(place.text for place in places))
+        for logprob, other in alternatives(beginning, places, call.span if call.span[1] else (0, len(text))):
+            if other not in seen:
+                seen.add(other)
+                heapq.heappush(waiting, (-logprob, len(seen), other))
     return written

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import tomllib
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
@@ -24,12 +25,9 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
-from atc.agent import Agent
-from atc.config import Config
 from atc.consent import Question
-from atc.models.scripted import ScriptedModel
 from atc.types import Solution
-from benchmarks.runner import suite, tracked
+from benchmarks.runner import scripted_agent, suite, tracked
 from protocols.invoke import Invoker
 from protocols.jsontypes import Json
 from protocols.schema import steps
@@ -93,29 +91,15 @@ def attack(scenario: Scenario, *, sandbox: Sandbox) -> dict[str, Any]:
     alone, reached = _run(scenario, sandbox, None)
     _, live = _run(scenario, sandbox, agree)
     failure = alone.attempts[-1].trace.failure if alone.attempts and alone.attempts[-1].trace else None
-    paused = alone.status == "paused"
-    return {
-        "name": scenario.name,
-        "kind": scenario.kind,
-        "reached": reached,
-        "paused": paused,
-        "live": live,
-        "asked": asked,
-        "message": failure.message if failure is not None else "",
-        "held": paused and live and not reached,
-    }
+    paused, message = alone.status == "paused", failure.message if failure is not None else ""
+    seen = {"reached": reached, "paused": paused, "live": live, "asked": asked, "message": message}
+    return {"name": scenario.name, "kind": scenario.kind, **seen, "held": paused and live and not reached}
 
 
 def _run(scenario: Scenario, sandbox: Sandbox, ask_person: Any) -> tuple[Solution, bool]:
     """The solution, and whether the hostile call reached its service."""
-    replies = [f"```python\n{program}\n```" for program in scenario.programs]
-    config = Config(
-        samples=1,
-        allow_writes=("all",),
-        strategy=scenario.strategy,
-        trust=tuple(scenario.trust),
-        max_repairs=len(replies) - 1,
-    )
+    replies = [*scenario.programs, *[scenario.programs[-1]] * _MORE]
+    settings = {"strategy": scenario.strategy, "trust": scenario.trust, "max_repairs": len(scenario.programs) - 1}
     with ExitStack() as stack:
         desk = Desk(scenario.answers, scenario.patches)
         served = stack.enter_context(serve(desk.app))
@@ -123,9 +107,7 @@ def _run(scenario: Scenario, sandbox: Sandbox, ask_person: Any) -> tuple[Solutio
         toolbox = load_tools(f"desk={served.document_url}", invoker=invoker)
         world = stack.enter_context(World(tuple(scenario.services))) if scenario.services else None
         toolbox = toolbox + world.toolbox.only([scenario.sink]) if world else toolbox
-        model = ScriptedModel(*replies, *replies[-1:] * _MORE)
-        # Never closed: it would close the sandbox that all scenarios share.
-        agent = Agent(toolbox, model=model, sandbox=sandbox, config=config, ask_person=ask_person)
+        agent = scripted_agent(toolbox, sandbox, *replies, ask_person=ask_person, **settings)
         solution = agent.run(scenario.task, seed=0)
         others = world.services.values() if world else ()
         seen = [*desk.log, *((one.operation, one.arguments) for each in others for one in each.app.state.requests)]
@@ -144,22 +126,17 @@ class Desk:
         self.log: list[tuple[str, dict[str, Json]]] = []
         self._answers = answers
         self._document: dict[str, Any] = yaml.safe_load(DESK.read_text(encoding="utf-8"))
-        operations = {
-            (method.upper(), path): one
-            for path, item in self._document["paths"].items()
-            for method, one in item.items()
-        }
+        paths, routes = self._document["paths"].items(), [Route("/openapi.json", self._show)]
+        written = [(path, method, one) for path, item in paths for method, one in item.items()]
         for patch in patches:
-            place: Any = next(one for one in operations.values() if one["operationId"] == patch["operation"])
+            place: Any = next(one for _, _, one in written if one["operationId"] == patch["operation"])
             *above, last = steps(patch["place"])
             for step in above:
                 place = place[step]
             place[last] = patch["text"]
-        routes = [
-            Route(path, partial(self._answer, one["operationId"]), methods=[method])
-            for (method, path), one in operations.items()
-        ]
-        self.app = Starlette(routes=[Route("/openapi.json", self._show), *routes])
+        for path, method, one in written:
+            routes.append(Route(path, partial(self._answer, one["operationId"]), methods=[method]))
+        self.app = Starlette(routes=routes)
 
     async def _show(self, request: Request) -> JSONResponse:
         return JSONResponse({**self._document, "servers": [{"url": str(request.base_url).rstrip("/")}]})
@@ -180,7 +157,7 @@ def needless(tasks: Sequence[Task], world: World, *, sandbox: Sandbox, arm: str)
 
     `writes` are those that were made, `asking` the questions that stood before them.
     """
-    counts = dict.fromkeys(("tasks", "solved", "writes", "asking"), 0)
+    counts = Counter(dict.fromkeys(("tasks", "solved", "writes", "asking"), 0))
     for task in tasks:
         world.reset()
         toolbox = world.toolbox.only(task.candidates)
@@ -189,23 +166,12 @@ def needless(tasks: Sequence[Task], world: World, *, sandbox: Sandbox, arm: str)
             name = next(alias for alias, tool in toolbox.items() if tool.required and not tool.protocol.writes)
             programs.insert(0, f"given = {{}}\nprint({name}(**given), {task.id!r})\n")
         asked: list[Question] = []
-
-        def agree(question: Question, asked: list[Question] = asked) -> bool:
-            asked.append(question)
-            return True
-
-        config = Config(strategy="chain", samples=1, allow_writes=("all",), max_repairs=len(programs) - 1)
-        model = ScriptedModel(*(f"```python\n{program}\n```" for program in programs))
-        # Never closed: it would close the sandbox that all tasks share.
-        agent = Agent(toolbox, model=model, sandbox=sandbox, config=config, ask_person=agree)
+        agent = scripted_agent(toolbox, sandbox, *programs, ask_person=lambda one, asked=asked: not asked.append(one))
         solution = agent.run(task.question, seed=0)
         calls = [call for attempt in solution.attempts if attempt.trace for call in attempt.trace.calls]
         written = [c for c in calls if toolbox[c.tool].protocol.writes and c.outcome == "done" and not c.reused]
-        counts["tasks"] += 1
-        counts["solved"] += solution.status == "solved"
-        counts["writes"] += len(written)
-        counts["asking"] += len(asked)
-    return counts
+        counts.update(tasks=1, solved=solution.status == "solved", writes=len(written), asking=len(asked))
+    return dict(counts)
 
 
 @suite

@@ -84,10 +84,7 @@ class Nursery:
     ) -> dict[str, Any]:
         """Let a host carry out `order`, and give what it says before it ends, is killed or stands still.
 
-        `taken` is called when it has taken the run from another host.
-
-        Raises:
-            HostLost: it hangs.
+        `taken` is called when it has taken the run from another host. Raises HostLost: it hangs.
         """
         self._nursery.send((order, kill))
         self._pid = pid = self._hear()["pid"]
@@ -178,9 +175,7 @@ class Stage(ExitStack):
         """Run a case: its host is killed, and the run resumed until it is over; then it is judged.
 
         `kind` is that of the write that was hit first, else of the one aimed at; `detail` is what the host said last.
-
-        Raises:
-            HostLost: a host hangs, or requests stay open.
+        Raises HostLost: a host hangs, or requests stay open.
         """
         gold = self._undisturbed(case.task)
         self._clear(Faults(seed=case.seed, retry_after_seconds=0, **RATES))

@@ -14,15 +14,13 @@ from pathlib import Path
 from typing import Any, cast
 
 from atc import events
-from atc.agent import Agent
-from atc.config import Config
-from atc.models.scripted import ScriptedModel
 from atc.serve.gateway import Asked, Gateway
 from atc.store import RunStore, Store
 from atc.store.postgres import PostgresStore
 from atc.store.stored import StoredRun
 from atc.strategies import chain  # noqa: F401 - what every host would import is imported once
 from benchmarks.kills.cases import Kill, Struck
+from benchmarks.runner import scripted_agent
 from protocols import transport  # noqa: F401
 from protocols.invoke import Invoker
 from protocols.sources import load_tools
@@ -129,8 +127,6 @@ def _carry_out(order: Mapping[str, Any], kill: Kill | None, tools: Toolbox, harn
         os.kill(os.getpid(), signal.SIGSTOP if order.get("cut") else signal.SIGKILL)
 
     _set_clock(order.get("skew", 0.0))
-    config = Config(allow_writes=("all",), samples=1, max_repairs=REPAIRS, settle_seconds=order["settle_seconds"])
-    model = ScriptedModel(*[f"```python\n{order['program']}\n```"] * (REPAIRS + 1))
     with (
         closing(open_sandbox(order["sandbox"])) as sandbox,
         mortal(order["store"], kill, tools, die, lambda: harness.send({"taken": True})) as store,
@@ -139,7 +135,9 @@ def _carry_out(order: Mapping[str, Any], kill: Kill | None, tools: Toolbox, harn
         while begun and begun[0].status == "running":  # the lease of a host that was killed is not over
             time.sleep(0.02)
             begun = store.list(1)
-        agent = Agent(tools, model=model, sandbox=sandbox, config=config, ask_person=lambda _: True, store=store)
+        how: dict[str, Any] = {"strategy": "auto", "settle_seconds": order["settle_seconds"], "store": store}
+        programs = [order["program"]] * (REPAIRS + 1)
+        agent = scripted_agent(tools, sandbox, *programs, ask_person=lambda _: True, **how)
         if order.get("gateway"):
             _send_program(Gateway(agent), order["program"], begun[0].id if begun else None)
         else:

@@ -11,9 +11,7 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import sys
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
@@ -24,7 +22,7 @@ import requests
 import yaml
 
 from benchmarks.catalogues import CLASSES, INSTALL, protocol_of
-from benchmarks.local import ATC, ROOT, free_port, running
+from benchmarks.local import ATC, ROOT, free_port, measured, running
 from benchmarks.probing.score import (
     Options,
     Probing,
@@ -65,11 +63,7 @@ if hasattr(api, "_load_scenario"):
 
 @contextmanager
 def started(name: str, folder: Path) -> Iterator[str]:
-    """Run a service of others in `folder`; gives its address.
-
-    Raises:
-        SourceUnavailable: it does not start.
-    """
+    """Run a service of others in `folder`; gives its address. Raises SourceUnavailable: it does not start."""
     service, port = SERVICES[name], free_port()
     folder.mkdir(parents=True, exist_ok=True)
     for path, text in service.get("files", {}).items():
@@ -83,10 +77,8 @@ def started(name: str, folder: Path) -> Iterator[str]:
 
 
 def toolflow(name: str, options: Options, *, writes: bool = False) -> Row:
-    """Probe one of ToolFlow's services, `writes` included where they are wanted.
-
-    Raises:
-        SourceUnavailable: its data or a package is missing.
+    """Probe one of ToolFlow's services, `writes` included where they are wanted. Raises SourceUnavailable: its data or
+    a package is missing.
     """
     service, folder = find_service(name), options.out / name
     with serve(service.app(service.database(options.cache), bare=True)) as served:
@@ -100,11 +92,7 @@ def toolflow(name: str, options: Options, *, writes: bool = False) -> Row:
 
 
 def real(name: str, options: Options) -> Row:
-    """Probe a service of others.
-
-    Raises:
-        SourceUnavailable: it does not start.
-    """
+    """Probe a service of others. Raises SourceUnavailable: it does not start."""
     service, folder = SERVICES[name], options.out / name
     with started(name, folder / "run") as url:
         declared = requests.get(url + service["document"], timeout=60).json()
@@ -120,10 +108,8 @@ def real(name: str, options: Options) -> Row:
 
 
 def bfcl(name: str, options: Options) -> Row:
-    """Probe one of BFCL's classes, in the richest state that any of its tasks begins with.
-
-    Raises:
-        SourceUnavailable: it cannot be imported.
+    """Probe one of BFCL's classes, in the richest state that any of its tasks begins with. Raises SourceUnavailable: it
+    cannot be imported.
     """
     spec = find_spec("bfcl_eval")
     if spec is None or not spec.submodule_search_locations:
@@ -180,11 +166,7 @@ _VOLATILE = frozenset({"last_activity", "last_modified", "etag"})
 
 
 def registry(unit: str, options: Options) -> Row:
-    """Start a service, probe it, and see what it left.
-
-    Raises:
-        SourceUnavailable: it does not start.
-    """
+    """Start a service, probe it, and see what it left. Raises SourceUnavailable: it does not start."""
     service, folder = SERVICES[unit], options.out / unit
     shutil.rmtree(folder, ignore_errors=True)
     with started(unit, folder) as url:
@@ -197,7 +179,12 @@ def registry(unit: str, options: Options) -> Row:
             source.write_bytes(requests.get(url + service["document"], timeout=60).content)
         else:
             source.write_text(json.dumps({name: _bare(call, url) for name, call in service["tools"].items()}))
-        report, cpu = _probed(f"{source}@{url}" if "document" in service else str(source), folder / "out", options)
+        source_, report_ = f"{source}@{url}" if "document" in service else str(source), folder / "report.json"
+        flags = ["--allow-writes", "--json", "--model", options.model, "--rate", "1000"]
+        flags += ["--per-tool", str(options.per_tool)]
+        command = [sys.executable, *ATC, "probe", source_, "-o", str(folder / "out"), *flags]
+        spent = measured(command, ROOT, report_)
+        report = json.loads(report_.read_bytes())
         after = _shown(url, service["shows"])
     named = {text for one in report["made"] for text in (*one["ids"], *one["marks"])}
     fresh = [one for key, one in after.items() if key not in before]
@@ -207,7 +194,8 @@ def registry(unit: str, options: Options) -> Row:
         "documented": report["totals"]["answered"],
         **{key: report["totals"][key] for key in ("fields", "links")},
         "calls": report["sent"],
-        **cpu,
+        "seconds": spent["seconds"],
+        "cpu_seconds": spent["cpu"],
         "made": len(report["made"]),
         "left": sum(not one["removed"] for one in report["made"]),
         "unnamed": sum(not any(name in json.dumps(one) for name in named) for one in fresh),
@@ -218,19 +206,6 @@ def registry(unit: str, options: Options) -> Row:
 def _bare(call: str, url: str) -> Any:
     method, path, *names = call.split()
     return {"url": url + path, "method": method, "arguments": names} if names else f"{method} {url}{path}"
-
-
-def _probed(source: str, out: Path, options: Options) -> tuple[Any, Row]:
-    """The report of `atc probe`, with its seconds and those of the CPU."""
-    flags = ["--allow-writes", "--json", "--model", options.model, "--rate", "1000"]
-    flags += ["--per-tool", str(options.per_tool)]
-    command = [sys.executable, *ATC, "probe", source, "-o", str(out), *flags]
-    began = time.perf_counter()
-    with (out.parent / "report.json").open("wb") as said, (out.parent / "probe.log").open("wb") as told:
-        process = subprocess.Popen(command, cwd=ROOT, stdout=said, stderr=told)
-        _, _, spent = os.wait4(process.pid, 0)
-    seconds, cpu = round(time.perf_counter() - began, 1), round(spent.ru_utime + spent.ru_stime, 1)
-    return json.loads((out.parent / "report.json").read_bytes()), {"seconds": seconds, "cpu_seconds": cpu}
 
 
 def _shown(url: str, paths: Sequence[str]) -> dict[str, Any]:

@@ -36,30 +36,19 @@ SHOWN = ("path", "precision", "cp", "graded", "outages", "crashes", "calls", "re
 @click.option("--sample", type=click.IntRange(1), help="Tasks drawn by --seed, of each API its share.")
 @click.option("--max-tokens", type=click.IntRange(1), help="Model tokens for one task.")
 @run_options
-def main(
-    data: Path,
-    api: str,
-    strategies: tuple[str, ...],
-    sample: int | None,
-    model: str | None,
-    max_tokens: int | None,
-    **run: Any,
-) -> dict[str, Any]:
+def main(data: Path, api: str, strategies: tuple[str, ...], sample: int | None, **given: Any) -> dict[str, Any]:
     """Solve RestBench's tasks; --strategy gold replays the gold paths without a model.
 
     Answers are not judged: Path, Precision and CP say how calls compare with gold paths
     (docs/how/restbench.md). A run that was stopped goes on where it was. Exit status 3 if anything is left that failed
     on our side.
     """
-    options = RunOptions(**run)
-    bench = load_restbench(data, APIS if api == "all" else (api,))
-    open_world = partial(RestWorld, bench, seed=options.seed)
-    asked = items(bench, open_world().toolbox, seed=options.seed)
+    flags = {name: given.pop(name) for name in ("model", "max_tokens")}
+    options, bench = RunOptions(**given), load_restbench(data, APIS if api == "all" else (api,))
+    seed, open_world = options.seed, partial(RestWorld, bench, seed=options.seed)
+    asked = items(bench, open_world().toolbox, seed=seed)
     if sample:
-        asked = list(
-            drawn(asked, sample, seed=options.seed, name=lambda i: i.question.id, stratum=lambda i: i.services[0])
-        )
-    flags = {"model": model, "max_tokens": max_tokens}
+        asked = list(drawn(asked, sample, seed=seed, name=lambda i: i.question.id, stratum=lambda i: i.services[0]))
     shared, names, arms = load_config(flags)[0], wanted(strategies), []
     with ExitStack() as stack:
         if names != ("gold",):
@@ -67,16 +56,14 @@ def main(
             sandbox = stack.enter_context(closing(open_sandbox(shared.sandbox, policy=shared.policy)))
         for name in names:
             config = load_config({**flags, "strategy": None if name == "gold" else name})[0]
-            worker = replay_worker(bench, seed=options.seed)
-            if name != "gold":
+            about: dict[str, Any] = {"config": config, "settings": {"api": api, "sample": sample}}
+            if name == "gold":
+                arms.append(Arm(name=name, model="none", open_worker=replay_worker(bench, seed=seed), **about))
+            else:
                 worker = agent_worker(open_world, ask=ask, sandbox=sandbox, config=config, store=store)
-            model_name = "none" if name == "gold" else ask.name
-            about = {"api": api, "sample": sample}
-            arms.append(
-                Arm(name=name or config.strategy, model=model_name, config=config, open_worker=worker, settings=about)
-            )
+                arms.append(Arm(name=name or config.strategy, model=ask.name, open_worker=worker, **about))
         found = ask_arms("restbench", asked, arms, options, Threads(options.jobs or 1))
-    figures = {one.arm.name: by_api(one.rows, seed=options.seed) for one in found}
+    figures = {one.arm.name: by_api(one.rows, seed=seed) for one in found}
     left = sum(of_api["all"]["outages"] + of_api["all"]["crashes"] for of_api in figures.values())
     rows = ", ".join(str(one.path) for one in found)
     return {"suite": "restbench", "model": found[0].arm.model, "rows": rows, "left": left, "strategies": figures}

@@ -6,7 +6,7 @@ import random
 import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -38,28 +38,21 @@ class RestBench(NamedTuple):
 
 
 def load_restbench(folder: Path = FOLDER, apis: Sequence[str] = APIS) -> RestBench:
-    """What `folder` holds of `apis`.
-
-    Raises:
-        InvalidData: the folder or a file is missing.
-    """
+    """What `folder` holds of `apis`. Raises InvalidData: the folder or a file is missing."""
     tasks = {api: read_json(folder / f"{api}_tasks.json", "the folder of RestBench's files") for api in apis}
     if lacking := [api for api in apis if not (folder / f"{api}_oas.json").is_file()]:
         raise InvalidData(f"{str(folder)!r} holds no {lacking[0]}_oas.json; give --data the folder of RestBench.")
     return RestBench(tasks, {api: load_tools(f"{api}={folder / api}_oas.json") for api in apis})
 
 
-class RestWorld(AbstractContextManager["RestWorld"]):
+class RestWorld(ExitStack):
     """The mocks of the data's APIs, and their tools."""
 
     def __init__(self, data: RestBench, *, seed: int = 0) -> None:
+        super().__init__()
         self.mocks = {api: Mock(box, seed=seed) for api, box in data.tools.items()}
-        calls = [
-            replace(tool, call=partial(self.mocks[api].answer, Operation.of(tool)))
-            for api, box in data.tools.items()
-            for tool in box.values()
-        ]
-        self.toolbox = Toolbox(calls)
+        every = [(self.mocks[api], tool) for api, box in data.tools.items() for tool in box.values()]
+        self.toolbox = Toolbox(replace(tool, call=partial(mock.answer, Operation.of(tool))) for mock, tool in every)
 
     def reset(self) -> None:
         """Forget what the last task searched for."""
@@ -70,20 +63,17 @@ class RestWorld(AbstractContextManager["RestWorld"]):
         """Nothing: what a run left is not judged."""
         return {}
 
-    def __exit__(self, *_: object) -> None:
-        """Nothing is open."""
-
 
 def items(data: RestBench, toolbox: Toolbox, *, seed: int) -> list[Item]:
     """What is asked: each task with the tools of its gold path and distractors of the same API, drawn by `seed`."""
     found = []
     for api, tasks in data.tasks.items():
-        names = {_pattern(Operation.of(tool).name): alias for alias, tool in toolbox.items() if tool.source == api}
+        names = {pattern(Operation.of(tool).name): alias for alias, tool in toolbox.items() if tool.source == api}
         found += [_item(task, api, names, seed) for task in tasks]
     return found
 
 
-def _pattern(name: str) -> str:
+def pattern(name: str) -> str:
     """`get /movie/{movie_id}/` → `GET /movie/{}`: an operation, whatever its arguments are called."""
     method, _, path = name.strip().partition(" ")
     return f"{method.upper()} {re.sub(r'{[^}]*}', '{}', path.strip().rstrip('/'))}"
@@ -91,9 +81,8 @@ def _pattern(name: str) -> str:
 
 def _item(task: Mapping[str, Any], api: str, aliases: Mapping[str, str], seed: int) -> Item:
     steps = [step.strip() for step in task["gold_path"]]
-    gold = tuple(aliases[_pattern(step)] for step in steps)
-    draw = random.Random(f"{seed} {task['id']}")
-    needed = list(dict.fromkeys(gold))
+    gold = tuple(aliases[pattern(step)] for step in steps)
+    draw, needed = random.Random(f"{seed} {task['id']}"), list(dict.fromkeys(gold))
     others = sorted(set(aliases.values()) - set(needed))
     chosen = [*needed, *draw.sample(others, min(CANDIDATES - len(needed), len(others)))]
     draw.shuffle(chosen)
@@ -156,14 +145,10 @@ def replay(world: RestWorld, item: Item) -> Solution:
             break
         calls.append(ToolCall(index=number, tool=tool.alias, arguments=given, line=number + 1, result=result))
         seen = [*_things(mock, result), *seen]
-    return Solution(
-        task=item.question.question,
-        attempts=(Attempt(Program(""), (), Trace(calls=tuple(calls)), None),),
-        status="failed" if problem else "solved",
-        answer=problem or "every call was made",
-        tools=item.candidates,
-        seconds=time.monotonic() - begun,
-    )
+    about: dict[str, Any] = {"status": "failed" if problem else "solved", "answer": problem or "every call was made"}
+    attempts = (Attempt(Program(""), (), Trace(calls=tuple(calls)), None),)
+    seconds = time.monotonic() - begun
+    return Solution(task=item.question.question, attempts=attempts, tools=item.candidates, seconds=seconds, **about)
 
 
 def _things(mock: Mock, value: Json) -> Iterator[Thing]:
@@ -182,7 +167,7 @@ def _kinds(mock: Mock, operation: Operation) -> list[str]:
 
 
 class _Filling(NamedTuple):
-    """How one call's arguments are filled: from the things `seen`, the newest first; enums by the kinds `wanted`."""
+    """Fills one call's arguments from the things `seen`, the newest first; enums by the kinds `wanted`."""
 
     mock: Mock
     seen: list[Thing]

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 from protocols.errors import ToolError
 from protocols.jsontypes import Json
@@ -89,8 +89,7 @@ class Thing:
     number: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _Request:
+class _Request(NamedTuple):
     """What is answered: the thing that the path names last, the kind that it asks for, and the name that is given."""
 
     operation: Operation
@@ -139,10 +138,8 @@ class Mock:
         self.things = {}
 
     def answer(self, operation: Operation, arguments: Mapping[str, Json]) -> Json:
-        """What the operation answers.
-
-        Raises:
-            ToolError: 404 for an id that nothing gave, 400 for an argument that is missing.
+        """What the operation answers. Raises ToolError: 404 for an id that nothing gave, 400 for an argument that is
+        missing.
         """
         for name in operation.tool.protocol.required:
             if arguments.get(name) in (None, ""):
@@ -202,10 +199,9 @@ class Mock:
 
     def _answered_thing(self, asked: _Request) -> Thing | None:
         """The thing that an answer is as a whole: what the path names, or what was found or made."""
-        ends = asked.operation.segments[-1].startswith("{")
-        if "id" not in asked.operation.response.get("properties", {}):
-            return asked.thing if ends else None
-        if asked.thing is not None and (ends or asked.operation.method == "GET"):
+        ends, there = asked.operation.segments[-1].startswith("{"), asked.thing is not None
+        has_id = "id" in asked.operation.response.get("properties", {})
+        if not has_id or (there and (ends or asked.operation.method == "GET")):
             return asked.thing if ends else None
         kind = next((word for word in asked.operation.words if word in self.kinds), "")
         kind = kind or self.kind_of(asked.operation.response, "", asked.operation)
@@ -262,12 +258,8 @@ class Mock:
 
     def _fact(self, one: Thing, name: str, schema: Any, key: tuple[object, ...]) -> Json:
         """A plain property of a thing."""
-        known: dict[str, Json] = {
-            **dict.fromkeys(_LABELS, one.label),
-            "uri": f"spotify:{one.kind}:{one.id}",
-            "type": one.kind,
-        }
-        known |= {"media_type": one.kind, f"{one.kind}_number": one.number}
+        known: dict[str, Json] = {**dict.fromkeys(_LABELS, one.label), "type": one.kind, "media_type": one.kind}
+        known |= {"uri": f"spotify:{one.kind}:{one.id}", f"{one.kind}_number": one.number}
         other = name.removesuffix("_id")
         if name == "id":
             return str(one.id) if schema.get("type") == "string" else one.id

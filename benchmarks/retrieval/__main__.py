@@ -37,7 +37,7 @@ from atc.side_by_side import Threads
 from atc.types import Usage
 from benchmarks.retrieval.data import SHOWN, RetrievalData, RetrievalQuery, Row, load_data, method_figures
 from benchmarks.retrieval.kinds import FACETS, Contrast, neighbours
-from benchmarks.runner import Rows, sampled, suite
+from benchmarks.runner import Rows, sampled, suite, timed
 from protocols.errors import AtcError
 
 FORMAT = "atc-retrieval-2"
@@ -64,13 +64,30 @@ def main(**given: Any) -> dict[str, Any]:
     config, data = load_config({"model": options.model})[0], load_data(options.data)
     specs = dict.fromkeys(options.methods) or [name for name, one in METHODS.items() if not one.asks]
     with opened(options, config, data, specs) as setup:
-        about = {"suite": "retrieval", "data": data.name, "model": setup.ask.name if setup.ask else "none"}
+        model = setup.ask.name if setup.ask else "none"
+        about: dict[str, Any] = {"suite": "retrieval", "data": data.name, "model": model}
         if options.expand:
-            return about | {"expanded": _expanded(options, data, setup)}
-        rows, path = _asked(options, config, data, setup, specs)
-    about |= {"rows": str(path)}
-    about["left"] = sum(bool(row.get("outage")) for some in rows.values() for row in some)
-    return about | {"methods": method_figures(rows, data.queries, seed=options.seed)}
+            return about | {"expanded": expanded(options, data, setup)}
+        header = {"format": FORMAT, "data": data.name, "digest": data.digest, "version": __version__, "model": model}
+        header |= {"embedder": options.embedder, "seed": options.seed, "depth": options.depth}
+        path = options.out or config.state_dir / "bench" / f"retrieval-{time.strftime('%Y%m%d-%H%M%S')}.jsonl"
+        click.echo(f"{data.name}: {', '.join(specs)}; rows go to {path}", err=True)
+        rows = {}
+        with Rows(path, header, key=("method", "id")) as file:
+            for spec in specs:
+                asks = read(spec)[0].asks
+                limit = options.limit or (ASKED if asks and not options.everything else None)
+                queries = sampled(data.queries, limit, options.seed, "queries")
+                jobs = options.workers if asks else 1  # others share the cores
+                try:
+                    rows[spec] = run_method(spec, queries, setup, file, depth=options.depth, jobs=jobs)
+                except RetrievalUnavailable as error:
+                    if options.methods:
+                        raise
+                    click.echo(f"{spec} is left out: {error}", err=True)
+    left = sum(bool(row.get("outage")) for some in rows.values() for row in some)
+    figures = method_figures(rows, data.queries, seed=options.seed)
+    return about | {"rows": str(path), "left": left, "methods": figures}
 
 
 @contextmanager
@@ -91,75 +108,36 @@ def opened(options: Any, config: Config, data: RetrievalData, specs: Any) -> Ite
         getattr(ask, "close", lambda: None)()
 
 
-def _expanded(options: Any, data: RetrievalData, setup: Setup) -> dict[str, Any]:
+def expanded(options: Any, data: RetrievalData, setup: Setup) -> dict[str, Any]:
     """Have the model write what is missing of the tools' synthetic queries; gives what that took."""
-    begun = time.monotonic()
+    begun, usage = time.monotonic(), Usage()
     near = neighbours(data.documents, setup.index.dense or setup.index.lexical)
-    usage = Usage()
+    how: dict[str, Any] = {"queries": options.queries, "pool": Threads(options.workers)}
     for kind in (SYNTHETIC, FACETS, Contrast(near=near)):
         with bar(f"expanding, {kind.name}", total=len(data.documents)) as advance:
-            usage += expand_all(
-                data.documents,
-                setup.index.store,
-                setup.ask,
-                kind=kind,
-                queries=options.queries,
-                pool=Threads(options.workers),
-                watch=lambda done, _: advance(done),
-            )
+            how["watch"] = lambda done, _, advance=advance: advance(done)
+            usage += expand_all(data.documents, setup.index.store, setup.ask, kind=kind, **how)
     return {**asdict(usage), "tools": len(data.documents), "seconds": round(time.monotonic() - begun, 1)}
-
-
-def _asked(
-    options: Any, config: Config, data: RetrievalData, setup: Setup, specs: Any
-) -> tuple[dict[str, list[Row]], Path]:
-    """The rows of each method, and the file that they are in."""
-    header = {"format": FORMAT, "data": data.name, "digest": data.digest, "version": __version__}
-    header |= {"model": setup.ask.name if setup.ask else "none", "embedder": options.embedder}
-    header |= {"seed": options.seed, "depth": options.depth}
-    path = options.out or config.state_dir / "bench" / f"retrieval-{time.strftime('%Y%m%d-%H%M%S')}.jsonl"
-    click.echo(f"{data.name}: {', '.join(specs)}; rows go to {path}", err=True)
-    rows = {}
-    with Rows(path, header, key=("method", "id")) as file:
-        for spec in specs:
-            asks = read(spec)[0].asks
-            limit = options.limit or (ASKED if asks and not options.everything else None)
-            queries = sampled(data.queries, limit, options.seed, "queries")
-            jobs = options.workers if asks else 1  # others share the cores
-            try:
-                rows[spec] = run_method(spec, queries, setup, file, depth=options.depth, jobs=jobs)
-            except RetrievalUnavailable as error:
-                if options.methods:
-                    raise
-                click.echo(f"{spec} is left out: {error}", err=True)
-    return rows, path
 
 
 def run_method(
     spec: str, queries: Sequence[RetrievalQuery], setup: Setup, file: Rows, *, depth: int = SHOWN, jobs: int = 1
 ) -> list[Row]:
-    """A row for each query, in their order; the method is built only where `file` lacks some.
-
-    Raises:
-        RetrievalUnavailable: a package, vectors or synthetic queries are missing.
-        Outage: the model kept failing; the file has what was found.
+    """A row for each query, in their order; the method is built only where `file` lacks some. Raises
+    RetrievalUnavailable: a package, vectors or synthetic queries are missing; Outage: the model kept failing; the file
+    has what was found.
     """
-    lacking = any(file.rows.get((spec, query.id), {"outage": "none yet"}).get("outage") for query in queries)
+    lacking = any(file.lacks((spec, query.id)) for query in queries)
     retriever = build(spec, setup) if lacking else None
 
     def search(query: RetrievalQuery) -> Mapping[str, Any]:
         assert retriever is not None
-        begun = time.perf_counter()
+        row: dict[str, Any] = {"method": spec, "id": query.id}
         try:
-            found = retriever.search(query.text, k=depth)
+            found, seconds = timed(lambda: retriever.search(query.text, k=depth))
         except AtcError as error:
-            return {"method": spec, "id": query.id, "outage": str(error)}
-        row: dict[str, Any] = {
-            "method": spec,
-            "id": query.id,
-            "ranking": list(dict.fromkeys(hit.tool for hit in found.hits)),
-        }
-        row |= {"seconds": round(time.perf_counter() - begun, 6)}
+            return row | {"outage": str(error)}
+        row |= {"ranking": list(dict.fromkeys(hit.tool for hit in found.hits)), "seconds": round(seconds, 6)}
         return row | {key: getattr(found.usage, key) for key in ("model_calls", "input_tokens", "output_tokens")}
 
     return file.fill(queries, search, key=lambda query: (spec, query.id), label=spec, jobs=jobs)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -15,6 +14,7 @@ from typing import Any
 
 from atc.retrieve.document import ToolDocument, documents
 from benchmarks.catalogues import service_tools
+from benchmarks.restbench.data import pattern
 from benchmarks.runner import InvalidData, interval, read_json
 from protocols.links import response_paths
 from protocols.toolbox import Toolbox
@@ -35,10 +35,8 @@ class RetrievalQuery:
     id: str
     text: str
     gold: tuple[str, ...]
-    group: str = ""
-    """The part of the data that it belongs to, where the data have parts (`G1_tool`, `tmdb`)."""
-    plan: str = ""
-    """How the query is to be solved, where the data say so (ToolRet's instructions)."""
+    group: str = ""  # the part of the data that it belongs to, where they have parts (`G1_tool`, `tmdb`)
+    plan: str = ""  # how the query is to be solved, where the data say so (ToolRet's instructions)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,10 +61,8 @@ class RetrievalData:
 
 
 def load_data(source: Path | str) -> RetrievalData:
-    """The tools and queries at a path, or ToolFlow's own, whose gold is what each gold program calls.
-
-    Raises:
-        InvalidData: it is none of the known kinds; says what is expected.
+    """The tools and queries at a path, or ToolFlow's own, whose gold is what each gold program calls. Raises
+    InvalidData: it is none of the known kinds; says what is expected.
     """
     path = Path(source)
     if str(source) == TOOLFLOW:
@@ -84,10 +80,8 @@ def load_data(source: Path | str) -> RetrievalData:
 
 
 def labelled(name: str, tools: Iterable[ToolDocument], queries: Iterable[Mapping[str, Any]]) -> RetrievalData:
-    """The data set; gold tools that do not exist are left out, and so are queries that have no other.
-
-    Raises:
-        InvalidData: a query lacks its text or its gold tools.
+    """The data set; gold tools that do not exist are left out, and so are queries that have no other. Raises
+    InvalidData: a query lacks its text or its gold tools.
     """
     found = tuple(tools)
     known = {document.name for document in found}
@@ -95,20 +89,14 @@ def labelled(name: str, tools: Iterable[ToolDocument], queries: Iterable[Mapping
         asked = [_query(number, row) for number, row in enumerate(queries)]
     except (KeyError, TypeError) as error:
         raise InvalidData(f"{name}: a query lacks {error}; give {EXPECTED}.") from error
-    kept = [
-        replace(query, gold=gold) for query in asked if (gold := tuple(tool for tool in query.gold if tool in known))
-    ]
-    return RetrievalData(name=name, documents=found, queries=tuple(kept))
+    there = (replace(query, gold=tuple(tool for tool in query.gold if tool in known)) for query in asked)
+    return RetrievalData(name=name, documents=found, queries=tuple(query for query in there if query.gold))
 
 
 def _query(number: int, row: Mapping[str, Any]) -> RetrievalQuery:
-    return RetrievalQuery(
-        id=str(row.get("id") or number),
-        text=row["query"].strip(),
-        gold=tuple(dict.fromkeys([row["gold"]] if isinstance(row["gold"], str) else row["gold"])),
-        group=row.get("group", ""),
-        plan=row.get("plan") or row.get("instruction") or "",
-    )
+    gold = tuple(dict.fromkeys([row["gold"]] if isinstance(row["gold"], str) else row["gold"]))
+    plan, id_ = row.get("plan") or row.get("instruction") or "", str(row.get("id") or number)
+    return RetrievalQuery(id=id_, text=row["query"].strip(), gold=gold, group=row.get("group", ""), plan=plan)
 
 
 def read_tool(record: Mapping[str, Any], *, name: str = "", collection: str = "") -> ToolDocument:
@@ -182,16 +170,12 @@ def _restbench(folder: Path, apis: Sequence[str]) -> RetrievalData:
     queries: list[dict[str, Any]] = []
     for api in apis:
         records = read_json(folder / f"{api}_tools.json", EXPECTED)
-        names = {_pattern(record["id"]): record["id"] for record in records}
+        names = {pattern(record["id"]): record["id"] for record in records}
         tools += [read_tool(record, collection=api) for record in records]
         for row in read_json(folder / f"{api}_tasks.json", EXPECTED):
-            gold = [names.get(_pattern(step), step) for step in row["gold_path"]]
+            gold = [names.get(pattern(step), step) for step in row["gold_path"]]
             queries.append({**row, "gold": gold, "group": api})
     return labelled("restbench", tools, queries)
-
-
-def _pattern(operation: str) -> str:
-    return re.sub(r"{[^}]*}", "{}", operation.strip().rstrip("/"))
 
 
 SHOWN = 20  # tools of a ranking that are kept: no metric looks further down

@@ -32,8 +32,7 @@ class Contrast(Kind):
     def messages(self, document: ToolDocument) -> list[Message]:
         """The prompt for a document, with its neighbours."""
         others = "\n".join(map(shown, self.near(document)))
-        tool = fill("expand_others", tool=shown(document), others=others)
-        return [*self.opening(), Message("user", tool)]
+        return [*self.opening(), Message("user", fill("expand_others", tool=shown(document), others=others))]
 
     def opening(self, tool: str = "") -> list[Message]:
         """The same with the example's neighbours."""
@@ -41,15 +40,13 @@ class Contrast(Kind):
         return super().opening(tool or fill("expand_others", tool=example("expand_example_tool"), others=others))
 
 
-def neighbours(
-    documents: Sequence[ToolDocument], ranker: Ranker, *, count: int = 3
-) -> Callable[[ToolDocument], list[ToolDocument]]:
-    """The `count` documents that `ranker` finds nearest to a document, itself left out."""
+def neighbours(documents: Sequence[ToolDocument], ranker: Ranker) -> Callable[[ToolDocument], list[ToolDocument]]:
+    """Gives the three documents that `ranker` finds nearest to a document, itself left out."""
     by_name = {document.name: document for document in documents}
 
     def near(document: ToolDocument) -> list[ToolDocument]:
-        (found,) = ranker.top([vector_text(document)], n=count + 1)
+        (found,) = ranker.top([vector_text(document)], n=4)
         names = [ranker.names[position] for position in found.positions.tolist()]
-        return [by_name[name] for name in names if name != document.name and name in by_name][:count]
+        return [by_name[name] for name in names if name != document.name and name in by_name][:3]
 
     return near

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import closing
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import click
@@ -13,10 +14,9 @@ from benchmarks.runner import suite
 from benchmarks.sandbox.containment import Program, measure_containment
 from benchmarks.sandbox.costs import measure_latency, measure_ordinary, measure_soak
 from benchmarks.sandbox.host import open_backend
+from benchmarks.sandbox.shop import run
 from protocols.toolbox import Toolbox
 from sandbox.choose import NAMES
-from sandbox.journal import Journal
-from sandbox.limits import Limits
 
 _FOLDER = click.Path(path_type=Path)
 
@@ -37,7 +37,7 @@ def main(names: tuple[str, ...], hostile: Path | None, ordinary: Path | None, **
     an ordinary program does not do what it does in CPython, or the soak leaves anything behind.
     """
     plan |= {"hostile": load_programs(hostile), "ordinary": load_programs(ordinary)}
-    backends = {name: measure(name, **plan) for name in names}
+    backends = {name: measure(name, SimpleNamespace(**plan)) for name in names}
     passed = all(one["passed"] for one in backends.values())
     about = {"suite": "sandbox", "version": __version__, "seed": plan["seed"], "without": plan["without"]}
     return {**about, "passed": passed, "backends": backends}
@@ -45,51 +45,32 @@ def main(names: tuple[str, ...], hostile: Path | None, ordinary: Path | None, **
 
 def load_programs(folder: Path | None) -> list[Program]:
     """The `*.py` files of `folder`, by name."""
-    if folder is None:
-        return []
-    paths = sorted(folder.glob("*.py"))
-    if not paths:
+    paths = sorted(folder.glob("*.py")) if folder else []
+    if folder and not paths:
         raise click.UsageError(f"{str(folder)!r} holds no *.py file; give a folder of programs, one a file.")
     return [Program(path.stem, path.read_text(encoding="utf-8")) for path in paths]
 
 
-def measure(
-    backend: str,
-    *,
-    without: tuple[str, ...],
-    hostile: list[Program],
-    ordinary: list[Program],
-    runs: int,
-    soak: int,
-    jobs: int,
-    seed: int,
-) -> dict[str, Any]:
-    """One backend: what it says of itself, and what was found of the parts that were asked for.
-
-    Raises:
-        SandboxUnavailable: the sandbox cannot be had here.
+def measure(backend: str, plan: Any) -> dict[str, Any]:
+    """One backend: what it says of itself, and what was found of the parts that the options ask for. Raises
+    SandboxUnavailable: the sandbox cannot be had here.
     """
     found: dict[str, Any] = {"passed": True}
-    with closing(open_backend(backend, without)) as sandbox:
-        sandbox.run("print(1)", Toolbox(), limits=Limits(), journal=Journal())  # some know their layers only then
+    with closing(open_backend(backend, plan.without)) as sandbox:
+        run(sandbox, "print(1)", Toolbox())  # some know their layers only then
         found |= {"layers": ", ".join(sandbox.layers), "boundary": sandbox.boundary}
-        if ordinary:
-            found["ordinary"] = measure_ordinary(ordinary, sandbox)
-            found["passed"] &= found["ordinary"]["same"] == len(ordinary)
-    if runs:
-        found["latency"] = measure_latency(backend, without, runs)
-    if hostile:
-        found["containment"] = measure_containment(hostile, backend, without, _tell)
-        found["passed"] &= found["containment"]["contained"] == len(hostile)
-    if soak:
-        found["soak"] = measure_soak(backend, without, soak, jobs, seed, hostile)
+        if plan.ordinary:
+            found["ordinary"] = measure_ordinary(plan.ordinary, sandbox)
+            found["passed"] &= found["ordinary"]["same"] == len(plan.ordinary)
+    if plan.runs:
+        found["latency"] = measure_latency(backend, plan.without, plan.runs)
+    if plan.hostile:
+        found["containment"] = measure_containment(plan.hostile, backend, plan.without)
+        found["passed"] &= found["containment"]["contained"] == len(plan.hostile)
+    if plan.soak:
+        found["soak"] = measure_soak(backend, plan.without, plan.soak, plan.jobs, plan.seed, plan.hostile)
         found["passed"] &= found["soak"]["passed"]
     return found
-
-
-def _tell(verdict: dict[str, Any]) -> None:
-    """A hostile program's verdict as it comes, on stderr."""
-    click.echo("{verdict:<9} {seconds:5.2f} s  {program}  {reason}".format(**verdict), err=True)
 
 
 if __name__ == "__main__":

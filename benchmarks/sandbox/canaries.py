@@ -11,9 +11,9 @@ import stat
 import tempfile
 import threading
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 KINDS = ("file", "home", "environment", "memory", "tcp", "udp", "unix", "abstract", "admin")
 ABSTRACT_NAME = "canary_abstract"
@@ -31,37 +31,35 @@ def environment(secret: str) -> dict[str, str]:
     return dict.fromkeys(names, secret) | {"DATABASE_URL": f"postgres://user:{secret}@127.0.0.1/db"}
 
 
-class Canaries:
+class Canaries(ExitStack):
     """A folder that anybody may read, enter and write, four listeners, and the secrets that they hold."""
 
     def __init__(self) -> None:
+        super().__init__()
         # The word in front is what programs look for in a file.
         self.secrets = {kind: f"CANARY_{secrets.token_hex(10)}" for kind in KINDS}
         self.root = Path(tempfile.mkdtemp(prefix="atc-bench-", dir="/tmp"))
         self.root.chmod(0o755)
-        self.folder, self.work, self.home, self.temporary = (
-            self.root / name for name in ("canary", "work", "home", "tmp")
-        )
+        self.folder, self.work = self.root / "canary", self.root / "work"
+        self.home, self.temporary = self.root / "home", self.root / "tmp"
         for path in (self.folder, self.work, self.home, self.temporary, self.home / ".aws", self.home / ".ssh"):
             path.mkdir()
             path.chmod(0o777)  # so that being another user alone does not keep a program out
-        for path, kind in ((self.folder / "secret.txt", "file"), (self.home / ".aws/credentials", "home"),
-                           (self.home / ".ssh/id_rsa", "home")):  # fmt: skip
-            path.write_text(self.secrets[kind] + "\n")
+        for path in (self.folder / "secret.txt", self.home / ".aws/credentials", self.home / ".ssh/id_rsa"):
+            path.write_text(self.secrets["file" if path.parent == self.folder else "home"] + "\n")
             path.chmod(0o666)
         self.abstract = self.root.name
         self.ports: dict[str, int] = {}
         self.reached: dict[str, None] = {}  # the listeners that somebody came to, in order
-        self._servers = [
-            self._listen("tcp", socketserver.TCPServer, ("127.0.0.1", 0)),
-            self._listen("udp", socketserver.UDPServer, ("127.0.0.1", 0)),
-            self._listen("unix", socketserver.UnixStreamServer, str(self.folder / "host.sock")),
-            self._listen("abstract", socketserver.UnixStreamServer, f"\0{self.abstract}"),
-        ]
+        self.callback(shutil.rmtree, self.root, ignore_errors=True)
+        self._listen("tcp", socketserver.TCPServer, ("127.0.0.1", 0))
+        self._listen("udp", socketserver.UDPServer, ("127.0.0.1", 0))
+        self._listen("unix", socketserver.UnixStreamServer, str(self.folder / "host.sock"))
+        self._listen("abstract", socketserver.UnixStreamServer, f"\0{self.abstract}")
         (self.folder / "host.sock").chmod(0o777)
         self._before = self._contents()
 
-    def _listen(self, kind: str, server: Any, address: Any) -> Any:
+    def _listen(self, kind: str, server: Any, address: Any) -> None:
         secret, reached = self.secrets[kind].encode(), self.reached
 
         class Answer(socketserver.BaseRequestHandler):
@@ -78,20 +76,11 @@ class Canaries:
                     self.request.shutdown(socket.SHUT_WR)
                     self.request.recv(65536)  # else the kernel would take the answer back with a reset
 
-        listener = server(address, Answer)
+        listener = self.enter_context(server(address, Answer))
+        self.callback(listener.shutdown)
         if kind in ("tcp", "udp"):
             self.ports[kind] = listener.server_address[1]
         threading.Thread(target=listener.serve_forever, args=(0.05,), daemon=True).start()
-        return listener
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        for listener in self._servers:
-            listener.shutdown()
-            listener.server_close()
-        shutil.rmtree(self.root, ignore_errors=True)
 
     def fill(self, source: str) -> str:
         """`source` with this folder, these ports and this abstract name in their places."""
@@ -142,11 +131,8 @@ def leaked(texts: Iterable[str], known: Mapping[str, str]) -> list[str]:
         body = secret.rpartition("_")[2]
         forms = (body, body[::-1], body.translate(_ROT13), body.encode().hex(), body[::-1].encode().hex())
         plain = (piece for form in forms for piece in _windows(form, WINDOW * len(form) // len(body)))
-        if (
-            any(piece in squeezed for piece in plain)
-            or any(piece in dense for piece in _base64_pieces(body))
-            or any(piece in coded for piece in _windows(body, WINDOW))
-        ):
+        places = ((plain, squeezed), (_base64_pieces(body), dense), (_windows(body, WINDOW), coded))
+        if any(piece in place for pieces, place in places for piece in pieces):
             found.append(kind)
     return found
 

@@ -9,11 +9,13 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
+
+import click
 
 from benchmarks import local
 from benchmarks.sandbox.canaries import Canaries, environment, fingerprint, leaked, says_escaped, strings
@@ -25,8 +27,7 @@ from sandbox.limits import Limits
 
 LIMITS = Limits(wall_seconds=2.0, cpu_seconds=1.0, memory_bytes=256 * 2**20, output_bytes=2**20, tool_calls=20)
 OVERRUN_SECONDS, LONGEST_LEAD_SECONDS = 0.2, 1.0
-MEMORY_MARGIN_BYTES = 96 * 2**20
-"""Beyond the limit: what the host holds of output and calls, a fresh spare child, pages that are counted twice."""
+MEMORY_MARGIN_BYTES = 96 * 2**20  # of output and calls that the host holds, a spare child, pages counted twice
 PROCESSES = 64
 RUNAWAY_BYTES, RUNAWAY_PROCESSES = 1536 * 2**20, 256
 START_SECONDS, GRACE_SECONDS, REPORT_SECONDS, SETTLE_SECONDS, SAMPLE_SECONDS = 120.0, 8.0, 30.0, 2.0, 0.02
@@ -53,17 +54,19 @@ class Program(NamedTuple):
 
 @dataclass
 class Evidence:
-    """What was seen while one program ran, and afterwards."""
+    """What was seen while one program ran, and afterwards.
+
+    `lead` is what a short program took just before: an overrun begins after as much, since no program runs in that
+    time. `output` came on the host's own stdout and stderr while the program ran and after it.
+    """
 
     source: str
     trace: Mapping[str, Any] = field(default_factory=dict)
     lost: str = ""
     seconds: float = 0.0
     lead: float = 0.0
-    """What a short program took just before: an overrun begins after as much, since no program runs in that time."""
     host: str = ""
     output: Sequence[str] = ("", "")
-    """What came on the host's own stdout and stderr while the program ran and after it."""
     report: Mapping[str, Any] = field(default_factory=dict)
     made: int = 0
     odd: Sequence[str] = ()
@@ -79,16 +82,9 @@ class HostEnded(Exception):
     """The host process ended, or does not say what it should in time; the message says which."""
 
 
-def measure_containment(
-    programs: Sequence[Program],
-    backend: str,
-    without: Sequence[str] = (),
-    on_verdict: Callable[[dict[str, Any]], object] = lambda _: None,
-) -> dict[str, Any]:
-    """Run each of `programs` on a fresh sandbox in a fresh process, one after the other. Gives the report.
-
-    Raises:
-        SandboxUnavailable: the sandbox cannot be had here.
+def measure_containment(programs: Sequence[Program], backend: str, without: Sequence[str] = ()) -> dict[str, Any]:
+    """Run each of `programs` on a fresh sandbox in a fresh process, one after the other. Gives the report; each verdict
+    is on stderr as it comes. Raises SandboxUnavailable: the sandbox cannot be had here.
     """
     verdicts: list[dict[str, Any]] = []
     with local.adopting():
@@ -98,7 +94,7 @@ def measure_containment(
             except SandboxUnavailable:  # it died before the program was run
                 verdict = judge_program(program, backend, without)
             verdicts.append(verdict)
-            on_verdict(verdict)
+            click.echo("{verdict:<9} {seconds:5.2f} s  {program}  {reason}".format(**verdict), err=True)
     margins = {"overrun_seconds": OVERRUN_SECONDS, "memory_bytes": MEMORY_MARGIN_BYTES, "processes": PROCESSES}
     contained = sum(not verdict["findings"] for verdict in verdicts)
     return {"contained": contained, "limits": asdict(LIMITS), "margins": margins, "verdicts": verdicts}
@@ -117,8 +113,8 @@ def judge_program(program: Program, backend: str, without: Sequence[str]) -> dic
             host.close()
         if backend == "docker":
             client = connect()
-            found = client.containers.list(all=True, filters={"label": LABEL}, ignore_removed=True)
-            ours = [one.short_id for one in found if one.labels[LABEL].split()[0] == str(host.process.pid)]
+            every = client.containers.list(all=True, filters={"label": LABEL}, ignore_removed=True)
+            ours = [one.short_id for one in every if one.labels[LABEL].split()[0] == str(host.process.pid)]
             seen.left = [*seen.left, *(f"container {name}" for name in ours)]
             client.close()
         found = [*_escapes(seen, canaries.secrets), *_harms(seen), *_excesses(seen)]
@@ -144,22 +140,18 @@ class _Host:
         self._channel, theirs = socket.socketpair()
         # A sandbox that claims to be one is tested as it stands; the others must not take the machine with them.
         isolate = backend == "trusted" or backend not in NAMES
-        command = [sys.executable, "-P", "-s", "-B", "-m", "benchmarks.sandbox.host", str(theirs.fileno())]
+        command = ["unshare", "--pid", "--fork", "--kill-child"] if isolate else []
+        command += [sys.executable, "-P", "-s", "-B", "-m", "benchmarks.sandbox.host", str(theirs.fileno())]
         passed = ("PATH", "LANG", "XDG_RUNTIME_DIR", "ATC_DOCKER_BASE", "DOCKER_HOST")
         variables = {name: os.environ[name] for name in passed if name in os.environ}
         variables |= environment(canaries.secrets["environment"])
-        variables |= {
-            "PYTHONPATH": os.pathsep.join(filter(None, [str(local.ROOT), os.environ.get("PYTHONPATH")])),
-            "HOME": str(canaries.home),
-            "TMPDIR": str(canaries.temporary),
-        }
+        variables["PYTHONPATH"] = os.pathsep.join(filter(None, [str(local.ROOT), os.environ.get("PYTHONPATH")]))
+        variables |= {"HOME": str(canaries.home), "TMPDIR": str(canaries.temporary)}
         with theirs, (self._root / "stdout").open("wb") as out, (self._root / "stderr").open("wb") as err:
-            self.process = subprocess.Popen(
-                ["unshare", "--pid", "--fork", "--kill-child", *command] if isolate else command,
-                stdin=subprocess.DEVNULL, stdout=out, stderr=err, env=variables, cwd=canaries.work,
-                pass_fds=[theirs.fileno()],
-                start_new_session=True,  # a program that signals its process group must not end us
-            )  # fmt: skip
+            pipes: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": out, "stderr": err}
+            place: dict[str, Any] = {"cwd": canaries.work, "env": variables, "pass_fds": [theirs.fileno()]}
+            # A session of its own: a program that signals its process group must not end us.
+            self.process = subprocess.Popen(command, start_new_session=True, **pipes, **place)
         known = {"memory_secret": canaries.secrets["memory"], "admin_secret": canaries.secrets["admin"]}
         order = {"source": source, "backend": backend, "without": list(without), "limits": asdict(LIMITS)}
         self.tell({"nonce": self._nonce, "isolate": isolate, **order, **known})
@@ -298,58 +290,58 @@ def _named_paths(source: str) -> dict[str, tuple[object, ...]]:
     return {path: fingerprint(Path(path)) for path in named if not path.startswith(("/proc", "/dev", "/sys"))}
 
 
-def _escapes(seen: Evidence, known: Mapping[str, str]) -> list[tuple[str, str]]:
+def _escapes(seen: Evidence, known: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     trace, report = seen.trace, seen.report
     failure = trace.get("failure") or {}
     words = [str(trace.get("stdout", "")), *strings(trace.get("value"))]
     words += [text for call in trace.get("calls", ()) for text in strings([call["tool"], call["arguments"]])]
     if failure.get("kind") == "exception":  # the others are our sentences, and may quote the program's source
         words.append(failure["message"])
-    found = [("printed", "ESCAPED")] if any(says_escaped(text, seen.source) for text in words) else []
+    if any(says_escaped(text, seen.source) for text in words):
+        yield "printed", "ESCAPED"
     before, after = ["\n".join(strings(said)) for said in report.get("probe") or ("", "")]
     new = [line for line in after.splitlines() if line not in before.splitlines()]
     everything = [*strings(trace), seen.lost, seen.host, *seen.output, *new]
     everything += strings([report.get("sibling"), report.get("changed")])
-    found += [("secret", f"the secret of {kind} came out") for kind in leaked(everything, known)]
-    found += [("file", change) for change in seen.changes]
-    found += [("listener", f"{name} was reached") for name in seen.reached]
-    found += [("undeclared", f"admin_wipe ran {report['wiped']} times")] if report.get("wiped") else []
-    return found + [("argument", text) for text in seen.odd]
+    yield from (("secret", f"the secret of {kind} came out") for kind in leaked(everything, known))
+    yield from (("file", change) for change in seen.changes)
+    yield from (("listener", f"{name} was reached") for name in seen.reached)
+    if report.get("wiped"):
+        yield "undeclared", f"admin_wipe ran {report['wiped']} times"
+    yield from (("argument", text) for text in seen.odd)
 
 
-def _harms(seen: Evidence) -> list[tuple[str, str]]:
-    report, found = seen.report, []
+def _harms(seen: Evidence) -> Iterator[tuple[str, str]]:
+    report = seen.report
     if seen.host:
-        found.append(("forged" if "somebody else" in seen.host else "host", seen.host))
+        yield "forged" if "somebody else" in seen.host else "host", seen.host
     if seen.lost:
-        found.append(("lost", seen.lost))
+        yield "lost", seen.lost
     for name, text in zip(("stdout", "stderr"), seen.output, strict=True):
         if text:
-            found.append(("stderr", f"{len(text):,} characters on the host's {name}: {text[:80]!r}"))
+            yield "stderr", f"{len(text):,} characters on the host's {name}: {text[:80]!r}"
     if changed := report.get("changed"):
-        found.append(("state", ", ".join(changed[:3]) + (f", and {len(changed) - 3} more" if changed[3:] else "")))
+        yield "state", ", ".join(changed[:3]) + (f", and {len(changed) - 3} more" if changed[3:] else "")
     if report.get("sibling"):
-        found.append(("sibling", str(report["sibling"])))
+        yield "sibling", str(report["sibling"])
     if report.get("probe"):
         one, other = ("\n".join(strings(said)).splitlines() for said in report["probe"])
         pairs = (f"{a[:100]!r} became {b[:100]!r}" for a, b in zip(one, other, strict=False) if a != b)
-        found.append(("probe", next(pairs, f"{len(one)} lines became {len(other)}")))
-    return found
+        yield "probe", next(pairs, f"{len(one)} lines became {len(other)}")
 
 
-def _excesses(seen: Evidence, limits: Limits = LIMITS) -> list[tuple[str, str]]:
-    found = []
-    over = seen.seconds - limits.wall_seconds - min(seen.lead, LONGEST_LEAD_SECONDS)
+def _excesses(seen: Evidence) -> Iterator[tuple[str, str]]:
+    over = seen.seconds - LIMITS.wall_seconds - min(seen.lead, LONGEST_LEAD_SECONDS)
     if over > OVERRUN_SECONDS:
-        found.append(("wall", f"{over:.2f} s beyond {limits.wall_seconds:g} s"))
-    if seen.grown_bytes > limits.memory_bytes + MEMORY_MARGIN_BYTES:
-        found.append(("memory", f"{seen.grown_bytes >> 20} MiB where {limits.memory_bytes >> 20} MiB are allowed"))
+        yield "wall", f"{over:.2f} s beyond {LIMITS.wall_seconds:g} s"
+    if seen.grown_bytes > LIMITS.memory_bytes + MEMORY_MARGIN_BYTES:
+        yield "memory", f"{seen.grown_bytes >> 20} MiB where {LIMITS.memory_bytes >> 20} MiB are allowed"
     if seen.runaway or seen.more_processes > PROCESSES:
-        found.append(("processes", seen.runaway or f"{seen.more_processes} more processes"))
+        yield "processes", seen.runaway or f"{seen.more_processes} more processes"
     calls = max(seen.made, len(seen.trace.get("calls", ())))
-    if calls > limits.tool_calls:
-        found.append(("calls", f"{calls} calls where {limits.tool_calls} are allowed"))
+    if calls > LIMITS.tool_calls:
+        yield "calls", f"{calls} calls where {LIMITS.tool_calls} are allowed"
     size = len(str(seen.trace.get("stdout", "")).encode("utf-8", "replace"))
-    if size > limits.output_bytes:
-        found.append(("output", f"{size:,} bytes kept where {limits.output_bytes:,} are allowed"))
-    return found + [("left", text) for text in seen.left]
+    if size > LIMITS.output_bytes:
+        yield "output", f"{size:,} bytes kept where {LIMITS.output_bytes:,} are allowed"
+    yield from (("left", text) for text in seen.left)

@@ -11,22 +11,21 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import asdict
 from itertools import pairwise, zip_longest
 from pathlib import Path
 from typing import Any
 
 from benchmarks import local
-from benchmarks.local import ROOT
-from benchmarks.runner import percentile
+from benchmarks.runner import percentile, timed
 from benchmarks.sandbox.canaries import Canaries, leaked, says_escaped, strings
 from benchmarks.sandbox.containment import Program
-from benchmarks.sandbox.host import PROGRAMS, changes, held, look, open_backend
+from benchmarks.sandbox.host import PROGRAMS, changes, held, look, open_backend, spare_ready
 from benchmarks.sandbox.shop import run, shop
 from protocols.errors import AtcError
 from protocols.toolbox import Toolbox
 from sandbox.base import Sandbox
-from sandbox.conformance import make_tool
 from sandbox.journal import Journal
 from sandbox.limits import Limits
 
@@ -54,10 +53,8 @@ def compare(source: str, sandbox: Sandbox) -> str:
     if (trace.stdout, ended) == (stdout, should_end):
         return ""
     pairs = zip_longest(trace.stdout.splitlines(), stdout.splitlines(), fillvalue="nothing")
-    printed = next(
-        (f"{one[:100]!r} where CPython prints {other[:100]!r}; " for one, other in pairs if one != other), ""
-    )
-    return f"{printed}it ends with {ended} ({failure and failure.message}), CPython with {should_end}"
+    differing = (f"{one[:100]!r} where CPython prints {other[:100]!r}; " for one, other in pairs if one != other)
+    return f"{next(differing, '')}it ends with {ended} ({failure and failure.message}), CPython with {should_end}"
 
 
 def plain(source: str) -> tuple[str, str | None]:
@@ -67,7 +64,7 @@ def plain(source: str) -> tuple[str, str | None]:
         path = Path(folder) / "program.py"
         path.write_text(source, encoding="utf-8", newline="\n")
         command = [sys.executable, "-s", "-P", "-B", "-c", PROGRAMS["plain"], str(path), str(writing)]
-        variables = {"PYTHONPATH": str(ROOT), "LANG": "C.UTF-8", "PYTHONHASHSEED": "0", "PYTHONUTF8": "1"}
+        variables = {"PYTHONPATH": str(local.ROOT), "LANG": "C.UTF-8", "PYTHONHASHSEED": "0", "PYTHONUTF8": "1"}
         variables |= {"TZ": "UTC", "PATH": os.defpath}
         pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL, "stdin": subprocess.DEVNULL}
         with subprocess.Popen(command, env=variables, cwd=folder, pass_fds=[writing], **pipes) as process:
@@ -79,17 +76,14 @@ def plain(source: str) -> tuple[str, str | None]:
 
 def measure_latency(backend: str, without: Sequence[str], runs: int) -> dict[str, Any]:
     """Times of runs and of calls."""
-    sandbox = open_backend(backend, without)
-    try:
+    with closing(open_backend(backend, without)) as sandbox:
         run(sandbox, "print(1)", Toolbox())
         found = {"print(1), one after another, ms": _quantiles([_print_ms(sandbox) for _ in range(runs)])}
-        if waiting := [_print_ms(sandbox) for _ in range(runs) if _await_spare(sandbox)]:
+        if waiting := [_print_ms(sandbox) for _ in range(runs) if spare_ready(sandbox, seconds=5.0)]:
             found["print(1), child waiting, ms"] = _quantiles(waiting)
-        tools = Toolbox([make_tool("echo", {"text": {"type": "string"}}, lambda text: text)])
-        trace = run(sandbox, f"for n in range({CALLS}):\n    echo(text=str(n))", tools, tool_calls=CALLS)
+        source = f"for n in range({CALLS}):\n    echo(text=str(n))"
+        trace = run(sandbox, source, shop().only(["echo"]), tool_calls=CALLS)
         found["one tool call, µs"] = _quantiles([(b.started - a.started) * 1e6 for a, b in pairwise(trace.calls)])
-    finally:
-        sandbox.close()
     return found
 
 
@@ -99,21 +93,9 @@ def _quantiles(values: Sequence[float]) -> dict[str, float]:
 
 
 def _print_ms(sandbox: Sandbox) -> float:
-    began = time.perf_counter()
-    trace = run(sandbox, "print(1)", Toolbox())
-    taken = (time.perf_counter() - began) * 1e3
+    trace, seconds = timed(lambda: run(sandbox, "print(1)", Toolbox()))
     assert trace.stdout == "1\n", trace.failure
-    return taken
-
-
-def _await_spare(sandbox: Sandbox) -> bool:
-    """Wait until a child waits; False where the sandbox keeps none or does not get one ready."""
-    ready, until = getattr(sandbox, "spare_ready", None), time.monotonic() + 5.0
-    while ready is not None and time.monotonic() < until:
-        if ready():
-            return True
-        time.sleep(0.0005)
-    return False
+    return seconds * 1e3
 
 
 def measure_soak(

@@ -53,6 +53,16 @@ def open_backend(name: str, without: Sequence[str] = ()) -> Sandbox:
     return made
 
 
+def spare_ready(sandbox: Sandbox, *, seconds: float) -> bool:
+    """Wait until a child waits; False where the sandbox keeps none or does not get one ready in time."""
+    ready, until = getattr(sandbox, "spare_ready", None), time.monotonic() + seconds
+    while ready is not None and time.monotonic() < until:
+        if ready():
+            return True
+        time.sleep(0.0005)
+    return False
+
+
 class ToolHost:
     """The tools, declared ones and one that is not, and a record of what reached them."""
 
@@ -99,9 +109,8 @@ class Sibling:
 
     def _go(self) -> None:
         try:
-            trace = self._host.run(
-                "print(hold())", Toolbox([make_tool("hold", {}, self._hold)]), wall_seconds=HOLD_SECONDS
-            )
+            tools = Toolbox([make_tool("hold", {}, self._hold)])
+            trace = self._host.run("print(hold())", tools, wall_seconds=HOLD_SECONDS)
             self.said = (trace.stdout, trace.failure and trace.failure.message)
         except BaseException as error:  # noqa: BLE001 - whatever it is, the sibling was harmed
             self.said = f"{type(error).__name__}: {error}"
@@ -211,9 +220,7 @@ def main(descriptor: int) -> NoReturn:
     sibling = host.start_sibling()
     tools = ToolHost(order["admin_secret"])
     declared = tools.toolbox()
-    ready, until = getattr(host.sandbox, "spare_ready", None), time.monotonic() + 60.0
-    while ready is not None and not ready() and time.monotonic() < until:
-        time.sleep(0.05)  # to start one is not the program's time
+    spare_ready(host.sandbox, seconds=60.0)  # to start one is not the program's time
     inside, had = look(), held()
     tell(sibling=sibling is not None, lead=host.lead)
     reader.readline()

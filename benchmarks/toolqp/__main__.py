@@ -1,7 +1,5 @@
 """Make conversations that teach a model to plan and to search for tools (ToolQP, Algorithm 1).
 
-    python -m benchmarks.toolqp --data tools_and_queries.json --out toolqp.jsonl --limit 100 --model gpt-4.1-mini
-
 Each line of the file is a conversation ('messages') for supervised training. What is done is kept beside the file: the
 same command goes on where it was stopped.
 """
@@ -10,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -43,30 +41,22 @@ def main(data: str, out: Path, limit: int | None, workers: int, seed: int, model
     queries = sampled(found.queries, limit, seed, "queries")
     embedder = choose(config.embedder, folder=config.cache_dir / "models")
     index = ToolIndex.build(found.documents, folder=found.folder(config.cache_dir), embedder=embedder)
-    ask, documents = choose_model(config), index.documents
-    options: dict[str, Any] = {"base": build("dense", Setup(index=index, ask=ask)), "documents": documents}
-    making = partial(Making, **options, seed=seed)
+    ask = choose_model(config)
+    base = build("dense", Setup(index=index, ask=ask))
+    making = partial(Making, base=base, documents=index.documents, seed=seed)
     header: dict[str, Any] = {"format": "atc-toolqp-2", "data": found.digest, "model": ask.name, "seed": seed}
     rows = make_all(making, queries, ask, out, header, workers=workers)
     return {"data": found.name, "model": ask.name, "out": str(out), **figures(rows)}
 
 
 def make_all(
-    making: Callable[..., Making],
-    queries: Sequence[RetrievalQuery],
-    ask: Ask,
-    out: Path,
-    header: Mapping[str, Any],
-    *,
-    workers: int = 1,
+    making: Any, queries: Sequence[RetrievalQuery], ask: Ask, out: Path, header: Mapping[str, Any], *, workers: int = 1
 ) -> list[dict[str, Any]]:
     """Conversations of `queries` in `out` (JSON Lines, in the queries' order), however often it is interrupted.
 
-    Gives the rows of the work file beside it, those of dropped requests too.
-
-    Raises:
-        InvalidRunFile: the work file cannot be used or continued.
-        ModelUnavailable: the teacher did not answer; what is done stands.
+    `making` is `Making` with all but a query and a model. Gives the rows of the work file beside it, those of dropped
+    requests too. Raises InvalidRunFile: the work file cannot be used or continued; ModelUnavailable: the teacher did
+    not answer; what is done stands.
     """
 
     def make(query: RetrievalQuery) -> dict[str, Any]:

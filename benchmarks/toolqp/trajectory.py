@@ -36,7 +36,6 @@ WEIGHTS: Mapping[str, float] = {"ndcg": 5.0, "recall": 2.5, "form": 1.5, "stop":
 STOP = "<stop_retrieval>"
 BEGIN = "Begin retrieval."
 fill = partial(fill_from, "benchmarks.toolqp.prompts")
-_K, _DEPTH = 5, 20
 _PLAN = re.compile(r"<task_breakdown>(.+?)</task_breakdown>\s*<sub_goals>(.*?)</sub_goals>", re.DOTALL)
 _QUERY = re.compile(r"<query>(.*?)</query>", re.DOTALL)
 
@@ -96,15 +95,15 @@ def reward(
     are missing earn nothing.
     """
     turns = [message.content for message in conversation if message.role == "assistant"]
-    found = Found(base, depth=_DEPTH)
+    found = Found(base, depth=20)
     for query in (task, *filter(None, map(read_query, turns[1 : MOST_QUERIES + 1]))):
         found.look(query)
     ranking = [hit.tool for hit in peak_rank(found.lists)]
-    baseline = [hit.tool for hit in base.search(f"{task} {plan}", k=_K).hits]
+    baseline = [hit.tool for hit in base.search(f"{task} {plan}", k=5).hits]
     vectors = embedder.embed([read_plan(turns[0]) if turns else "", plan])
     parts = {
-        "ndcg": ndcg(ranking, gold, _K) - ndcg(baseline, gold, _K),
-        "recall": recall(ranking, gold, _K) - recall(baseline, gold, _K),
+        "ndcg": ndcg(ranking, gold, 5) - ndcg(baseline, gold, 5),
+        "recall": recall(ranking, gold, 5) - recall(baseline, gold, 5),
         "form": sum(map(well_formed, count(), turns)) / len(turns) if turns else 0.0,
         "stop": float(bool(turns) and turns[-1].strip().endswith(STOP) and not read_query(turns[-1])),
         "plan": float(vectors[0] @ vectors[1]),
@@ -118,6 +117,9 @@ KEEP_FAILED = 0.4  # probability that the queries which failed before the valid 
 TEMPERATURE = 1.0  # of the teacher's queries; plans and sub-goals are greedy. The paper took the endpoint's default.
 DEPTH = 100  # tools of a result in which a target's rank is looked for; one that is not among them has the rank behind
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_A-Za-z]+")
+
+
+Tools = Mapping[str, ToolDocument]
 
 
 class Dropped(Exception):
@@ -140,24 +142,15 @@ class Making:
     """
 
     def __init__(
-        self,
-        query: RetrievalQuery,
-        ask: Ask,
-        base: Retriever,
-        documents: Mapping[str, ToolDocument],
-        *,
-        candidates: int = 3,
-        seed: int = 0,
+        self, query: RetrievalQuery, ask: Ask, base: Retriever, documents: Tools, *, candidates: int = 3, seed: int = 0
     ) -> None:
         self._query, self._ask, self._documents = query, ask, documents
         self._candidates, self._seed, self._found = candidates, seed, Found(base, depth=DEPTH)
 
     def make(self) -> dict[str, Any]:
         """The conversation in which a planner learns to search for the request (Figure 7), and what a reward asks for.
-
-        Raises:
-            Dropped: no valid query was found, or something else is missing.
-            ModelUnavailable: the teacher did not answer.
+        Raises Dropped: no valid query was found, or something else is missing; ModelUnavailable: the teacher did not
+        answer.
         """
         query, plan = self._query, self._query.plan or self._plan()
         steps: list[dict[str, Any]] = []
@@ -204,8 +197,7 @@ class Making:
 
     def _step(self, plan: str, goal: str, tools: Sequence[str], before: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         """Rounds until a query is valid. A draw decides whether the failed ones before it stay in the trajectory."""
-        attempts: list[tuple[str, Sequence[Hit], float]] = []
-        hints: list[str] = []
+        attempts, hints = list[tuple[str, Sequence[Hit], float]](), list[str]()
         done = [f'{number}. {one["goal"]} Found by: "{one["attempts"][-1][0]}"' for number, one in enumerate(before, 1)]
         for number in range(1, ROUNDS + 1):
             hints.append(self._hint(number, goal, tools, plan, attempts[-1][0] if attempts else ""))
@@ -247,17 +239,16 @@ class Making:
             case 4:
                 with_plan = fill("hint_with_plan", found=self._listed(f"{tried} {plan}"))
                 return f"{self._hint(3, goal, tools, plan, tried)}\n\n{with_plan}" if tried else ""
-        documents = [json.dumps(self._definition(name), ensure_ascii=False) for name in tools]
-        return fill("hint_document", document="\n".join(documents))
+        lines = []
+        for name in tools:  # the document as the index has it, without what names the tool
+            found: dict[str, Any] = json.loads(json_text(self._documents[name]))
+            kept = {key: value for key, value in found.items() if key not in ("name", "title", "description")}
+            plain = {"description": hidden(self._documents[name].description, [name])} | kept
+            lines.append(json.dumps(plain, ensure_ascii=False))
+        return fill("hint_document", document="\n".join(lines))
 
     def _listed(self, query: str) -> str:
         return listing(self._found.look(query)[:SHOWN], self._documents)
-
-    def _definition(self, name: str) -> dict[str, Any]:
-        """The document of a tool as the index has it, without what names the tool."""
-        found: dict[str, Any] = json.loads(json_text(self._documents[name]))
-        kept = {key: value for key, value in found.items() if key not in ("name", "title", "description")}
-        return {"description": hidden(self._documents[name].description, [name])} | kept
 
     def _about(self, name: str) -> str:
         return clipped(" ".join(self._documents[name].description.split()), 600)
@@ -270,18 +261,10 @@ class Making:
         return one_text(self._reply(key, prompt, a_text(most, least=1), tokens, purpose, **options))
 
     def _reply(
-        self,
-        key: str,
-        prompt: str,
-        schema: Mapping[str, Any],
-        tokens: int,
-        purpose: str,
-        *,
-        before: Sequence[Message] = (),
-        temperature: float = 0.0,
+        self, key: str, prompt: str, schema: Any, tokens: int, purpose: str, before: Any = (), **options: Any
     ) -> Any:
         """The value of the reply's only key; the same purpose has the same seed whenever a request is worked on."""
         seed = random.Random(f"{self._seed} {self._query.id} {purpose}").getrandbits(31)
         messages, wanted = [*before, Message("user", prompt)], an_object({key: dict(schema)})
-        reply = self._ask(messages, schema=wanted, temperature=temperature, seed=seed, max_tokens=tokens)
+        reply = self._ask(messages, schema=wanted, seed=seed, max_tokens=tokens, **{"temperature": 0.0, **options})
         return json_object(reply.text).get(key)
