@@ -56,8 +56,7 @@ def connected(workers: str) -> Iterator[None]:
     """The cluster of the setting `workers`: `ray:HOST:PORT`, of which this machine is a node, or `ray`, the one that
     RAY_ADDRESS names, else one of this machine alone, which lasts as long as the block.
 
-    Raises:
-        ClusterUnavailable: nothing answers there, it is not usable from here, or its versions differ from ours.
+    Raises `ClusterUnavailable`: nothing answers there, it is not usable from here, or its versions differ from ours.
     """
     address = workers.partition(":")[2] or os.environ.get("RAY_ADDRESS") or _ALONE
     if address != _ALONE:

@@ -45,8 +45,7 @@ class Sandbox(AbstractContextManager["Sandbox"], Protocol):
         arguments, asks the journal, makes the call, and validates the response (a departure is recorded as drift).
         A tool's `Paused` ends the run with a failure of kind `paused`.
 
-        Raises:
-            SandboxUnavailable: the sandbox could not start, or died: no verdict on the program.
+        Raises `SandboxUnavailable`: the sandbox could not start, or died: no verdict on the program.
         """
 
     def close(self) -> None:
@@ -86,8 +85,7 @@ class OnDemand(Closing, Generic[Runner]):
     def warm(self) -> None:
         """Start the runner, without waiting for what it does ahead.
 
-        Raises:
-            SandboxUnavailable: it cannot be had here.
+        Raises `SandboxUnavailable`: it cannot be had here.
         """
         self._current()
 

@@ -239,8 +239,7 @@ class Calls:
     def _doubtful(self, opened: Open, problem: StillUnknown) -> Reply:
         """A write that may or may not have taken effect: the run pauses, unless it was told to go on.
 
-        Raises:
-            RunEnded: the run pauses.
+        Raises `RunEnded`: the run pauses.
         """
         reply = self._failed(opened, problem.error, "unknown")
         if self._journal.effects is not None and self._journal.effects.on_unknown == "skip":

@@ -66,8 +66,7 @@ class Contract:
 
         `None` for an optional argument that has no null is the same as leaving it out, and 3.0 is the integer 3.
 
-        Raises:
-            BadArguments: an argument is unknown, missing or of the wrong type, or breaks its schema.
+        Raises `BadArguments`: an argument is unknown, missing or of the wrong type, or breaks its schema.
         """
         if self._by_type is not None and not unsendable and self._needed <= given.keys():
             for alias, value in given.items():

@@ -254,8 +254,7 @@ def _bounded(value: Any) -> Any:
 
     A few bytes in the interpreter may be endless when they are written out (`x = [x, x]`).
 
-    Raises:
-        TooLarge: they do not, or it is nested too deeply, as what holds itself is.
+    Raises `TooLarge`: they do not, or it is nested too deeply, as what holds itself is.
     """
     left, inside = FRAME_BYTES, [(value, LEVELS - 4)]
     while inside:

@@ -69,8 +69,7 @@ class Child(Protocol):
     def end(self) -> Exit:
         """Kill the child with all that it started, and give how it ended once nothing of it is left.
 
-        Raises:
-            SandboxUnavailable: nobody can say what became of it.
+        Raises `SandboxUnavailable`: nobody can say what became of it.
         """
 
     def finish(self) -> object:
@@ -158,8 +157,7 @@ class _Run:
     def hold(self, start: bytes) -> Failure | ChannelClosed | None:
         """Talk until somebody ends it: the child by its last word, a tool, a limit, the clock.
 
-        Raises:
-            BaseException: what a tool or the journal raised that is no answer to a call.
+        Raises `BaseException`: what a tool or the journal raised that is no answer to a call.
         """
         try:
             if len(start) <= SURE_TO_FIT:  # the child begins while our thread still wakes up

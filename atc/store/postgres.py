@@ -108,8 +108,7 @@ class PostgresStore(RunStore):
 
     A lost connection is made anew; what cannot be recorded meanwhile is an error, and its call is not sent.
 
-    Raises:
-        StoreUnavailable: there is no such server or database, its user may not use it, or a newer atc has made it.
+    Raises `StoreUnavailable`: there is no such server or database, its user may not use it, or a newer atc has made it.
     """
 
     def __init__(self, address: str, *, lease_seconds: float = LEASE_SECONDS) -> None:
@@ -273,8 +272,7 @@ def _set_up(connection: psycopg.Connection[Any], lease_seconds: float) -> None:
 def _parsed(address: str) -> dict[str, Any]:
     """The parts of an address. What is wrong with one is not quoted: it may be a part of the password.
 
-    Raises:
-        StoreUnavailable: it is none.
+    Raises `StoreUnavailable`: it is none.
     """
     with suppress(psycopg.Error):
         found = conninfo_to_dict(address)

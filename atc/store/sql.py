@@ -109,8 +109,7 @@ class RunStore(ABC):
     Safe to share between threads; several processes may have the same store open. Every change is durable when the
     method returns. `with` closes it.
 
-    Raises:
-        StoreUnavailable: by every method, where what holds the runs cannot be used.
+    Raises `StoreUnavailable`: by every method, where what holds the runs cannot be used.
     """
 
     @abstractmethod
@@ -125,8 +124,7 @@ class RunStore(ABC):
     def confirm_owned(self, run: str) -> None:
         """Called right before a call is sent: whether the run is still this process's.
 
-        Raises:
-            RunTaken: this process was paused or cut off for so long that another one has taken the run.
+        Raises `RunTaken`: this process was paused or cut off for so long that another one has taken the run.
         """
 
     @abstractmethod
@@ -137,8 +135,7 @@ class RunStore(ABC):
     def _writing(self, run: str | None = None) -> AbstractContextManager[Database]:
         """A transaction that is durable when the block has ended.
 
-        Raises:
-            RunTaken: `run` was taken over by another process.
+        Raises `RunTaken`: `run` was taken over by another process.
         """
 
     @abstractmethod
@@ -242,8 +239,7 @@ class RunStore(ABC):
     def load(self, name: str) -> StoredRun:
         """The run of this id, of the only id that begins or ends so, or the latest for `last`.
 
-        Raises:
-            UnknownRun: there is none, or more than one.
+        Raises `UnknownRun`: there is none, or more than one.
         """
         with self._reading() as db:
             return self._load(db, resolve(db, name))
@@ -360,11 +356,7 @@ def change_run(db: Database, run: str, **changes: Any) -> None:
 
 
 def resolve(db: Database, name: str) -> str:
-    """The id of the run of this name.
-
-    Raises:
-        UnknownRun: there is none, or more than one.
-    """
+    """The id of the run of this name. Raises `UnknownRun`: there is none, or more than one."""
     if db.execute("SELECT id FROM runs WHERE id = ?", (name,)).fetchone() is not None:
         return name
     latest = [str(row["id"]) for row in db.execute("SELECT id FROM runs ORDER BY created DESC, id DESC").fetchall()]

@@ -100,8 +100,7 @@ def _explained(path: Path) -> Iterator[None]:
 def _connect(path: Path) -> sqlite3.Connection:
     """A connection to the store, made (for this user alone) where there is none yet. Every commit is on disk.
 
-    Raises:
-        StoreUnavailable: the file cannot be used, or is not ours, or another version's.
+    Raises `StoreUnavailable`: the file cannot be used, or is not ours, or another version's.
     """
     with _explained(path):
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)

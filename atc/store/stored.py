@@ -160,11 +160,7 @@ def as_json(kind: type, value: Any) -> str:
 
 
 def from_json(kind: type, text: str) -> Any:
-    """A value of `kind` that `as_json` wrote.
-
-    Raises:
-        StoreUnavailable: another version of atc wrote it.
-    """
+    """A value of `kind` that `as_json` wrote. Raises `StoreUnavailable`: another version of atc wrote it."""
     try:
         return _adapter(kind).validate_python(json.loads(text))
     except ValidationError as error:

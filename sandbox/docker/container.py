@@ -80,8 +80,7 @@ class Container:
     def __init__(self, kind: Kind, limits: Limits) -> None:
         """Start one for a program within `limits`, and wait until it has put its layers on.
 
-        Raises:
-            SandboxUnavailable: the engine does not start it.
+        Raises `SandboxUnavailable`: the engine does not start it.
         """
         self.out_of_memory = False
         self.limits = limits

@@ -31,8 +31,7 @@ def unavailable() -> str | None:
 def connect() -> Any:
     """A client of the engine that DOCKER_HOST names, or of the one on this machine.
 
-    Raises:
-        SandboxUnavailable: there is none, or not one that can hold a program.
+    Raises `SandboxUnavailable`: there is none, or not one that can hold a program.
     """
     docker = sdk()
     where = os.environ.get("DOCKER_HOST") or "this machine"
@@ -100,8 +99,7 @@ def ensure_image(client: Any, base: str | None = None) -> str:
 
     It is `base`, else the one that ATC_DOCKER_BASE names, else `LOCAL_BASE` where it is there, else `USUAL_BASE`.
 
-    Raises:
-        SandboxUnavailable: it cannot be had.
+    Raises `SandboxUnavailable`: it cannot be had.
     """
 
     def has(name: str) -> bool:
@@ -122,8 +120,7 @@ def ensure_image(client: Any, base: str | None = None) -> str:
 def remove_leftovers(client: Any) -> None:
     """Remove what crashed hosts left. Their containers ended when nobody held their input any more.
 
-    Raises:
-        SandboxUnavailable: the engine does not answer.
+    Raises `SandboxUnavailable`: the engine does not answer.
     """
     with speaking_to_engine("look for containers that a crash left behind"):
         client.containers.prune(filters={"label": LABEL, "until": LEFTOVER_AGE})

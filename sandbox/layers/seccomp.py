@@ -74,8 +74,7 @@ def program(machine: str, numbers: Mapping[str, int], *, reader: int, writer: in
 def install(filter_: bytes) -> None:
     """Put the filter on this process for good. `no_new_privileges` must come before it.
 
-    Raises:
-        OSError: the kernel does not let us.
+    Raises `OSError`: the kernel does not let us.
     """
     instructions = ctypes.create_string_buffer(filter_, len(filter_))
     head = struct.pack("@HP", len(filter_) // 8, ctypes.addressof(instructions))

@@ -180,8 +180,7 @@ class Zygote:
     def take(self, limits: Limits) -> ZygoteChild:
         """A child that waits for its program: one forked ahead, or a new one.
 
-        Raises:
-            ZygoteLost: the zygote is dead.
+        Raises `ZygoteLost`: the zygote is dead.
         """
         with self._pool:
             child, self._waiting = self._waiting, None
