@@ -129,15 +129,13 @@ class Consent:
             unallowed = tool.protocol.writes and tool.alias not in self._allowed
             if not (unallowed or question.tainted):
                 return
-            if not self._agreed(question):
+            agreed = False
+            if self._ask_person is not None:
+                with waiting_on_person():  # a person may take longer than a program may run
+                    agreed = self._ask_person(question)
+            if not agreed:
                 raise Paused(self._message(question, unallowed=unallowed))
             self._taint.agree(tool, question.tainted)
-
-    def _agreed(self, question: Question) -> bool:
-        if self._ask_person is None:
-            return False
-        with waiting_on_person():  # a person may take longer than a program may run
-            return self._ask_person(question)
 
     def _message(self, question: Question, *, unallowed: bool) -> str:
         """What was not sent and why, and the command that allows it."""

@@ -53,8 +53,9 @@ class Past:
             return None
         found = self._attempts[number]
         ended = found.trace is not None or found.fault is not None
-        last = number == len(self._attempts) - 1
-        return found if ended and not found.paused and not (last and _timed_out(found)) else None
+        failure = found.trace.failure if found.trace is not None and number == len(self._attempts) - 1 else None
+        timed_out = failure is not None and (failure.kind, failure.type) == ("limit", "wall_seconds")
+        return found if ended and not found.paused and not timed_out else None
 
 
 def is_unfinished(stored: StoredRun) -> bool:
@@ -77,8 +78,3 @@ def recorded(stored: StoredRun, tools: Toolbox) -> list[list[Recorded]]:
             Recorded(found.call, complete=found.complete, writes=writes, defaults=defaults, intended=found.intended)
         )
     return executions
-
-
-def _timed_out(attempt: Attempt) -> bool:
-    failure = attempt.trace.failure if attempt.trace is not None else None
-    return failure is not None and (failure.kind, failure.type) == ("limit", "wall_seconds")

@@ -61,7 +61,10 @@ def _edit(finding: Finding, tree: ast.Module, place: Places, tools: Toolbox) -> 
             case "undefined-name", ast.Name() if better.startswith(("import ", "from ")):
                 return Edit(0, 0, better + "\n")
             case "bad-literal", ast.Constant(value=str(text)):
-                return _looked_up(node, text, finding, tree, place, tools)
+                # `airline="Hawaiian Airlines"` → `airline=search_airlines(query="Hawaiian Airlines")[0]["code"]`
+                tool, argument = tools.get(finding.tool or ""), _argument_of(node, tree)
+                found = search_for(text, tool, argument, tools) if tool is not None and argument is not None else None
+                return place.over(node, found) if found is not None else None
     return None
 
 
@@ -112,17 +115,6 @@ def _other_field(
         found = next(filter(None, (lookup(name, finding.keys, tools) for name in wanted)), None)
         return place.over(node, found.replace("{}", ast.unparse(owner))) if found else None
     return None
-
-
-def _looked_up(
-    node: ast.expr, text: str, finding: Finding, tree: ast.Module, place: Places, tools: Toolbox
-) -> Edit | None:
-    """`airline="Hawaiian Airlines"` → `airline=search_airlines(query="Hawaiian Airlines")[0]["code"]`."""
-    argument = _argument_of(node, tree)
-    if finding.tool is None or finding.tool not in tools or argument is None:
-        return None
-    found = search_for(text, tools[finding.tool], argument, tools)
-    return place.over(node, found) if found is not None else None
 
 
 def _argument_of(value: ast.expr, tree: ast.Module) -> str | None:

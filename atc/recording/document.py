@@ -22,6 +22,7 @@ from sandbox.trace import Failure, Frame, Pins, ToolCall, Trace
 
 FORMAT = 1
 _FORMAT = "atc recording "
+_OF_AN_ERROR = ("error", "status", "outcome")
 _WIDENING = ("tool_calls", "result_bytes")
 """Limits that may be wider than ours: what is in the file bounds them already."""
 
@@ -37,7 +38,11 @@ def to_document(recording: Recording) -> dict[str, Any]:
         "status": recording.status,
         "answer": recording.answer,
         "program": recording.program,
-        "calls": [_call_document(call) for call in trace.calls],
+        "calls": [
+            {"tool": call.tool, "arguments": dict(call.arguments), "line": call.line}
+            | ({"result": call.result} if call.error is None else {name: getattr(call, name) for name in _OF_AN_ERROR})
+            for call in trace.calls
+        ],
         "end": {
             "stdout": trace.stdout,
             "value": trace.value,
@@ -122,13 +127,6 @@ def _limits(document: JsonObject) -> Limits:
     return Limits(**{
         name: value if name in _WIDENING else min(value, ours[name]) for name, value in document.items() if name in ours
     })  # fmt: skip
-
-
-def _call_document(call: ToolCall) -> dict[str, Any]:
-    document: dict[str, Any] = {"tool": call.tool, "arguments": dict(call.arguments), "line": call.line}
-    if call.error is None:
-        return document | {"result": call.result}
-    return document | {"error": call.error, "status": call.status, "outcome": call.outcome}
 
 
 def _hash(document: JsonObject) -> str:

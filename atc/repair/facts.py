@@ -63,14 +63,12 @@ def writes_told(made: Sequence[ToolCall]) -> str:
 
     The program that keeps such a call gets its stored result: the journal answers it.
     """
-    done = [f"- {_told(call)}" for call in made]
+    lost = "of which nobody knows whether it took effect"
+    done = [
+        f"- {invocation(call)}" + (f", {lost}" if call.outcome == "unknown" else f" gave {snippet(call.result)}")
+        for call in made
+    ]
     return fill("repair_writes", calls="\n".join(done)) if done else ""
-
-
-def _told(call: ToolCall) -> str:
-    if call.outcome == "unknown":
-        return f"{invocation(call)}, of which nobody knows whether it took effect"
-    return f"{invocation(call)} gave {snippet(call.result)}"
 
 
 # --- what is told of a failure

@@ -149,10 +149,6 @@ def _leaves(value: Json) -> list[_Leaf]:
                 found.append((path, f"is a list of {len(current)}"))
             stack.append(((*path, 0), current[0]))
         else:
-            found.append((path, f"is {_short(current)}"))
+            shown = repr(current)
+            found.append((path, f"is {shown if len(shown) <= _LONGEST_VALUE else shown[: _LONGEST_VALUE - 1] + '…'}"))
     return found
-
-
-def _short(value: Json) -> str:
-    text = repr(value)
-    return text if len(text) <= _LONGEST_VALUE else text[: _LONGEST_VALUE - 1] + "…"

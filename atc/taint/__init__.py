@@ -83,7 +83,10 @@ class Taint:
     def wrote(self, source: str, *, blind: bool) -> None:
         """A program is about to run. `blind`: whoever wrote it had seen no tool output."""
         if blind and not any(map(_says_something, self._tools.values())):
-            self._written |= set(_texts(source))
+            constants = [
+                node for node in ast.walk(parsed(source) or ast.Module([], [])) if isinstance(node, ast.Constant)
+            ]
+            self._written |= {node.value for node in constants if isinstance(node.value, str)}
 
     def of(self, tool: Tool, arguments: JsonObject) -> tuple[Tainted, ...]:
         """The values of a call that ask; `arguments` by original name."""
@@ -150,10 +153,3 @@ def _says_something(tool: Tool) -> bool:
     """Whether a document of somebody else's, or any text that is more than a name, told the model about the tool."""
     held = (inner for part in parts(dump(tool.protocol)) for inner in (part if isinstance(part, dict) else [part]))
     return bool(tool.source) or any(isinstance(one, str) and not re.fullmatch(r"[\w-]*", one) for one in held)
-
-
-def _texts(source: str) -> Iterator[str]:
-    """The texts that a program writes out; none of one that is no Python."""
-    for node in ast.walk(parsed(source) or ast.Module([], [])):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            yield node.value

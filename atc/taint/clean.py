@@ -29,6 +29,9 @@ _NO_DIGITS_BEFORE, _NO_DIGITS_AFTER = r"(?<!\d[ \u00a0\u202f])", r"(?![ \u00a0\u
 """Groups of digits with blanks between them are one number."""
 _QUOTED = re.compile(r"`([^`\n]+)`|\"([^\"\n]+)\"|“([^”\n]+)”|(?<!\w)'([^'\n]+)'(?!\w)")
 
+_PLAIN = re.compile(r"-?(?!\d{1,3}\.\d{3}\Z)\d+(?:\.\d+)?")
+"""A number that nobody can read as another one: `1.200` is 1200 to half of the world."""
+
 
 class Words:
     """The text of a person, asked whether a value stands in it."""
@@ -51,7 +54,7 @@ class Words:
         if not isinstance(value, str) or not value.strip():
             return False
         if kind == "amount":
-            return _has(value, self.text) or (_is_plain(value) and number(value) in self._numbers)
+            return _has(value, self.text) or (_PLAIN.fullmatch(value) is not None and number(value) in self._numbers)
         if value.casefold() in NAMES["nobody"]:
             return False
         if kind == "command":
@@ -71,11 +74,6 @@ def _has(value: str, text: str) -> bool:
     before = _NO_DIGITS_BEFORE if value[0].isdigit() else ""
     after = _NO_DIGITS_AFTER if value[-1].isdigit() else ""
     return re.search(f"{_BEFORE}{before}{re.escape(value)}{after}{_AFTER}", text) is not None
-
-
-def _is_plain(text: str) -> bool:
-    """Whether a number is written so that nobody can read another one: `1.200` is 1200 to half of the world."""
-    return re.fullmatch(r"-?\d+(?:\.\d+)?", text) is not None and re.fullmatch(r"-?\d{1,3}\.\d{3}", text) is None
 
 
 # --- what the user trusts

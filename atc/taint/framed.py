@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import partial
 from typing import NamedTuple
 from urllib.parse import unquote
 
@@ -121,12 +122,8 @@ def _inner(text: str) -> Iterator[str]:
     yield from (unquote(text), html.unescape(text), unescaped)
     for token in filter(_NO_WORD.search, _ENCODED.findall(text)):  # what is encoded has digits or capitals within it
         bare = token.strip("=")
-        for decode in (_from_base64, bytes.fromhex):
+        for decode, padding in ((partial(base64.b64decode, altchars=b"-_"), "==="), (bytes.fromhex, "")):
             with suppress(ValueError):
-                inner = decode(bare).decode("utf-8")
+                inner = decode(bare + padding).decode("utf-8")
                 if all(character.isprintable() or character.isspace() or character == "\ufeff" for character in inner):
                     yield inner
-
-
-def _from_base64(token: str) -> bytes:
-    return base64.b64decode(token.translate({45: 43, 95: 47}) + "=" * (-len(token) % 4))

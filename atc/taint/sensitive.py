@@ -204,8 +204,12 @@ class _Search:
         if not mark.declared:
             if isinstance(value, bool):
                 return
-            if _is_closed(here) or (kind == "amount" and isinstance(value, str) and not _may_be_amount(value, mark)):
+            if _is_closed(here):
                 kind = None
+            if kind == "amount" and isinstance(value, str):
+                # A text beside an amount, under the same name, is one only if it is a number.
+                is_amount = number(value) is not None if mark.inherited else any(map(str.isdigit, value))
+                kind = "amount" if is_amount else None
             if kind is None and isinstance(value, str):
                 kind = self._by_shape(place.name, here, value)
         if kind is not None and (kind != "amount" or self._acts):
@@ -291,11 +295,6 @@ class _Search:
 
 def _is_closed(here: list[JsonObject]) -> bool:
     return any("enum" in branch or "const" in branch for branch in here)
-
-
-def _may_be_amount(text: str, mark: _Mark) -> bool:
-    """Whether a text where an amount is expected may be one; what stands beside an amount is one if it is a number."""
-    return number(text) is not None if mark.inherited else any(map(str.isdigit, text))
 
 
 def _reaches_somebody(text: str) -> bool:
