@@ -16,7 +16,7 @@ from atc.decode.formats import TOOLDEC
 from atc.decode.grammar import judge
 from atc.decode.prompt import call_prompt
 from atc.models.fetch import SMOLLM2, cached
-from atc.models.llama import LlamaProcess, LlamaSettings
+from atc.models.llama import LlamaProcess
 from atc.models.local import LocalModel
 from atc.models.openai import OpenAIModel
 from atc.side_by_side import wait_until
@@ -47,8 +47,7 @@ def model(request, weights, tmp_path_factory) -> Iterator[Model]:
         yield local
         local.close()
     else:
-        settings = LlamaSettings(path=str(weights), name="small", threads=1, context_tokens=8192, api_key="k")
-        process = LlamaProcess(settings)
+        process = LlamaProcess(str(weights), name="small", threads=1, context_tokens=8192, api_key="k")
         remote = OpenAIModel(base_url=f"{process.address}/v1", api_key="k")
         yield remote
         remote.close()

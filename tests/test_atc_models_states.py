@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from atc.models.states import PromptStates
+from atc.models.local import PromptStates
 
 LONG = "rules and stubs " * 400
 

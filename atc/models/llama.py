@@ -16,7 +16,6 @@ import sys
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -47,32 +46,22 @@ def require_runtime() -> None:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LlamaSettings:
-    """What a llama.cpp process is started with. An empty `api_key` lets every local process use it; `states` is the
-    folder where states of prompts may be saved, empty for nowhere.
-    """
-
-    path: str
-    name: str
-    threads: int
-    context_tokens: int
-    api_key: str = ""
-    states: str = ""
-
-
 class LlamaProcess:
-    """A running llama.cpp with the weights loaded; `address` is `http://127.0.0.1:PORT`.
+    """A running llama.cpp with the weights of `path` loaded; `address` is `http://127.0.0.1:PORT`.
 
-    `stop()` ends the child, whatever it is doing; so does the end of this object.
+    An empty `api_key` lets every local process use it; `states` is the folder where states of prompts may be saved,
+    empty for nowhere. `stop()` ends the child, whatever it is doing; so does the end of this object.
 
     Raises:
         ModelUnavailable: no xllamacpp, not a model, or the child ended (not enough memory).
     """
 
-    def __init__(self, settings: LlamaSettings) -> None:
+    def __init__(
+        self, path: str, *, name: str, threads: int, context_tokens: int, api_key: str = "", states: str = ""
+    ) -> None:
         require_runtime()
-        self.settings = settings
+        self._path, self._key = path, api_key
+        sizes = {"threads": threads, "context_tokens": context_tokens}
         self._child = subprocess.Popen(  # noqa: S603 - our own file and interpreter
             [sys.executable, "-P", str(_CHILD)],
             cwd="/",  # llama.cpp looks for its backends in the working folder, too, which may be a stranger's
@@ -84,22 +73,22 @@ class LlamaProcess:
         )
         self.stop = weakref.finalize(self, _end, self._child, os.getpid())
         try:
-            self.address = self._start()
+            self.address = self._start({"path": path, "name": name, "api_key": api_key, "states": states, **sizes})
         except BaseException:
             self.stop()
             raise
 
-    def _start(self) -> str:
+    def _start(self, settings: dict[str, str | int]) -> str:
         """Hand over the settings, wait for the weights, and give the child's address."""
         assert self._child.stdin is not None
         assert self._child.stdout is not None
         with suppress(BrokenPipeError):  # it has ended, and says nothing then
-            self._child.stdin.write(json.dumps(asdict(self.settings)).encode() + b"\n")
+            self._child.stdin.write(json.dumps(settings).encode() + b"\n")
             self._child.stdin.flush()
         answer: dict[str, str] = json.loads(self._child.stdout.readline() or b"{}")
         if "error" in answer:
             raise ModelUnavailable(
-                f"llama.cpp cannot load {self.settings.path!r}: there is no such file, or it is no GGUF model, damaged "
+                f"llama.cpp cannot load {self._path!r}: there is no such file, or it is no GGUF model, damaged "
                 f"or of an unknown architecture ({answer['error']}); name another with --model or ATC_MODEL_PATH."
             )
         if not answer:
@@ -144,7 +133,7 @@ class LlamaProcess:
     def _request(self, path: str, body: dict[str, Any]) -> Iterator[http.client.HTTPResponse]:
         seconds = patience(_REPLY_SECONDS)
         connection = http.client.HTTPConnection(urlsplit(self.address).netloc, timeout=seconds)
-        headers = {"Content-Type": "application/json", "Authorization": f"Bearer {self.settings.api_key}"}
+        headers = {"Content-Type": "application/json", "Authorization": f"Bearer {self._key}"}
         try:
             connection.request("POST", path, json.dumps(body), headers)
             yield connection.getresponse()

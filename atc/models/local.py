@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
+import json
 import os
 import threading
 import time
@@ -14,8 +17,7 @@ from typing import Any
 
 from atc.models import lark, llama_api
 from atc.models.fetch import LOCAL_MODELS, QWEN, cache_folder, fetch, own_file
-from atc.models.llama import LlamaProcess, LlamaSettings, free_cores, require_runtime
-from atc.models.states import PromptStates
+from atc.models.llama import LlamaProcess, free_cores, require_runtime
 from atc.models.wire import asked, completion_of, continues, sent, unfenced
 from protocols.ask import Completion, GrammarKind, Message, Powers
 from protocols.errors import ModelUnavailable
@@ -30,6 +32,10 @@ _HELD = frozenset({"grammar", "response_format", "logprobs"})
 """Options of replies that are not watched: those that are held end by themselves."""
 CONTEXT_TOKENS = 8192
 """Prompt and reply together; the KV cache takes 28 KB a token, 235 MB in all."""
+_WORTH_LOADING = 4_000
+"""Characters that a kept state must share with a prompt beyond what the process already holds: some 1,100 tokens."""
+_MOST_STATES = 3
+"""Kept at a time, the latest used; 28 KB a token, so some 120 MB each for a full prompt."""
 _SHORTEST = 240
 """Characters that repeat, at least: rules of dashes and rows of zeros are shorter."""
 _TIMES = 6
@@ -42,7 +48,7 @@ class LocalModel:
     `path` is a GGUF file of one's own, by default ATC_MODEL_PATH, or a name of `LOCAL_MODELS` (else `local`), which is
     fetched into `folder` (see `fetch`). `threads` defaults to the cores that this process may use. Calls from several
     threads wait for each other. The state of the last prompt is kept, and long ones are kept on disk below `folder`
-    (see `states.py`): a prompt that begins alike is read only from where it differs, by a later process too. A reply
+    (`PromptStates`): a prompt that begins alike is read only from where it differs, by a later process too. A reply
     that runs in circles is cut, as by its token limit. `on_reading` is told how far a long prompt has been read.
     """
 
@@ -175,14 +181,12 @@ class LocalModel:
             path = self._own or self._fetch()
             self._states, self._read = self._states_for(path), ""
             self._process = LlamaProcess(
-                LlamaSettings(
-                    path=str(path.absolute()),
-                    name=self.name,
-                    threads=self._threads,
-                    context_tokens=self._context_tokens,
-                    api_key=os.urandom(16).hex(),
-                    states=str(self._states.folder.absolute()) if self._states is not None else "",
-                )
+                str(path.absolute()),
+                name=self.name,
+                threads=self._threads,
+                context_tokens=self._context_tokens,
+                api_key=os.urandom(16).hex(),
+                states=str(self._states.folder.absolute()) if self._states is not None else "",
             )
         return self._process
 
@@ -207,3 +211,54 @@ def runs_in_circles(text: str) -> bool:
         if len(text) >= tail and text[-1] == text[-1 - period] and text[-tail:-period] == text[period - tail :]:
             return True
     return False
+
+
+class PromptStates:
+    """What llama.cpp computed for prompts, kept in a folder: reading 4,000 tokens takes a CPU a minute, loading none.
+
+    The prompts of one toolbox begin alike (rules, worked example, stubs) and differ in the task at their end. So the
+    state of a long prompt is worth keeping for the next process that begins so. `kind` tells what wrote them: only the
+    same model and runtime can read them.
+    """
+
+    def __init__(self, folder: Path, *, kind: str) -> None:
+        self.folder = folder
+        self._kind = hashlib.sha256(kind.encode()).hexdigest()[:12]
+
+    def nearest(self, prompt: str, *, held: str = "") -> str | None:
+        """The file of the state that shares enough of its beginning with `prompt`, more than `held` does; or None."""
+        best, most = None, shared(held, prompt) + _WORTH_LOADING
+        if most > len(prompt):
+            return None  # nothing is looked for on the disk while a conversation goes on from what is held
+        for note in self.folder.glob(f"{self._kind}-*.json"):
+            with contextlib.suppress(OSError, ValueError):
+                common = shared(json.loads(note.read_text(encoding="utf-8"))["prompt"], prompt)
+                if common >= most and note.with_suffix(".state").exists():
+                    best, most = note.with_suffix(".state"), common
+        if best is not None:
+            with contextlib.suppress(OSError):
+                os.utime(best)
+        return best.name if best is not None else None
+
+    def file_for(self, prompt: str) -> str:
+        """The name under which the state of `prompt` is to be saved."""
+        return f"{self._kind}-{hashlib.sha256(prompt.encode()).hexdigest()[:12]}.state"
+
+    def saved(self, name: str, prompt: str) -> None:
+        """Note that `name` now holds the state of `prompt`, and drop the states not used for longest."""
+        with contextlib.suppress(OSError):  # a cache that cannot be kept costs time, nothing else
+            note = (self.folder / name).with_suffix(".json")
+            note.write_text(json.dumps({"prompt": prompt}), encoding="utf-8")
+            states = sorted(self.folder.glob("*.state"), key=lambda path: path.stat().st_mtime, reverse=True)
+            for stale in states[_MOST_STATES:]:
+                self.drop(stale.name)
+
+    def drop(self, name: str) -> None:
+        """Delete a state, one that cannot be read for instance."""
+        for path in (self.folder / name, (self.folder / name).with_suffix(".json")):
+            path.unlink(missing_ok=True)
+
+
+def shared(left: str, right: str) -> int:
+    """How many characters two texts begin with alike."""
+    return len(os.path.commonprefix((left, right)))  # noqa: RUF071 - characters are what is meant

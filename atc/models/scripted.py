@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Self, TypeAlias
 
+from atc.side_by_side import Request
 from protocols.ask import Completion, Message, Powers
 from protocols.errors import ModelUnavailable
 
@@ -21,7 +22,7 @@ class ScriptEnded(AssertionError):
 class ScriptedModel:
     """Gives its replies in order, one a call. Token counts are words, so that they repeat.
 
-    `prompts` are the messages of each call so far, `options` its keyword arguments. `powers` are what it pretends to
+    `prompts` are the messages of each call so far, `options` its arguments. `powers` are what it pretends to
     hold its replies to; it gives them as they are.
     """
 
@@ -49,22 +50,11 @@ class ScriptedModel:
             raise ModelUnavailable(f"the script {str(path)!r} must be a JSON array of texts, one a reply.")
         return cls(*replies)
 
-    def __call__(
-        self,
-        messages: Sequence[Message],
-        *,
-        schema: Mapping[str, Any] | None = None,
-        grammar: str | None = None,
-        temperature: float = 0.0,
-        seed: int = 0,
-        max_tokens: int = 1024,
-    ) -> Completion:
+    def __call__(self, messages: Sequence[Message], **options: Any) -> Completion:
         """The next reply. Raises ScriptEnded when there is none, or the exception that stands in its place."""
         turn = len(self.prompts)
         self.prompts.append(list(messages))
-        self.options.append(
-            {"schema": schema, "grammar": grammar, "temperature": temperature, "seed": seed, "max_tokens": max_tokens}
-        )
+        self.options.append(Request(messages, **options)._asdict())
         if turn >= len(self._replies):
             raise ScriptEnded(
                 f"the model {self.name!r} has {len(self._replies)} replies, and was asked {turn + 1} times"

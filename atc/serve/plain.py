@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -12,7 +11,7 @@ from mcp.server.lowlevel.server import Server
 
 from atc import __version__
 from atc.serve.gateway import Gateway
-from atc.serve.server import Context, Requests, sealed
+from atc.serve.server import Context, Requests, result, sealed
 from protocols.errors import AtcError
 from protocols.export import RESULT, mcp_tool
 from protocols.jsontypes import Json
@@ -56,22 +55,17 @@ class _Service:
         try:
             reply = await self._requests.run(ctx, params, call)
         except AtcError as error:
-            return _failed({"error": str(error)})
+            return result({"error": str(error)}, failed=True)
         if isinstance(reply, types.InputRequiredResult):
             return reply
-        return _answered(reply["result"]) if "result" in reply else _failed(reply)
+        return _answered(reply["result"]) if "result" in reply else result(reply, failed=True)
 
 
 def _described(tool: Tool) -> types.Tool:
     return types.Tool.model_validate(mcp_tool(replace(tool.protocol, name=tool.alias)))
 
 
-def _failed(reply: Json) -> types.CallToolResult:
-    return types.CallToolResult(content=[types.TextContent(text=json.dumps(reply, ensure_ascii=False))], is_error=True)
-
-
 def _answered(response: Json) -> types.CallToolResult:
     """A response as text and, as its schema has it, as a structured result."""
-    text = response if isinstance(response, str) else json.dumps(response, ensure_ascii=False)
     structured = response if isinstance(response, dict) else {RESULT: response}
-    return types.CallToolResult(content=[types.TextContent(text=text)], structured_content=structured)
+    return types.CallToolResult(content=result(response).content, structured_content=structured)

@@ -209,10 +209,10 @@ class _Service:
             known = ", ".join(tool.name for tool in TOOLS)
             raise BadRequest(f"no tool {params.name!r}; there are {known}. API functions are called by run_program.")
         except AtcError as error:
-            return _result({"error": str(error)}, failed=True)
+            return result({"error": str(error)}, failed=True)
 
     async def _replied(self, ctx: Context, work: Callable[[], Any]) -> types.CallToolResult:
-        return _result(await self._requests.answer(ctx, work))
+        return result(await self._requests.answer(ctx, work))
 
     async def _program(
         self, ctx: Context, params: types.CallToolRequestParams, run: Callable[..., dict[str, Json]]
@@ -220,7 +220,7 @@ class _Service:
         reply = await self._requests.run(ctx, params, run)
         if isinstance(reply, types.InputRequiredResult):
             return reply
-        return _result(reply, failed=reply["status"] == "failed")
+        return result(reply, failed=reply["status"] == "failed")
 
     async def list_resources(
         self, _ctx: Context, _params: types.PaginatedRequestParams | None
@@ -367,7 +367,8 @@ def _wants_progress(ctx: Context) -> bool:
     return bool(ctx.meta and ctx.meta.get("progress_token") is not None)
 
 
-def _result(reply: Json, *, failed: bool = False) -> types.CallToolResult:
+def result(reply: Json, *, failed: bool = False) -> types.CallToolResult:
+    """A reply as text, which the client's model reads."""
     text = reply if isinstance(reply, str) else json.dumps(reply, ensure_ascii=False)
     return types.CallToolResult(content=[types.TextContent(text=text)], is_error=failed)
 

@@ -1,4 +1,4 @@
-"""The page of one run, in parts: each has an id, so that a page that is open can be given what has changed."""
+"""The page of all runs, and that of one, in parts: each has an id, so that an open page is given what has changed."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ from sandbox.trace import ToolCall
 PACKAGE = "atc.serve.view"
 MADE_BY = "atc runs view"
 _RUN: Any = templates(PACKAGE).get_template("run.html").module
+_LIST: Any = templates(PACKAGE).get_template("list.html").module
 _TEXTS = 3_000_000
 """Characters of arguments and responses that a page shows in all."""
 _LEAST, _MOST = 300, 30_000
@@ -61,6 +62,24 @@ class Line:
 def when(moment: float) -> str:
     """`2026-11-26 10:42`, local time."""
     return time.strftime("%Y-%m-%d %H:%M", time.localtime(moment))
+
+
+def listing(runs: Sequence[StoredRun], *, total: int, live: str) -> str:
+    """The page of `runs`, the newest of `total`, whose secrets are placeholders. `live` is where changes are told."""
+    rows = rows_of(runs)
+    values = {name: sorted({getattr(run.summary, name) for run in runs}) for name in ("status", "strategy", "model")}
+    selects = {
+        name: {"": f"any {name}"} | {value: clipped(value, 60) for value in found if value}
+        for name, found in values.items()
+        if len(found) > 1
+    }
+    body = _LIST.page(rows, len(runs), total, f"{live}seen={digest({'runs': rows})}", selects)
+    return document(body, title="Runs of atc", made_by=MADE_BY, package=PACKAGE, skip="runs", live=True)
+
+
+def rows_of(runs: Sequence[StoredRun]) -> Html:
+    """The lines of the list, as the one part of the page that changes."""
+    return Html(_LIST.rows(runs, when))
 
 
 def page(stored: StoredRun, *, act: Html = NOTHING, live: str = "") -> str:

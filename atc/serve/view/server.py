@@ -21,7 +21,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from atc.pages.markup import Html
 from atc.recording import line_without_secrets, without_secrets
-from atc.serve.view import listing, run_page
+from atc.serve.view import run_page
 from atc.serve.view.resumes import Resumes
 from atc.store import RunStore, UnknownRun
 from atc.store.stored import RunSummary, StoredRun
@@ -121,14 +121,14 @@ class Viewer:
         every = "all" in request.query_params
         live = "events?all=1&" if every else "events?"
         total = len(self._store.list(None))
-        return HTMLResponse(listing.listing(self._newest(every=every), total=total, live=live))
+        return HTMLResponse(run_page.listing(self._newest(every=every), total=total, live=live))
 
     def _list_events(self, request: Request) -> Response:
         every = "all" in request.query_params
 
         def parts() -> tuple[run_page.Parts, str, bool]:
             runs = self._newest(every=every)
-            return {"runs": listing.rows_of(runs)}, "", any(one.summary.status == "running" for one in runs)
+            return {"runs": run_page.rows_of(runs)}, "", any(one.summary.status == "running" for one in runs)
 
         return self._events(request, parts)
 
