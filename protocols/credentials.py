@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 from urllib.parse import quote
 
 from requests.structures import CaseInsensitiveDict
 
-from protocols.errors import CredentialMissing, docs_page
-from protocols.jsontypes import Json, dumps
+from protocols.errors import docs_page
+from protocols.jsontypes import Json, JsonObject, dumps
 from protocols.origin import Origin
 from protocols.request import HttpRequest, spelled
 from protocols.secrets import spellings
@@ -37,14 +36,13 @@ class Carried:
     """Its name in the configuration."""
 
 
-def carried(known_as: str, credential: Credential, scheme: Mapping[str, Any]) -> Carried:
+def carried(known_as: str, credential: Credential, scheme: JsonObject) -> Carried:
     """How a request carries a credential, by the user's settings or else by an OpenAPI security scheme.
 
     Without either it is a bearer token.
     """
-    value = credential.value
-    place: Place = credential.place or "header"
-    name, prefix = credential.name or "Authorization", credential.prefix
+    place, name = credential.place or "header", credential.name or "Authorization"
+    value, prefix = credential.value, credential.prefix
     if not (credential.place or credential.name):
         match scheme:
             case {"type": "apiKey", "in": "header" | "query" | "cookie" as where, "name": str(key)} if key:
@@ -62,54 +60,12 @@ def carried(known_as: str, credential: Credential, scheme: Mapping[str, Any]) ->
     return Carried(place=place, name=name, value=prefix + value, prefix=prefix, credential=known_as)
 
 
-def chosen(
-    offered: Alternatives,
-    schemes: Mapping[str, Mapping[str, Any]],
-    credentials: Mapping[str, Credential],
-    origin: Origin,
-    *,
-    tool: str,
-) -> dict[str, Credential]:
-    """The credentials that a call to `origin` carries, by name: the first of the alternatives that is configured.
-
-    Where an alternative is to send nothing, nothing need be configured. A tool whose document names none gets those for
-    its host of which the user said how they are sent, also where the document says that there is none.
-
-    Raises:
-        CredentialMissing: no alternative is configured, or one is for other hosts. Says what to write where.
-    """
-    if not any(offered):
-        return {n: c for n, c in credentials.items() if c.says_how and not c.problem and c.may_go_to(origin)}
-    alternatives = [(one,) if isinstance(one, str) else one for one in offered]
-    usable = {name: one for name, one in credentials.items() if not one.problem}
-    names = next((names for names in alternatives if names and usable.keys() >= set(names)), ())
-    if not names and all(alternatives):
-        missing = [name for names in alternatives for name in names if name not in usable]
-        problem = next((credentials[name].problem for name in missing if name in credentials), "")
-        advice = f"{tool}: {problem}" if problem else _advice(missing[0], schemes.get(missing[0], {}), origin, tool)
-        raise CredentialMissing(advice)
-    for name in names:
-        credential, place = usable[name], address(origin)
-        if not credential.may_go_to(origin):
-            raise CredentialMissing(
-                f"{tool} would send the credential {name!r} to {place!r}, but it is configured for "
-                f"{', '.join(map(repr, credential.hosts)) or 'no host'} only; "
-                f"if it may go there, add {place!r} to credentials.{name}.hosts in your own settings file."
-            )
-        value = credential.value or credential.client_id
-        if not value or not f"{credential.prefix or ''}{value}".isprintable():
-            raise CredentialMissing(
-                f"the credential {name!r} is empty or has control characters; correct it in your own settings file."
-            )
-    return {name: usable[name] for name in names}
-
-
 def address(origin: Origin) -> str:
     """An origin as `hosts` lists it."""
     return f"{origin.host}:{origin.port}" if origin.scheme == "http" else origin.netloc
 
 
-def _advice(name: str, scheme: Mapping[str, Any], origin: Origin, tool: str) -> str:
+def advice(name: str, scheme: JsonObject, origin: Origin, tool: str) -> str:
     """What to write where for a credential that is missing, on one line.
 
     The variable's name is never one that the document chose alone: a hostile one could name a variable that holds
@@ -127,7 +83,7 @@ def _advice(name: str, scheme: Mapping[str, Any], origin: Origin, tool: str) -> 
     )
 
 
-def _is_basic(scheme: Mapping[str, Any]) -> bool:
+def _is_basic(scheme: JsonObject) -> bool:
     return scheme.get("type") == "basic" or str(scheme.get("scheme")).lower() == "basic"
 
 

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
-from protocols.credentials import Alternatives, Carried, Mask, address, carried, chosen
+from protocols.credentials import Alternatives, Carried, Mask, address, advice, carried
 from protocols.errors import CredentialMissing
 from protocols.files import keep_private, write_whole
 from protocols.jsontypes import JsonObject, loads
@@ -130,19 +130,43 @@ class Keyring:
     def secrets(
         self, offered: Alternatives, schemes: Mapping[str, JsonObject], origin: Origin, *, tool: str
     ) -> list[Carried]:
-        """What a request to `origin` carries; see `protocols.credentials.chosen`.
+        """What a request to `origin` carries: the first of the alternatives that is configured.
 
-        The browser is opened only for a token that is to be had in no other way.
+        Where an alternative is to send nothing, nothing need be configured. A tool whose document names none gets those
+        for its host of which the user said how they are sent, also where the document says that there is none.
 
         Raises:
-            CredentialMissing: there is no such secret for this origin, or a token cannot be got; says why.
+            CredentialMissing: no alternative is configured, one is for other hosts, or a token cannot be got. Says what
+                to write where.
         """
-        found = []
-        for name, credential in chosen(offered, schemes, self.settings.credentials, origin, tool=tool).items():
-            scheme = schemes.get(name, {})
-            token = credential.value or self._token(name, credential, scheme)
-            found.append(carried(name, replace(credential, value=token), scheme))
-            self.mask.add(found[-1].value.rpartition(" ")[2])
+        known, alternatives = self.settings.credentials, [(one,) if isinstance(one, str) else one for one in offered]
+        usable = {name: one for name, one in known.items() if not one.problem}
+        if any(alternatives):
+            names = next((names for names in alternatives if names and usable.keys() >= set(names)), ())
+        else:
+            names = tuple(name for name, one in usable.items() if one.says_how and one.may_go_to(origin))
+        if alternatives and all(alternatives) and not names:
+            missing = [name for names in alternatives for name in names if name not in usable]
+            problem = next((known[name].problem for name in missing if name in known), "")
+            told = f"{tool}: {problem}" if problem else advice(missing[0], schemes.get(missing[0], {}), origin, tool)
+            raise CredentialMissing(told)
+        return [self._carried(name, usable[name], schemes.get(name, {}), origin, tool) for name in names]
+
+    def _carried(self, name: str, credential: Credential, scheme: JsonObject, origin: Origin, tool: str) -> Carried:
+        place, value = address(origin), credential.value or credential.client_id
+        if not credential.may_go_to(origin):
+            raise CredentialMissing(
+                f"{tool} would send the credential {name!r} to {place!r}, but it is configured for "
+                f"{', '.join(map(repr, credential.hosts)) or 'no host'} only; "
+                f"if it may go there, add {place!r} to credentials.{name}.hosts in your own settings file."
+            )
+        if not value or not f"{credential.prefix or ''}{value}".isprintable():
+            raise CredentialMissing(
+                f"the credential {name!r} is empty or has control characters; correct it in your own settings file."
+            )
+        token = credential.value or self._token(name, credential, scheme)
+        found = carried(name, replace(credential, value=token), scheme)
+        self.mask.add(found.value.rpartition(" ")[2])
         return found
 
     def _token(self, name: str, credential: Credential, scheme: JsonObject) -> str:
