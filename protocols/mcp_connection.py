@@ -83,14 +83,13 @@ class Connection:
                     cause = cause.exceptions[0]
                 problem = one_line(str(cause)) or type(cause).__name__
                 problem = "it did not answer in time" if isinstance(cause, TimeoutError) else problem
-                raise _lost(self._with_stderr(problem), "not_run") from error
+                raise ToolError(None, self._with_stderr(problem), outcome="not_run") from error
             self._stack = stack.pop_all()
 
     @property
     def name(self) -> str:
         """What the server calls itself; empty where it does not."""
-        info = self._client.server_info
-        return info.name if info is not None else ""
+        return getattr(self._client.server_info, "name", "")
 
     def tools(self) -> list[dict[str, Any]]:
         """The tools that the server lists, as MCP's JSON. Raises `ToolError` where it does not list them."""
@@ -120,33 +119,33 @@ class Connection:
             self._stack.close()
 
     def _wait(self, asked: Callable[[], Awaitable[Any]], failed: Outcome = "unknown") -> Any:
+        async def answered() -> Any:
+            with anyio.fail_after(self._seconds):
+                return await asked()
+
         try:
-            future = self._portal.start_task_soon(self._answered, asked, failed)
+            future = self._portal.start_task_soon(answered)
         except RuntimeError:
-            raise _lost("its connection is closed", "not_run") from None
+            raise ToolError(None, "its connection is closed", outcome="not_run") from None
         try:
             return future.result()
         except CancelledError:
-            raise _lost("the connection ended", "unknown") from None
+            problem = "the connection ended"
+        except TimeoutError:
+            problem = f"no answer within {self._seconds:g} s"
+        except ValidationError as error:
+            problem = f"its answer is none that MCP knows ({error.error_count()} errors)"
+        except MCPError as error:
+            if error.code != CONNECTION_CLOSED:
+                # Errors with other codes the SDK also makes up itself.
+                outcome = "refused" if error.code in _NOT_RUN else failed
+                raise ToolError(None, error.message, outcome=outcome, answer=error.message) from None
+            # With other words it is one answer over HTTP that broke off.
+            self.closed = self.closed or error.message == "Connection closed"
+            problem = self._with_stderr(error.message)
         finally:
             future.cancel()
-
-    async def _answered(self, asked: Callable[[], Awaitable[Any]], failed: Outcome) -> Any:
-        try:
-            with anyio.fail_after(self._seconds):
-                return await asked()
-        except TimeoutError:
-            raise _lost(f"no answer within {self._seconds:g} s", "unknown") from None
-        except MCPError as error:
-            if error.code == CONNECTION_CLOSED:
-                # With other words it is one answer over HTTP that broke off.
-                self.closed = self.closed or error.message == "Connection closed"
-                raise _lost(self._with_stderr(error.message), "unknown") from None
-            # Errors with other codes the SDK also makes up itself.
-            outcome = "refused" if error.code in _NOT_RUN else failed
-            raise ToolError(None, error.message, outcome=outcome, answer=error.message) from None
-        except ValidationError as error:
-            raise _lost(f"its answer is none that MCP knows ({error.error_count()} errors)", "unknown") from None
+        raise ToolError(None, problem, outcome="unknown")
 
     def _with_stderr(self, problem: str) -> str:
         """`problem`, and the last lines that the server's command wrote to stderr."""
@@ -163,10 +162,6 @@ async def _connected(transport: Any, seconds: float) -> AsyncIterator[Client]:
         async with asyncio.timeout(seconds):
             client = await stack.enter_async_context(Client(transport, cache=None))
         yield client
-
-
-def _lost(problem: str, outcome: Outcome) -> ToolError:
-    return ToolError(None, problem, outcome=outcome)
 
 
 def _plain(value: BaseModel) -> dict[str, Any]:
