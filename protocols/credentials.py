@@ -125,18 +125,16 @@ class Mask:
 
     def add(self, *secrets: str) -> None:
         """More secrets, such as a token that was got. Of `user:password` the password is one, and its Basic form."""
-        found = set(self._values)
-        for secret in filter(None, secrets):
-            found.add(secret)
+        found = {*filter(None, secrets)}
+        for secret in [*found]:
             user, _, password = secret.partition(":")
             if user and password:
                 found |= {password, base64.b64encode(secret.encode()).decode()}
-        if found == self._values:
-            return
-        known = {spelling for value in found for spelling in spellings(value)}
-        self._values = frozenset(found)
-        # The longest first, so that a secret within another's spelling leaves no rest of it standing.
-        self._spellings = tuple(sorted(known, key=lambda text: (-len(text), text)))
+        if not found <= self._values:
+            self._values |= found
+            known = {spelling for value in self._values for spelling in spellings(value)}
+            # The longest first, so that a secret within another's spelling leaves no rest of it standing.
+            self._spellings = tuple(sorted(known, key=lambda text: (-len(text), text)))
 
     def __call__(self, text: str) -> str:
         """`text` without secrets."""

@@ -12,9 +12,9 @@ _URL = re.compile(
     re.IGNORECASE,
 )
 _NUMBER = re.compile(r"(?:.*\.)?(?:[0-9]+|0x[0-9a-f]*)\.*", re.IGNORECASE)
-_METADATA = ("169.254.0.0/16", "100.100.100.200", "192.0.0.192", "fe80::/10", "fec0::/10", "fd00:ec2::254")
-"""Link-local addresses, and others where clouds keep the secrets of a machine."""
-_SECRETS = [*map(ip_network, _METADATA)]
+# Link-local addresses, and others where clouds keep the secrets of a machine.
+_METADATA = "169.254.0.0/16 100.100.100.200 192.0.0.192 fe80::/10 fec0::/10 fd00:ec2::254"
+_SECRETS = [*map(ip_network, _METADATA.split())]
 _PORTS = {"http": 80, "https": 443}
 _NAT64 = ip_network("64:ff9b::/96")
 _NEAR_NAMES = (".localhost", ".local", ".internal", ".intranet", ".lan", ".home.arpa", ".test")

@@ -110,12 +110,11 @@ def parse(text: str) -> Json:
     except RecursionError:
         raise ValueError("nested too deeply") from None
     if text.count("[") + text.count("{") > MAX_DEPTH:
-        level, depth = [value], 0
-        while level:
-            depth += 1
-            if depth > MAX_DEPTH:
-                raise ValueError(f"nested deeper than {MAX_DEPTH} levels")
+        level = [value]
+        for _ in range(MAX_DEPTH):
             level = [c for n in level for c in (n.values() if type(n) is dict else n) if type(c) in (dict, list)]
+        if level:
+            raise ValueError(f"nested deeper than {MAX_DEPTH} levels")
     if not re.search(r"\\u[dD][89a-fA-F]", text):
         return value
     # Text with half a surrogate pair can be neither printed nor stored.

@@ -11,14 +11,14 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import islice, pairwise
+from itertools import islice
 from typing import Any, Literal
 from urllib.parse import quote, quote_plus, unquote_plus
 
 from protocols.jsontypes import Json, JsonObject
 from protocols.reply import parse
 from protocols.schema import combined, inside, parts
-from protocols.words import words
+from protocols.words import singular, words
 
 Kind = Literal["text", "number", "random"]
 """What a secret of that name looks like. *text*: any text, or a long number. *number*: a short code (a PIN, an OTP, the
@@ -74,7 +74,8 @@ _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _TIME = re.compile(r"\d{8}T\d{6}")
 _NOT_SAID = words("basic bearer false n/a none null optional required true unknown")
 _LONG_NUMBER = 6  # digits from which a number is a token rather than a count of them
-_RANDOM_LENGTH, _RANDOM_PART, _RANDOM_CHANGES = 16, 8, 3
+_RANDOM_LENGTH, _RANDOM_RUNS, _RANDOM_PART = 16, 4, re.compile("[A-Za-z0-9]{8,}")
+_RUNS = re.compile(r"^[A-Z][a-z]+|[A-Z]+|[a-z]+|\d+")
 
 
 @lru_cache(maxsize=4096)
@@ -86,7 +87,7 @@ def kind_of(name: str) -> Kind | None:
     if not parts or parts[0] in _QUESTIONS:
         return None
     before = parts[-2] if len(parts) > 1 else ""
-    if before in _OTHERWISE.get(parts[-1].removesuffix("s") if parts[-1] != "pass" else "pass", ()):
+    if before in _OTHERWISE.get(singular(parts[-1]), ()):
         return None
     endings = {"".join(parts[-size:]) for size in range(1, min(_LONGEST, len(parts)) + 1)}
     if endings & _TEXT:
@@ -98,10 +99,9 @@ def fits(kind: Kind, value: Json) -> bool:
     """Whether `value`, found under a name of this kind, is such a secret, and not a flag, a count or a word."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return False
+    text = str(value).strip()
     if not isinstance(value, str):
-        digits = sum(character.isdigit() for character in str(value))
-        return kind == "number" or (kind == "text" and digits >= _LONG_NUMBER)
-    text = value.strip()
+        return kind == "number" or (kind == "text" and sum(map(str.isdigit, text)) >= _LONG_NUMBER)
     if not text or text.lower() in _NOT_SAID:
         return False
     if kind == "number":
@@ -118,12 +118,7 @@ def looks_random(text: str) -> bool:
     """Whether letters and digits alternate as they do in a key, and not in a slug, a UUID or a time."""
     if len(text) < _RANDOM_LENGTH or any(map(str.isspace, text)) or _UUID.fullmatch(text) or _TIME.search(text):
         return False
-    for part in re.findall("[A-Za-z0-9]+", text):
-        kinds = ["d" if c.isdigit() else "u" if c.isupper() else "l" for c in part]
-        changes = sum(a != b for a, b in pairwise(kinds)) - (kinds[:2] == ["u", "l"])
-        if len(part) >= _RANDOM_PART and changes >= _RANDOM_CHANGES:
-            return True
-    return False
+    return any(len(_RUNS.findall(part)) >= _RANDOM_RUNS for part in _RANDOM_PART.findall(text))
 
 
 # --- places of a value

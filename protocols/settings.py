@@ -12,8 +12,6 @@ from typing import Literal
 from protocols.origin import Origin
 
 Place = Literal["header", "query", "cookie"]
-
-
 _LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 
 

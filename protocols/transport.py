@@ -176,23 +176,20 @@ class Transport:
     def send(self, request: HttpRequest, origin: Origin, *, deadline: float) -> Answer | Lost:
         """Send `request`, whose credentials are meant for `origin`, and read the answer, both until `deadline`."""
         _running.exchange = exchange = _Exchange(origin, deadline, self._homes, self.near)
-        try:
-            return self._answer(request, exchange)
-        except _FAILURES as error:
-            return _lost(error, origin, sent=exchange.sent)
-
-    def _answer(self, request: HttpRequest, exchange: _Exchange) -> Answer | Lost:
-        prepared = requests.PreparedRequest()
         # Text of a header travels as UTF-8; given as `str` it would have to be Latin-1.
         headers = {k: v if v.isascii() else v.encode() for k, v in request.headers.items()}
-        prepared.prepare(method=request.method, url=request.url, headers=headers, data=request.body)
-        if split_url(str(prepared.url))[0] != exchange.origin:
-            return Lost(problem=f"the address of {exchange.origin.netloc} is ambiguous", sent=False)
-        left, route = exchange.remaining(), self._route(exchange.origin)
-        # Those of SOCKS note nothing: assume the worst there.
-        exchange.sent = any(str(proxy).startswith("socks") for proxy in route["proxies"].values())
-        with self._adapter.send(prepared, stream=True, timeout=(left, left), **route) as response:
-            return self._read(response)
+        prepared = requests.PreparedRequest()
+        try:
+            prepared.prepare(method=request.method, url=request.url, headers=headers, data=request.body)
+            if split_url(str(prepared.url))[0] != origin:
+                return Lost(problem=f"the address of {origin.netloc} is ambiguous", sent=False)
+            left, route = exchange.remaining(), self._route(origin)
+            # Those of SOCKS note nothing: assume the worst there.
+            exchange.sent = any(str(proxy).startswith("socks") for proxy in route["proxies"].values())
+            with self._adapter.send(prepared, stream=True, timeout=(left, left), **route) as response:
+                return self._read(response)
+        except _FAILURES as error:
+            return _lost(error, origin, sent=exchange.sent)
 
     def _route(self, origin: Origin) -> Mapping[str, Any]:
         """Proxies and trusted certificates as the environment has them. Cached: to look is as slow as a call."""
