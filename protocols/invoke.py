@@ -11,13 +11,13 @@ from functools import partial
 from typing import NoReturn, Self
 
 from protocols.credentials import MASK, Carried, carried, dress, variable_of
-from protocols.errors import InvalidProtocol, Outcome, ToolError
+from protocols.errors import InvalidProtocol, ToolError
 from protocols.jsontypes import Json, JsonObject
 from protocols.mcp import Servers
 from protocols.oauth import Keyring
 from protocols.plain import python_call, to_json
 from protocols.protocol import HttpBinding, McpBinding, ProgramBinding, PythonBinding, ToolProtocol
-from protocols.reply import Answer, Lost, Unreadable, essence, one_line, outcome_of, read, retry_after, text_of
+from protocols.reply import Answer, Lost, Unreadable, one_line, read
 from protocols.request import DEFAULT_HEADERS, HttpRequest, Plan
 from protocols.secrets import covered
 from protocols.settings import Credential, InvokeSettings
@@ -112,22 +112,14 @@ class HttpCall:
                 answer = Lost(problem=str(error), sent=True, status=answer.status)
         # Outside of any handler: an exception from below would stay in the error's context, and its text has URLs.
         hidden = covered(dict(arguments), self._protocol.input_schema, lambda _: MASK)
-        outcome: Outcome
-        if isinstance(answer, Lost):
-            # A read that was answered changed nothing.
-            refused = answer.status is not None and self._reads
-            outcome = "refused" if refused else "unknown" if answer.sent else "not_run"
-            problem, wait, body = answer.problem, None, None
-        else:
-            outcome = outcome_of(answer.status, reads=self._reads)
-            problem, wait, body = note or essence(answer), retry_after(answer), mask(text_of(answer))
+        answered = answer if isinstance(answer, Answer) else None
         raise ToolError(
             answer.status,
-            one_line(mask(problem)),
-            outcome="unknown" if committed else outcome,
+            one_line(mask(note or answer.problem)),
+            outcome="unknown" if committed else answer.outcome(reads=self._reads),
             curl=self._curl(self._build(hidden), secrets),
-            retry_after=wait,
-            answer=body,
+            retry_after=answered.retry_after if answered else None,
+            answer=mask(answered.text()) if answered else None,
         )
 
     def check(self, arguments: JsonObject) -> None:
@@ -160,8 +152,7 @@ class HttpCall:
                 again = answer.passing and self._reads
             else:
                 again = (answer.status in _PASSING and self._reads) or (answer.status == 429 and keyed)
-                asked = retry_after(answer)
-                wait = wait if asked is None else asked
+                wait = wait if answer.retry_after is None else answer.retry_after
             late = wait > _LONGEST_WAIT or time.monotonic() + wait >= deadline
             if not again or late or attempt >= settings.retries:
                 return answer, note, last.method != request.method and not self._reads

@@ -27,7 +27,7 @@ from protocols.errors import CredentialMissing
 from protocols.files import keep_private, write_whole
 from protocols.jsontypes import JsonObject, loads
 from protocols.origin import Origin, split_url
-from protocols.reply import Lost, essence, one_line, parse, text_of
+from protocols.reply import Lost, one_line, parse
 from protocols.request import DEFAULT_HEADERS, HttpRequest
 from protocols.secrets import names_secret
 from protocols.settings import Credential, InvokeSettings
@@ -215,11 +215,11 @@ class Keyring:
         if isinstance(answer, Lost):
             problem = answer.problem
         elif answer.status != 200:
-            problem = f"{origin.netloc} answered {answer.status}: {one_line(essence(answer), limit=200)}"
+            problem = f"{origin.netloc} answered {answer.status}: {one_line(answer.problem, limit=200)}"
         else:
             problem = f"{url} answered without access_token"
             with suppress(ValueError):
-                found = parse(text_of(answer))
+                found = parse(answer.text())
                 if isinstance(found, dict) and isinstance(found.get("access_token"), str):
                     return found
         raise CredentialMissing(f"no token for the credential {name!r}: {problem}.")

@@ -22,6 +22,7 @@ _YEAR = 31_536_000.0  # seconds
 _CHARSET = re.compile(
     r"utf-?(8|16|32)([lb]e)?|us-ascii|iso-8859-\d+|windows-125\d|gb(k|2312|18030)|big5|shift_jis|euc-(jp|kr)|koi8-[ru]"
 )
+_TAGS = re.compile(r"<(script|style)\b.*?(</\1>|\Z)|<[^>]*(>|\Z)", re.DOTALL | re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +39,45 @@ class Answer:
         """`application/json`, lower-case, without parameters; empty where nobody said."""
         return self.headers.get("content-type", "").partition(";")[0].strip().lower()
 
+    @property
+    def retry_after(self) -> float | None:
+        """Seconds that the tool asked to wait; `None` where it named no number of them."""
+        value = self.headers.get("retry-after", "").strip()
+        return min(float(value), _YEAR) if re.fullmatch(r"[0-9]+(\.[0-9]+)?", value) else None
+
+    def text(self, *, errors: Literal["replace", "strict"] = "replace") -> str:
+        """The body as text, by the charset it declares, else as JSON's own rules have it: UTF-8, 16 or 32.
+
+        What cannot be decoded is replaced, or with `strict` a `ValueError`.
+        """
+        found = re.search(r'charset\s*=\s*"?([\w-]+)', self.headers.get("content-type", ""), re.IGNORECASE)
+        # Python knows codecs that are no charsets (`zlib`, `idna`); a server does not get to choose among those.
+        named = found[1].lower() if found and _CHARSET.fullmatch(found[1].lower()) else "utf-8"
+        if named in ("utf-8", "utf8"):  # a byte order mark is no part of the text
+            named = json.detect_encoding(self.body)
+        try:
+            return self.body.decode(named, errors)
+        except UnicodeDecodeError as error:
+            raise ValueError(f"invalid {named} at byte {error.start}") from None
+
+    @property
+    def problem(self) -> str:
+        """What an error's body says, in one line not yet shortened: of JSON its `detail`, `message` or `error`."""
+        text = self.text()
+        try:
+            text = _essence(parse(text), depth=6)
+        except ValueError:
+            if "html" in self.media_type or text.lstrip()[:9].lower() in ("<!doctype", "<html"):
+                text = re.sub(_TAGS, " ", text)
+        return text if text.strip() else phrase(self.status)
+
+    def outcome(self, *, reads: bool) -> Outcome:
+        """What an answer that is no success says of the call's effect (DESIGN §6)."""
+        if 400 <= self.status < 500:
+            return "unknown" if self.status in _MAYBE_DONE else "refused"
+        # 307 and 308 ask for the same request elsewhere, so this one did nothing; the others often follow a success.
+        return "refused" if 300 <= self.status < 400 and (reads or self.status in (307, 308)) else "unknown"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lost:
@@ -51,19 +91,13 @@ class Lost:
     passing: bool = False
     """Whether the same request may fare better a moment later."""
 
+    def outcome(self, *, reads: bool) -> Outcome:
+        """What is known of the call's effect. A read that was answered changed nothing."""
+        return "refused" if reads and self.status is not None else "unknown" if self.sent else "not_run"
+
 
 class Unreadable(Exception):
     """A 2xx answer whose body is not what its protocol or media type promises; the message says what came."""
-
-
-def outcome_of(status: int, *, reads: bool) -> Outcome:
-    """What an answer that is no success says of the call's effect (DESIGN §6)."""
-    if 400 <= status < 500:
-        return "unknown" if status in _MAYBE_DONE else "refused"
-    if 300 <= status < 400:
-        # 307 and 308 ask for the same request elsewhere, so this one did nothing; the others often follow a success.
-        return "refused" if reads or status in (307, 308) else "unknown"
-    return "unknown"
 
 
 def read(answer: Answer, schema: JsonObject | None, *, mask: Callable[[str], str] = str) -> Json:
@@ -80,7 +114,7 @@ def read(answer: Answer, schema: JsonObject | None, *, mask: Callable[[str], str
     wanted = types(resolve(schema, schema)) if schema else ()
     says_json = answer.media_type == "application/json" or answer.media_type.endswith("+json")
     try:
-        text = text_of(answer, errors="strict")
+        text = answer.text(errors="strict")
         value = parse(text)
     except ValueError as error:
         expected = f"valid JSON ({error})" if says_json else "JSON"
@@ -91,11 +125,11 @@ def read(answer: Answer, schema: JsonObject | None, *, mask: Callable[[str], str
         expected = "text or JSON"
         with suppress(ValueError):
             if b"\0" not in answer.body:
-                return text_of(answer, errors="replace" if answer.media_type.startswith("text/") else "strict")
+                return answer.text(errors="replace" if answer.media_type.startswith("text/") else "strict")
     kind = answer.media_type or "a body without a media type"
     came = f"{len(answer.body):,} bytes that are not text"
     if b"\0" not in answer.body[:1000]:
-        came = f"'{one_line(mask(text_of(answer)[:1000]), limit=120)}'"
+        came = f"'{one_line(mask(answer.text()[:1000]), limit=120)}'"
     raise Unreadable(f"expected {expected}, got {kind}: {came}")
 
 
@@ -121,44 +155,11 @@ def parse(text: str) -> Json:
     return loads(dumps(value).encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
 
 
-def essence(answer: Answer) -> str:
-    """What an error's body says, in one line not yet shortened: of JSON its `detail`, `message` or `error`."""
-    text = text_of(answer)
-    try:
-        text = _essence(parse(text), depth=6)
-    except ValueError:
-        if "html" in answer.media_type or text.lstrip()[:9].lower() in ("<!doctype", "<html"):
-            text = re.sub(r"<(script|style)\b.*?(</\1>|\Z)|<[^>]*(>|\Z)", " ", text, flags=re.DOTALL | re.IGNORECASE)
-    return text if text.strip() else phrase(answer.status)
-
-
-def text_of(answer: Answer, *, errors: Literal["replace", "strict"] = "replace") -> str:
-    """The body as text, by the charset it declares, else as JSON's own rules have it: UTF-8, 16 or 32.
-
-    What cannot be decoded is replaced, or with `strict` a `ValueError`.
-    """
-    found = re.search(r'charset\s*=\s*"?([\w-]+)', answer.headers.get("content-type", ""), re.IGNORECASE)
-    # Python knows codecs that are no charsets (`zlib`, `idna`); a server does not get to choose among those.
-    named = found[1].lower() if found and _CHARSET.fullmatch(found[1].lower()) else "utf-8"
-    if named in ("utf-8", "utf8"):  # a byte order mark is no part of the text
-        named = json.detect_encoding(answer.body)
-    try:
-        return answer.body.decode(named, errors)
-    except UnicodeDecodeError as error:
-        raise ValueError(f"invalid {named} at byte {error.start}") from None
-
-
 def one_line(text: str, *, limit: int = MAX_ERROR_TEXT) -> str:
     """`text` on one line of at most `limit` characters, with what a terminal would act on or hide escaped."""
     line = " ".join(text[: 20 * limit].split())
     shown = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in line[: limit + 1])
     return shown if len(shown) <= limit else shown[: limit - 1] + "…"
-
-
-def retry_after(answer: Answer) -> float | None:
-    """Seconds that the tool asked to wait; `None` where it named no number of them."""
-    value = answer.headers.get("retry-after", "").strip()
-    return min(float(value), _YEAR) if re.fullmatch(r"[0-9]+(\.[0-9]+)?", value) else None
 
 
 def phrase(status: int) -> str:
