@@ -27,6 +27,7 @@ from protocols.transport import follow
 _SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 _PASSING = (429, 502, 503, 504)
 _BACKOFF_SECONDS = 0.25
+_CURL = {"header": ("-H", ": "), "cookie": ("-b", "="), "query": ("--url-query", "=")}
 _LONGEST_WAIT = 20.0  # seconds before the next try
 
 
@@ -134,11 +135,8 @@ class HttpCall:
 
     def _exchange(self, request: HttpRequest, secrets: list[Carried]) -> tuple[Answer | Lost, str, bool]:
         """The last answer of a call, why a redirect was not followed, and whether one said that a write was done."""
-        settings, deadline, attempt = (
-            self._keyring.settings,
-            time.monotonic() + self._keyring.settings.timeout_seconds,
-            0,
-        )
+        settings, attempt = self._keyring.settings, 0
+        deadline = time.monotonic() + settings.timeout_seconds
         # 429 is the one failure after which a write with a key is sent again here: the others are the host's to judge.
         keyed = bool(self._binding.idempotency_header and idempotency_key.get())
 
@@ -171,13 +169,9 @@ class HttpCall:
         command = shlex.join(words)
         for secret in secrets:  # the shell fills in its variable, which stands between double quotes
             variable = f'"${variable_of(secret.credential)}"'
-            if secret.prefix == "Basic ":
-                command += f" -u {variable}"
-                continue
-            option, between = {"header": ("-H", ": "), "cookie": ("-b", "="), "query": ("--url-query", "=")}[
-                secret.place
-            ]
-            command += f" {option} {shlex.quote(f'{secret.name}{between}{secret.prefix}')}{variable}"
+            option, between = _CURL[secret.place]
+            shown = shlex.quote(f"{secret.name}{between}{secret.prefix}")
+            command += f" -u {variable}" if secret.prefix == "Basic " else f" {option} {shown}{variable}"
         return command
 
 

@@ -231,16 +231,12 @@ def _lost(error: Exception, origin: Origin, *, sent: bool) -> Lost:
     return Lost(problem=problem, sent=False, passing=True)
 
 
-def _reason(error: BaseException) -> str:
+def _reason(error: BaseException, *, deepest: int = 8) -> str:
     """The innermost cause in a few words: the outer ones repeat it with the URL, and a URL may hold a secret."""
-    for _ in range(8):
-        inner = getattr(error, "reason", None)
-        if not isinstance(inner, BaseException):
-            nested = (arg for arg in error.args if isinstance(arg, BaseException))
-            inner = next(nested, None) or error.__cause__ or error.__context__
-        if inner is None:
-            break
-        error = inner
+    within = (getattr(error, "reason", None), *error.args, error.__cause__, error.__context__)
+    inner = next((one for one in within if isinstance(one, BaseException)), None)
+    if inner is not None and deepest:
+        return _reason(inner, deepest=deepest - 1)
     return (getattr(error, "strerror", None) or str(error) or type(error).__name__)[:200]
 
 
