@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from protocols.jsontypes import JsonObject
 from protocols.protocol import HttpBinding, Link, ToolProtocol, Verify
 from protocols.schema import all_types, resolve, subschemas, types, unwrapped
-from protocols.words import CHANGES, ID_WORDS, NOT_LINKED, POSITIONS, SEARCHES, VAGUE, VERBS, WRAPPERS, singular, snake
+from protocols.words import ID_WORDS, NOT_LINKED, POSITIONS, SEARCHES, VAGUE, VERBS, WRAPPERS, singular, snake
 
 LINKS_PER_ARGUMENT = 3
 """Guesses for one argument at most: the simplest producers; more would only make prompts longer."""
@@ -62,7 +62,7 @@ def field_key(protocol: ToolProtocol, path: str, *, collections: Collection[str]
     """
     *above, last = path.split(".")
     field = snake(last.replace("[]", ""))
-    field = singular(field) if last.endswith("[]") or field in ("ids", "codes", "keys") else field
+    field = singular(field) if last.endswith("[]") else field
     if field not in VAGUE:
         return field if field and field not in NOT_LINKED else None
     named = (snake(part.replace("[]", "")) for part in reversed(above))
@@ -209,9 +209,8 @@ def _links(protocol: ToolProtocol, argument: str, places: dict[str, list[_Place]
 
 def _may_produce(protocol: ToolProtocol) -> bool:
     """Whether what a tool answers with is news: what a PATCH changes was there before, and its id was given."""
-    if isinstance(protocol.binding, HttpBinding):
-        return not protocol.writes or protocol.binding.method not in ("PUT", "PATCH", "DELETE")
-    return not protocol.writes or snake(protocol.name).partition("_")[0] not in CHANGES
+    binding = protocol.binding
+    return not protocol.writes or not isinstance(binding, HttpBinding) or binding.method == "POST"
 
 
 def _produced(protocol: ToolProtocol, collections: Collection[str]) -> Iterator[tuple[str, _Place]]:
@@ -219,15 +218,13 @@ def _produced(protocol: ToolProtocol, collections: Collection[str]) -> Iterator[
     ids = [keys for name in protocol.required if (keys := _keys_of(protocol, name))]
     needs = frozenset(key for keys in ids for key in keys)
     searches = any(snake(name) in SEARCHES for name in protocol.parameters)
-    seen: set[tuple[str, str]] = set()
     for path, schema in response_paths(protocol.output_schema):
         kinds = frozenset(types(schema)) - {"null"}
         # No program can name a place under a `*`: the keys on the way are data.
         if "*" in path or (kinds and not kinds & {"string", "integer", "number"}):
             continue
         key = field_key(protocol, path, collections=collections)
-        if key is not None and key not in needs and (key, path) not in seen:
-            seen.add((key, path))
+        if key is not None and key not in needs:
             at = field_key(protocol, f"{path.rpartition('.')[0]}.id", collections=collections) or "_id"
             home = key.rpartition("_")[0] == at.removesuffix("_id")
             effort = (len(ids), not searches, "[]" not in path, len(protocol.required), path.count("."))

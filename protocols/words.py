@@ -100,12 +100,6 @@ SEARCHES = words("q query search term terms keyword keywords text name")
 POSITIONS = words("lat latitude lng lon long longitude")
 """Numbers that nobody makes up: where something is."""
 
-CHANGES = words(
-    "archive cancel change clear close delete disable drop edit enable modify move patch remove rename replace reset"
-    " set update"
-)
-"""First words of tools that change what was there before."""
-
 SENDS = words(
     "deliver dispatch donate forward gift grant invite notify pay payout remit reply send share ship transfer wire"
 )
