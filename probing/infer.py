@@ -184,7 +184,7 @@ def _merged(known: JsonObject, found: JsonObject, root: JsonObject, values: list
         if isinstance(named.get(key), Mapping):
             inner = [value[key] for value in objects if key in value]
             named[key] = _merged(named[key], part, root, inner, depth - 1)
-        elif key not in named and not isinstance(extra, Mapping):
+        elif key not in named and not (isinstance(extra, Mapping) and extra):  # `{}` tells of no map
             named[key] = part
     if named:
         here["properties"] = named

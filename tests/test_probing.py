@@ -104,6 +104,7 @@ def test_a_refusal_in_other_words_stays_a_quoted_sentence(tmp_path):
 def test_every_response_conforms_to_the_schema_inferred_from_it(responses):
     schema = validator(infer(responses))
     assert all(map(schema.is_valid, responses))
+    assert "id" in infer([{"id": 1}], {"type": "object", "additionalProperties": {}})["properties"], "`{}` is no map"
 
 
 def test_values_of_a_list_are_tried_where_a_path_wants_one_and_the_link_is_found(tmp_path):
