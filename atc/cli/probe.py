@@ -16,7 +16,7 @@ import click
 from atc.check import check as findings_of
 from atc.cli.options import AT_LEAST_ONE, POSITIVE, Verb, jobs_option, servers_options, workers_option
 from atc.cli.output import as_json, error_document, has_person, print_result, say
-from atc.cli.probe_sources import Many, conclude_many, open_model, own, probe_many, recall, require_named
+from atc.cli.probe_sources import conclude_many, invoker_for, open_model, own, probe_many, recall, require_named
 from atc.cli.progress import bar
 from atc.cli.settings import load_config
 from atc.cli.wiring import open_pool, open_store
@@ -91,16 +91,15 @@ def probe_command(
         raise click.UsageError("say where to write the protocols: -o DIR")
     config = load_config({key: flags.pop(key) for key in _SETTINGS} | {"tools": (*sources, *modules)})[0]
     settings = ProbeSettings(allow_writes="all" in writes or frozenset(writes), **flags)
-    many = Many(config, settings, keep_values=keep_values)
     if len(sources) > 1 or config.workers is not None:
         if output is None or dry_run or modules:
             raise click.UsageError("--check, --dry-run and --module take one SRC, and no --workers")
         with open_pool(config, jobs) as pool, redirect_stdout(sys.stderr):
-            ended = probe_many(sources, output, many, pool)
+            ended = probe_many(sources, output, pool, config, settings, keep_values=keep_values)
         sys.exit(conclude_many(ended))
     [source] = sources
     with ExitStack() as stack:
-        invoker = stack.enter_context(many.invoker())
+        invoker = stack.enter_context(invoker_for(config, settings))
         with redirect_stdout(sys.stderr):  # what a module prints when it is imported is not the result
             loaded = load_source(source, invoker=invoker, modules=modules)
         if check:

@@ -38,18 +38,10 @@ _LOADED_AT_ONCE = 16
 _LONGEST_NAME = 60
 
 
-@dataclass(frozen=True, slots=True)
-class Many:
-    """How each of several sources is probed."""
-
-    config: Config
-    settings: ProbeSettings
-    keep_values: bool = False
-
-    def invoker(self) -> Invoker:
-        """What makes calls: each is one request, since the gate of probing waits and repeats."""
-        settings = invoke_settings(self.config, say)
-        return Invoker(replace(settings, retries=0, timeout_seconds=self.settings.timeout_seconds))
+def invoker_for(config: Config, settings: ProbeSettings) -> Invoker:
+    """What makes calls: each is one request, since the gate of probing waits and repeats."""
+    own = replace(invoke_settings(config, say), retries=0, timeout_seconds=settings.timeout_seconds)
+    return Invoker(own)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,7 +69,9 @@ class OneOfMany:
         return f"{self.totals['answered']} of {tools} documented with {count(self.sent, 'call')}"
 
 
-def probe_many(sources: Sequence[str], output: Path, many: Many, pool: Pool) -> list[OneOfMany]:
+def probe_many(
+    sources: Sequence[str], output: Path, pool: Pool, config: Config, settings: ProbeSettings, *, keep_values: bool
+) -> list[OneOfMany]:
     """Probe all `sources`, each into a folder below `output`, and say how each ended.
 
     Sources that call one host are probed one after another by one worker, so that its rate holds. Logs and protocols
@@ -88,7 +82,7 @@ def probe_many(sources: Sequence[str], output: Path, many: Many, pool: Pool) -> 
     """
     folders = _folders(sources, output)
     ended: list[OneOfMany] = []
-    with many.invoker() as invoker, bar("sources", total=len(sources)) as advance:
+    with invoker_for(config, settings) as invoker, bar("sources", total=len(sources)) as advance:
 
         def done(one: OneOfMany) -> None:
             ended.append(replace(one, folder=folders[one.source], protocols=(), probed=None))
@@ -100,13 +94,13 @@ def probe_many(sources: Sequence[str], output: Path, many: Many, pool: Pool) -> 
             if one.error:
                 done(one)
         found = sorted((one for one in read if not one.error), key=lambda one: sources.index(one.source))
-        require_named((protocol for one in found for protocol in one.protocols), many.settings)
+        require_named((protocol for one in found for protocol in one.protocols), settings)
         # The configuration is made portable here: workers elsewhere have none of its files and variables.
-        away = replace(many, config=portable(many.config)) if many.config.workers is not None else many
-        for group in pool(partial(_prober, away, pool.kept_here(LogFile)), _by_host(found)):
+        away = portable(config) if config.workers is not None else config
+        for group in pool(partial(_prober, away, settings, pool.kept_here(LogFile)), _by_host(found)):
             for one in group:
                 if one.probed is not None:
-                    written = write(one.folder, one.probed, keep_values=many.keep_values)
+                    written = write(one.folder, one.probed, keep_values=keep_values)
                     one = replace(one, totals=coverage(one.probed, written.protocols)["totals"])
                 done(one)
     return sorted(ended, key=lambda one: sources.index(one.source))
@@ -170,26 +164,23 @@ def _by_host(sources: Iterable[OneOfMany]) -> list[list[OneOfMany]]:
 
 @contextmanager
 def _prober(
-    many: Many, open_lines: Callable[[Path], Any]
+    config: Config, settings: ProbeSettings, open_lines: Callable[[Path], Any]
 ) -> Iterator[Callable[[Sequence[OneOfMany]], list[OneOfMany]]]:
     """A worker that probes the sources of one host."""
-    with many.invoker() as invoker, open_model(many.config) as ask:
-
-        def one_source(one: OneOfMany) -> OneOfMany:
-            try:
-                with Log(one.folder, open_lines) as log:
-                    tools = Toolbox(Tool(protocol, invoker.bind(protocol)) for protocol in one.protocols)
-                    probed = probe(tools, log, settings=many.settings, ask=ask)
-                    return replace(one, probed=probed, sent=log.sent)
-            except AtcError as error:  # of the source, or ours: the others are probed
-                return replace(one, error=str(error))
+    with invoker_for(config, settings) as invoker, open_model(config) as ask:
 
         def work(group: Sequence[OneOfMany]) -> list[OneOfMany]:
             ended: list[OneOfMany] = []
             for one in group:
-                if ended and many.settings.requests_per_second:
-                    time.sleep(1 / many.settings.requests_per_second)
-                ended.append(one_source(one))
+                if ended and settings.requests_per_second:
+                    time.sleep(1 / settings.requests_per_second)
+                try:
+                    with Log(one.folder, open_lines) as log:
+                        tools = Toolbox(Tool(protocol, invoker.bind(protocol)) for protocol in one.protocols)
+                        probed = probe(tools, log, settings=settings, ask=ask)
+                        ended.append(replace(one, probed=probed, sent=log.sent))
+                except AtcError as error:  # of the source, or ours: the others are probed
+                    ended.append(replace(one, error=str(error)))
             return ended
 
         yield work
@@ -209,11 +200,9 @@ def recall(recorded: Iterable[RecordedCall], log: Log) -> None:
     """Take the calls that a recording holds for samples: what somebody's own use showed need not be asked again."""
     for call in recorded:
         if log.find(call.tool, call.arguments) is None:
-            arguments = {name: Value(value, Origin(kind="given")) for name, value in call.arguments.items()}
-            number = log.next_number
-            log.add(
-                Sample(number=number, tool=call.tool, arguments=arguments, purpose="recorded", response=call.response)
-            )
+            given = {name: Value(value, Origin(kind="given")) for name, value in call.arguments.items()}
+            number, tool, response = log.next_number, call.tool, call.response
+            log.add(Sample(number=number, tool=tool, arguments=given, purpose="recorded", response=response))
 
 
 @contextmanager
