@@ -19,6 +19,16 @@ JsonObject: TypeAlias = Mapping[str, Any]
 """A JSON object; read-only by convention."""
 
 
+def mapping(value: Json) -> JsonObject:
+    """`value` where it is an object, else an empty one."""
+    return value if isinstance(value, Mapping) else {}
+
+
+def listed(value: Json, kind: type = object) -> list[Any]:
+    """The items of this kind where `value` is a list, else none."""
+    return [item for item in value if isinstance(item, kind)] if isinstance(value, list) else []
+
+
 def loads(text: str) -> Json:
     """The JSON value of `text`.
 

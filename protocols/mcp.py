@@ -5,21 +5,22 @@ from __future__ import annotations
 import re
 import shlex
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from protocols.alias import identifier
 from protocols.credentials import dress
-from protocols.errors import CredentialMissing, Outcome, SourceUnavailable, ToolError
-from protocols.jsontypes import Json, JsonObject
+from protocols.errors import CredentialMissing, InvalidProtocol, Outcome, SourceUnavailable, ToolError
+from protocols.jsontypes import Json, JsonObject, mapping
 from protocols.oauth import Keyring
 from protocols.origin import is_url, split_url
 from protocols.plain import to_json
-from protocols.protocol import McpBinding, ToolProtocol
+from protocols.protocol import Annotations, McpBinding, ToolProtocol
 from protocols.reply import Answer, Unreadable, one_line, read
 from protocols.request import HttpRequest, refuse_unless_json
+from protocols.schema import compiles
 from protocols.settings import McpServer
 
 if TYPE_CHECKING:
@@ -62,13 +63,15 @@ class Servers:
         self._opened: list[_Known] = [*self._known.values()]
         self._lock = threading.Lock()
 
-    def open(self, text: str, *, name: str = "") -> tuple[str, McpServer, list[dict[str, Any]]]:
-        """The server that a source spells: the name under which it is known from now on, and the tools that it lists.
+    def open(self, text: str, *, name: str = "") -> tuple[str, list[ToolProtocol]]:
+        """The server that a source spells: the name under which it is known from now on, and its tools.
 
         A command that is not configured is started only if `confirm_start` agrees.
 
         Raises:
-            SourceUnavailable: it may not or cannot be started, does not answer, or the SDK is not installed.
+            SourceUnavailable: it may not or cannot be started, does not answer, has no tools, or the SDK is not
+                installed.
+            InvalidProtocol: a tool has no name.
         """
         found, server = self._spelled(text)
         confirm = self._settings.confirm_start
@@ -95,7 +98,10 @@ class Servers:
                 )
             self._known[known_as] = fresh
             self._opened.append(fresh)
-        return known_as, server, tools
+        if not tools:
+            raise SourceUnavailable(f"the MCP server {known_as!r} ({text}) has no tools.")
+        trusted = server.trusted or self._settings.trust_annotations
+        return known_as, [_protocol(tool, known_as, trusted=trusted) for tool in tools]
 
     def bind(self, protocol: ToolProtocol, binding: McpBinding, *, reads: bool) -> Callable[[JsonObject], Json]:
         """A call of an MCP tool; see `Invoker.bind`. A server whose connection has ended is connected again."""
@@ -199,3 +205,43 @@ def _block(block: JsonObject, schema: JsonObject | None) -> Json:
     base64 = described.pop("data", None) or described.pop("blob", None)
     found = {key: value for key, value in described.items() if key not in ("_meta", "annotations", "icons")}
     return found | ({"bytes": len(base64) * 3 // 4 - base64[-2:].count("=")} if isinstance(base64, str) else {})
+
+
+# --- tools as protocols: what a server says of them is data; what it promises is not believed by itself
+
+
+def _believed(hints: JsonObject, *, trusted: bool) -> Annotations:
+    """What a tool is taken to do. MCP says that hints are untrusted, and a name proves nothing.
+
+    A hint that asks for more care is always heeded, one that asks for less (it only reads) only of a trusted server.
+    """
+    said = Annotations.of(hints)
+    if trusted and said.read_only and not said.destructive:
+        return Annotations(read_only=True)
+    return replace(said, read_only=False) if trusted else Annotations(read_only=False).heeding(said)
+
+
+def _protocol(tool: JsonObject, server: str, *, trusted: bool) -> ToolProtocol:
+    if not (name := str(tool.get("name", ""))):
+        raise InvalidProtocol(f"the MCP server {server!r}", "one of its tools has no name.")
+    given, hints = mapping(tool.get("inputSchema")), mapping(tool.get("annotations"))
+    # Of a schema that is none as a whole, those of the arguments that are.
+    parts = {key: _usable(part) or {} for key, part in mapping(given.get("properties")).items()}
+    return ToolProtocol(
+        name=name,
+        title=str(tool.get("title") or hints.get("title") or ""),
+        description=str(tool.get("description") or "").strip(),
+        input_schema={"type": "object", "properties": {}, **(_usable(given) or {"properties": parts})},
+        output_schema=_usable(tool.get("outputSchema")),
+        annotations=_believed(hints, trusted=trusted),
+        binding=McpBinding(server=server, tool=name),
+        collection=server,
+    )
+
+
+def _usable(schema: Json) -> dict[str, Any] | None:
+    """A schema that stands for itself, whatever dialect and address it claims; `None` where it is none."""
+    if not isinstance(schema, Mapping):
+        return None
+    own = {key: part for key, part in schema.items() if key not in ("$schema", "$id")}
+    return own if compiles(own) else None

@@ -22,7 +22,6 @@ from protocols.protocol import HttpBinding, McpBinding, PythonBinding, ToolProto
 from protocols.sources.fetch import fetch_document
 from protocols.sources.folder import files_of, read_folder, read_protocols
 from protocols.sources.har import RecordedCall, is_har, read_har
-from protocols.sources.mcp import read_mcp
 from protocols.sources.openapi import read_openapi
 from protocols.sources.operation import annotations_of
 from protocols.sources.python import is_module, read_functions, read_module
@@ -186,8 +185,7 @@ def _is_python(location: str) -> bool:
 def _read(text: str, invoker: Invoker, modules: Collection[str]) -> Source:
     name, location, base_url = _spelled(text)
     if is_mcp(location):
-        trusted = invoker.settings.trust_annotations
-        name, protocols = read_mcp(location, invoker.servers, name=name, trusted=trusted)
+        name, protocols = invoker.servers.open(location, name=name)
         return Source(text=text, name=name, kind="mcp", protocols=protocols)
     if _is_python(location):
         protocols, functions = read_module(location)

@@ -23,7 +23,6 @@ MAX_BYTES: Final = 50_000_000
 TIMEOUT_SECONDS: Final = 15
 MAX_YAML_BYTES: Final = 100_000_000
 """Of a YAML document once its aliases are written out, with 16 for each value."""
-_ACCEPTED = "application/json, application/yaml;q=0.9, */*;q=0.5"
 
 
 def fetch_document(location: str, *, homes: set[str] | None = None) -> Json:
@@ -34,8 +33,18 @@ def fetch_document(location: str, *, homes: set[str] | None = None) -> Json:
     Raises:
         SourceUnavailable: nothing can be read there, or it is neither JSON nor YAML, or over 50 MB.
     """
-    found = set() if homes is None else homes
-    body = _download(location, found) if is_url(location) else _read(location)
+    if is_url(location):
+        body = _download(location, set() if homes is None else homes)
+    else:
+        try:
+            with Path(location).expanduser().open("rb") as file:
+                body = file.read(MAX_BYTES + 1)
+        except (OSError, ValueError) as error:
+            problem = getattr(error, "strerror", None) or error
+            raise SourceUnavailable(f"{location!r} cannot be read: {problem}.") from error
+    if len(body) > MAX_BYTES:
+        most = f"{MAX_BYTES // 1_000_000} MB"
+        raise SourceUnavailable(f"{location} is larger than {most}; give a document with the operations you need.")
     try:
         return parse(body.decode("utf-8-sig"), where=location)
     except UnicodeDecodeError:
@@ -55,44 +64,34 @@ def parse(text: str, *, where: str) -> Json:
             "give the address of the document itself, which often ends in /openapi.json or /swagger.json."
         )
     try:
-        return loads(text if start in ("{", "[") else json.dumps(_yaml(text, where)))
+        return loads(text if start in ("{", "[") else json.dumps(_yaml(text)))
     except RecursionError:
         raise SourceUnavailable(f"{where} is nested too deeply to be read.") from None
+    except OverflowError:
+        problem = "holds more than can be read safely once its aliases are written out"
+        raise SourceUnavailable(f"{where} {problem}.") from None
     except (yaml.YAMLError, ValueError, TypeError) as error:
         mark, problem = getattr(error, "problem_mark", None), getattr(error, "problem", None) or str(error)
         problem = f"{problem} (line {mark.line + 1})" if mark else problem
         raise SourceUnavailable(f"{where} is neither JSON nor YAML: {problem}.") from None
 
 
-def _read(location: str) -> bytes:
-    try:
-        with Path(location).expanduser().open("rb") as file:
-            body = file.read(MAX_BYTES + 1)
-    except (OSError, ValueError) as error:
-        raise SourceUnavailable(f"{location!r} cannot be read: {getattr(error, 'strerror', None) or error}.") from error
-    if len(body) > MAX_BYTES:
-        raise SourceUnavailable(
-            f"{location} is larger than {MAX_BYTES // 1_000_000} MB; give a document with the operations you need."
-        )
-    return body
-
-
 def _download(url: str, homes: set[str]) -> bytes:
     deadline = time.monotonic() + TIMEOUT_SECONDS
+    headers = {**DEFAULT_HEADERS, "Accept": "application/json, application/yaml;q=0.9, */*;q=0.5"}
     try:
         origin = split_url(url)[0]
-        transport = Transport(max_body_bytes=MAX_BYTES, homes={origin.host})
-        headers = {**DEFAULT_HEADERS, "Accept": _ACCEPTED}
-        request = HttpRequest(method="GET", url=url.partition("#")[0], headers=headers)
-        with closing(transport):
+        with closing(Transport(max_body_bytes=MAX_BYTES, homes={origin.host})) as transport:
             answer, problem, _ = follow(
-                request, lambda one: transport.send(one, split_url(one.url)[0], deadline=deadline), upgrade=True
+                HttpRequest(method="GET", url=url.partition("#")[0], headers=headers),
+                lambda one: transport.send(one, split_url(one.url)[0], deadline=deadline),
+                upgrade=True,
             )
     except ValueError as error:
         raise SourceUnavailable(f"{url} cannot be fetched: {one_line(str(error))}.") from None
-    if isinstance(answer, Lost):
+    if isinstance(answer, Lost) and not problem:
         late = f"it did not send a whole document within {TIMEOUT_SECONDS} s; try again, or give a file"
-        problem = problem or (late if time.monotonic() >= deadline else answer.problem)
+        problem = late if time.monotonic() >= deadline else answer.problem
     if problem or isinstance(answer, Lost):
         raise SourceUnavailable(f"{url} cannot be fetched: {one_line(problem).rstrip('.')}.")
     if answer.status not in (200, 203):
@@ -120,28 +119,30 @@ for _tag, _pattern, _first in (
     _Loader.add_implicit_resolver(f"tag:yaml.org,2002:{_tag}", re.compile(f"^({_pattern})$"), _first)
 
 
-def _yaml(text: str, where: str) -> Any:
+def _yaml(text: str) -> Any:
+    """Raises `OverflowError` for a document that is too large once its aliases are written out."""
     loader = _Loader(text)
     try:
         node = loader.get_single_node()
+        if node is None:
+            return None
         if _size(node, {}) > MAX_YAML_BYTES:
-            raise SourceUnavailable(f"{where} holds more than can be read safely once its aliases are written out.")
-        return loader.construct_document(node) if node else None
+            raise OverflowError
+        return loader.construct_document(node)
     finally:
         loader.dispose()
 
 
-def _size(node: yaml.Node | None, known: dict[int, float]) -> float:
+def _size(node: yaml.Node, known: dict[int, float]) -> float:
     """About how many bytes a node takes, aliases written out: a few lines of them can stand for billions."""
     if id(node) not in known:
         known[id(node)] = math.inf  # where an alias holds itself
-        size: float = 16
         match node:
-            case yaml.ScalarNode():
-                size += len(node.value)
             case yaml.SequenceNode():
-                size += sum(_size(part, known) for part in node.value)
+                size = sum(_size(part, known) for part in node.value)
             case yaml.MappingNode():
-                size += sum(_size(key, known) + _size(part, known) for key, part in node.value)
-        known[id(node)] = size
+                size = sum(_size(key, known) + _size(part, known) for key, part in node.value)
+            case _:
+                size = len(node.value)
+        known[id(node)] = size + 16
     return known[id(node)]

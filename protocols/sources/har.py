@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, quote, unquote
 
 from genson import SchemaBuilder
@@ -21,8 +21,8 @@ from genson import SchemaBuilder
 from protocols.alias import FreeNames, identifier
 from protocols.credentials import MASK, Mask
 from protocols.errors import SourceUnavailable
-from protocols.jsontypes import Json, JsonObject
-from protocols.origin import split_url
+from protocols.jsontypes import Json, JsonObject, listed
+from protocols.origin import Origin, split_url
 from protocols.protocol import Evidence, Location, ToolProtocol
 from protocols.reply import parse
 from protocols.secrets import conceals_nothing, covered, looks_random, names_secret, secrets_of
@@ -49,12 +49,11 @@ class RecordedCall:
     response: Json
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Entry:
+class _Entry(NamedTuple):
     """One call, not yet redacted; `given` without what stands in the path."""
 
     method: str
-    origin: str
+    origin: Origin
     segments: Sequence[str]
     given: _Given
     response: Json
@@ -86,17 +85,19 @@ def read_har(
             "the network panel of the browser open, and save everything as HAR with content."
         )
     mask = Mask(secret for secret in secrets if len(secret) >= _SHORTEST and not conceals_nothing(secret))
-    origins = Counter(entry.origin for entry in entries)
-    named = split_url(base_url)[0].url if base_url else ""
-    origin = named if named in origins else origins.most_common(1)[0][0]
-    server = base_url.rstrip("/") if base_url and named not in origins else origin
+    named = split_url(base_url)[0] if base_url else None
+    [(origin, _)] = Counter(entry.origin for entry in entries).most_common(1)
+    recorded_there = any(entry.origin == named for entry in entries)
+    if named and recorded_there:
+        origin = named
+    server = base_url.rstrip("/") if base_url and not recorded_there else origin.url
     operations: dict[tuple[str, str], list[_Entry]] = {}
     for entry in entries:
         if entry.origin == origin:
             operations.setdefault((entry.method, _template(entry.segments, mask)), []).append(entry)
     free, protocols, recorded = FreeNames(), list[ToolProtocol](), list[RecordedCall]()
     for (method, path), found in operations.items():
-        protocol, calls = _operation(free(readable_name(method.lower(), path)), server, path, found, mask)
+        protocol, calls = _operation(free(readable_name(method, path)), server, path, found, mask)
         protocols.append(protocol)
         recorded += calls
     return protocols, recorded
@@ -109,11 +110,11 @@ def _entry(item: Json, secrets: set[str]) -> _Entry | None:
     """The call of one entry of a HAR; `None` for what is none. Its secrets are added to `secrets`."""
     match item:
         case {"request": {"method": str(method), "url": str(url)} as asked, "response": {"status": int(status)} as got}:
-            headers = [*_pairs(asked, "headers")]
+            headers = _pairs(asked.get("headers"))
         case _:
             return None
-    cookies = [("cookie", f"{name}={text}") for holder in (asked, got) for name, text in _pairs(holder, "cookies")]
-    for name, text in (*headers, *_pairs(got, "headers"), *cookies):
+    cookies = [("cookie", f"{name}={text}") for one in (asked, got) for name, text in _pairs(one.get("cookies"))]
+    for name, text in (*headers, *_pairs(got.get("headers")), *cookies):
         secrets.update(_secrets({name: text}))
     try:
         origin, rest = split_url(url)
@@ -131,14 +132,8 @@ def _entry(item: Json, secrets: set[str]) -> _Entry | None:
     for value in (*({name: text} for name, text in queried), {name: one for (_, name), one in body.items()}, answer):
         secrets.update(_secrets(value))
     credentials = [name.lower() for name, text in (*headers, *queried) if names_secret(name, text)]
-    return _Entry(
-        method=method,
-        origin=origin.url,
-        segments=[unquote(part) for part in path.split("/")[1:]],
-        given=given | body,
-        response=answer,
-        credential=any(name != "cookie" and "csrf" not in name for name in credentials),
-    )
+    credential = any(name != "cookie" and "csrf" not in name for name in credentials)
+    return _Entry(method, origin, [unquote(part) for part in path.split("/")[1:]], given | body, answer, credential)
 
 
 def _answer(content: Json, status: int) -> Json:
@@ -162,12 +157,9 @@ def _body(posted: Json) -> _Given:
     return {}
 
 
-def _pairs(holder: JsonObject, key: str) -> Iterator[tuple[str, str]]:
-    found = holder.get(key)
-    for one in found if isinstance(found, list) else ():
-        match one:
-            case {"name": str(name), "value": str(value)}:
-                yield name, value
+def _pairs(value: Json) -> list[tuple[str, str]]:
+    pairs = [(one.get("name"), one.get("value")) for one in listed(value, Mapping)]
+    return [(name, text) for name, text in pairs if isinstance(name, str) and isinstance(text, str)]
 
 
 def _typed(text: str) -> Json:
@@ -204,12 +196,16 @@ def _template(segments: Sequence[str], mask: Mask) -> str:
 def _operation(
     name: str, server: str, path: str, entries: Sequence[_Entry], mask: Mask
 ) -> tuple[ToolProtocol, list[RecordedCall]]:
-    given = [_in_path(path, entry.segments) | entry.given for entry in entries]
+    given = []
+    for entry in entries:
+        parts = zip(path.split("/")[1:], entry.segments, strict=True)
+        sent: _Given = {("path", part[1:-1]): _typed(segment) for part, segment in parts if part.startswith("{")}
+        given.append(sent | entry.given)
     arguments, names = Arguments(), dict[tuple[Location, str], str]()
     for place, wire in dict.fromkeys(key for one in given for key in one):
         schema = _schema(wire, [one[place, wire] for one in given if (place, wire) in one])
         names[place, wire] = arguments.add(wire, place, schema, required=place == "path")
-    host = split_url(entries[0].origin)[0].host
+    host = entries[0].origin.host
     credentials = (identifier(host),) if all(entry.credential for entry in entries) else ()
     protocol = arguments.protocol(
         name,
@@ -233,11 +229,6 @@ def _operation(
         for sent, entry in zip(given, entries, strict=True)
     ]
     return protocol, calls
-
-
-def _in_path(path: str, segments: Sequence[str]) -> _Given:
-    parts = zip(path.split("/")[1:], segments, strict=True)
-    return {("path", part[1:-1]): _typed(segment) for part, segment in parts if part.startswith("{")}
 
 
 def _schema(name: str, values: Sequence[Json]) -> dict[str, Any]:

@@ -11,12 +11,12 @@ from urllib.parse import urljoin, urlsplit, urlunsplit
 
 from protocols.alias import FreeNames
 from protocols.errors import InvalidProtocol, SourceUnavailable
-from protocols.jsontypes import Json, JsonObject
+from protocols.jsontypes import Json, JsonObject, listed, mapping
 from protocols.origin import is_url
 from protocols.protocol import Annotations, ErrorOutcome, Link, Location, ToolProtocol, Verify
 from protocols.schema import types
 from protocols.sources.operation import FORM_TYPES, Arguments, annotations_of, is_json, readable_name
-from protocols.sources.schemas import Document, Schemas, listed, mapping
+from protocols.sources.schemas import Document, Schemas
 
 _Place: TypeAlias = tuple[str, str]
 """The method and path of an operation."""

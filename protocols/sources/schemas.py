@@ -16,7 +16,7 @@ from urllib.parse import unquote
 
 from protocols.alias import FreeNames
 from protocols.errors import InvalidProtocol
-from protocols.jsontypes import Json, JsonObject, dumps
+from protocols.jsontypes import Json, JsonObject, dumps, mapping
 from protocols.schema import ANNOTATIONS, compiles, narrowed, pointer, references, resolve
 
 _DEFINITIONS = "#/$defs/"
@@ -37,16 +37,6 @@ _TYPES = {"int": "integer", "float": "number", "bool": "boolean", "str": "string
     name: name for name in ("string", "number", "integer", "boolean", "object", "array", "null")
 }
 _JOINABLE = ANNOTATIONS | {"type", "properties", "required"}
-
-
-def mapping(value: Json) -> JsonObject:
-    """`value` where it is an object, else an empty one."""
-    return value if isinstance(value, Mapping) else {}
-
-
-def listed(value: Json, kind: type = object) -> list[Any]:
-    """The items of this kind where `value` is a list, else none."""
-    return [item for item in value if isinstance(item, kind)] if isinstance(value, list) else []
 
 
 class Document:
