@@ -60,18 +60,18 @@ def fixed_answer(program: Program, tools: Toolbox) -> tuple[Finding, ...]:
     tree = parsed(program.source)
     if tree is None:
         return ()
-    named = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)} & tools.keys()
-    called = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
-    calls = [node for node in called if getattr(node.func, "id", None) == program.printing]
+    nodes = list(ast.walk(tree))
+    used = Counter((n.id, isinstance(n.ctx, ast.Load)) for n in nodes if isinstance(n, ast.Name))
+    named = {name for name, _ in used} & tools.keys()
+    calls = [n for n in nodes if isinstance(n, ast.Call) and getattr(n.func, "id", None) == program.printing]
     plain = [s.value for s in tree.body if isinstance(s, ast.Expr) and s.value in calls]
     if not named or any(tools[name].protocol.writes for name in named) or not calls or len(plain) < len(calls):
         return ()
-    given: dict[str, list[ast.expr]] = {}
+    once: dict[str, ast.expr] = {}
     for node in tree.body:
-        if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
-            given.setdefault(node.targets[0].id, []).append(node.value)
-    stored = Counter(n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load))
-    once = {name: values[0] for name, values in given.items() if stored[name] == 1}
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if used[name, False] == 1:
+                once[name] = value
     if not all(_is_fixed(argument, once) for call in plain for argument in call.args):
         return ()
     message = "This prints the same whatever the functions return: the answer has to come from what they return."

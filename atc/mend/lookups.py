@@ -36,23 +36,16 @@ def search_for(text: str, tool: Tool, argument: str, tools: Toolbox) -> str | No
     Only where a link says which tool yields the argument's values, in a list with the best match first, and that tool
     searches by words: one required argument, a free text that no other tool yields.
     """
-    if not _NAME.search(text):
-        return None
-    for producer in tools.producers(tool, tool.arguments.get(argument, argument)):
-        words = _words_argument(producer.tool, tools)
-        if words is not None and "[" in producer.path and not producer.tool.protocol.writes:
-            return producer.expression(arguments=f"{words}={text!r}")
+    for producer in tools.producers(tool, tool.arguments.get(argument, argument)) if _NAME.search(text) else ():
+        search, required = producer.tool, _required(producer.tool)
+        if search.protocol.writes or "[" not in producer.path or len(required) != 1:
+            continue
+        name = search.arguments[required[0]]
+        schema = resolve(search.protocol.parameters[name], search.protocol.input_schema)
+        free = types(schema) == ("string",) and not {"enum", "const", "pattern", "format"} & schema.keys()
+        if free and not tools.producers(search, name):
+            return producer.expression(arguments=f"{required[0]}={text!r}")
     return None
-
-
-def _words_argument(tool: Tool, tools: Toolbox) -> str | None:
-    """The alias of the one argument by which a tool searches freely, if that is how it works."""
-    if len(required := _required(tool)) != 1:
-        return None
-    name = tool.arguments[required[0]]
-    schema = resolve(tool.protocol.parameters[name], tool.protocol.input_schema)
-    free = types(schema) == ("string",) and not {"enum", "const", "pattern", "format"} & schema.keys()
-    return required[0] if free and not tools.producers(tool, name) else None
 
 
 class _Route(NamedTuple):
@@ -122,15 +115,18 @@ def look_up_answer(task: str, program: Program, trace: Trace, answer: str, tools
         return None
     words = {singular(word) for word in re.findall(r"[a-z]+", task.casefold())}
     common = set.intersection(*(_lookups(value, trace, tools, words) for value in values))
-    calls = (node for node in ast.walk(parse(program.source)) if isinstance(node, ast.Call))
-    prints = [call for call in calls if _prints_one_value(call, program.printing)]
+    prints: list[ast.expr] = []
+    for node in ast.walk(parse(program.source)):
+        match node:
+            case ast.Call(func=ast.Name(id=program.printing), args=[value]):
+                prints += [value] if not isinstance(value, ast.Starred | ast.JoinedStr) else []
     if len(common) != 1 or len(prints) != 1:
         return None
     alias, argument, field = common.pop()
-    printed = ast.unparse(prints[0].args[0])
+    printed = ast.unparse(prints[0])
     one = f'{alias}({argument}={{}})["{field}"]'
     new = f"[{one.format('item')} for item in {printed}]" if several else one.format(printed)
-    return with_text(program, prints[0].args[0], new)
+    return with_text(program, prints[0], new)
 
 
 def _values(answer: str) -> tuple[list[str], bool]:
@@ -178,8 +174,3 @@ def _named(field: str, words: set[str]) -> bool:
     """Whether the task holds every word of a field's name."""
     parts = [singular(part) for part in field.casefold().split("_") if part]
     return bool(parts) and all(part in words for part in parts)
-
-
-def _prints_one_value(call: ast.Call, printing: str) -> bool:
-    named = isinstance(call.func, ast.Name) and call.func.id == printing
-    return named and len(call.args) == 1 and not isinstance(call.args[0], ast.Starred | ast.JoinedStr)
