@@ -110,7 +110,16 @@ def record(stored: StoredRun) -> Recording:
         )
     named = [*called, *dict.fromkeys(re.findall(r"[^\W\d]\w*", attempt.program.source))]
     redact = redactor(stored)
-    trace = _hidden(attempt.trace, redact)  # first: what it finds to be a secret is one in the texts too
+    # The calls first: what is found to be a secret in them is one in the texts, too. A replay needs no more of a call.
+    calls = [redact.value(call) for call in attempt.trace.calls]
+    failure = attempt.trace.failure
+    trace = replace(
+        attempt.trace,
+        calls=tuple(ToolCall(index=one.index, **{name: getattr(one, name) for name in CALL_FIELDS}) for one in calls),
+        stdout=redact(attempt.trace.stdout),
+        value=redact.value(attempt.trace.value),
+        failure=failure and replace(failure, message=redact(failure.message)),
+    )
     task, program = redact(stored.summary.task), redact(attempt.program.source)
     texts = (task, program, json.dumps(asdict(trace)))
     found = dict.fromkeys(match[0] for text in texts for match in PLACEHOLDER.finditer(text))
@@ -140,19 +149,6 @@ def standing(stored: StoredRun) -> Attempt:
         )
     answer = stored.summary.answer
     return ([attempt for attempt in ended if answer is not None and attempt.answer == answer] or ended)[-1]
-
-
-def _hidden(trace: Trace, redact: Redactor) -> Trace:
-    """What a replay needs of a trace, without secrets."""
-    hidden = [redact.value(call) for call in trace.calls]
-    failure = trace.failure
-    return replace(
-        trace,
-        calls=tuple(ToolCall(index=one.index, **{name: getattr(one, name) for name in CALL_FIELDS}) for one in hidden),
-        stdout=redact(trace.stdout),
-        value=redact.value(trace.value),
-        failure=failure and replace(failure, message=redact(failure.message)),
-    )
 
 
 def without_secrets(stored: StoredRun) -> StoredRun:

@@ -81,6 +81,10 @@ def from_document(document: Json, *, where: str) -> Recording:
     """
     _check(document, where)
     end, sandbox, failure = document["end"], document["sandbox"], document["end"]["failure"]
+    ours, recorded = asdict(Limits()), sandbox["limits"]
+    # None wider than ours: a file does not decide what a program may take of this machine.
+    limits = {name: min(recorded[name], ours[name]) for name in recorded.keys() & ours.keys()}
+    limits |= {name: recorded[name] for name in _WIDENING if name in recorded}
     trace = Trace(
         calls=tuple(
             ToolCall(index=index, **{name: call[name] for name in CALL_FIELDS if name in call})
@@ -96,7 +100,7 @@ def from_document(document: Json, *, where: str) -> Recording:
         **{name: document[name] for name in ("run", "task", "status", "answer", "program", "versions")},
         tools={alias: load(tool, where=f"{where}: tool {alias!r}") for alias, tool in document["tools"].items()},
         trace=trace,
-        limits=_limits(sandbox["limits"]),
+        limits=Limits(**limits),
         policy=sandbox["policy"],
         secrets=tuple(document["secrets"]),
         edited=document["sha256"] != _hash({name: part for name, part in document.items() if name != "sha256"}),
@@ -119,14 +123,6 @@ def _check(document: Json, where: str) -> None:
         raise InvalidRecording(
             where, f"pins.timezone: no zone {document['pins']['timezone']!r} is known here."
         ) from None
-
-
-def _limits(document: JsonObject) -> Limits:
-    """The recorded limits, but none wider than ours: a file does not decide what a program may take of this machine."""
-    ours = asdict(Limits())
-    return Limits(**{
-        name: value if name in _WIDENING else min(value, ours[name]) for name, value in document.items() if name in ours
-    })  # fmt: skip
 
 
 def _hash(document: JsonObject) -> str:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping, Sequence
+import inspect
+from collections.abc import Mapping, Sequence
 
 from atc.recording import InvalidRecording, Recording
-from protocols.parsing import parse
+from protocols.parsing import parse, without_warnings
 from protocols.protocol import HttpBinding, McpBinding, ProgramBinding, PythonBinding, dump
 from protocols.toolbox import Tool
 
@@ -42,8 +43,8 @@ def to_script(recording: Recording, *, modules: Mapping[str, str]) -> str:
             raise InvalidRecording(
                 where, f"the tool {tool.alias!r} {why}, so a script cannot call it; replay it from a run file instead."
             )
-    future, program = _program(recording)
-    by_value = _answers_by_value(recording)
+    by_value = not recording.trace.stdout.strip()
+    future, program = _program(recording.program, by_value=by_value)
     parts = [
         _header(recording, tools),
         future,
@@ -94,21 +95,18 @@ def _plain_lines(text: str) -> list[str]:
     return ["".join(c if c.isprintable() else " " for c in line)[:200] for line in text.splitlines()[:20]]
 
 
-def _answers_by_value(recording: Recording) -> bool:
-    return not recording.trace.stdout.strip()
-
-
-def _program(recording: Recording) -> tuple[str, str]:
+def _program(source: str, *, by_value: bool) -> tuple[str, str]:
     """Its imports from `__future__`, which must come first, and the rest of it as a script has it.
 
     A program that prints its answer and never awaits at top level stays as it is. Another one is written anew from its
     syntax tree: its last expression is shown, and what awaits becomes the body of a function.
     """
-    source = recording.program.replace("\r\n", "\n").replace("\r", "\n")
+    source = source.replace("\r\n", "\n").replace("\r", "\n")
     tree = parse(source, flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
     future = [node for node in tree.body if isinstance(node, ast.ImportFrom) and node.module == "__future__"]
-    awaits = any(isinstance(node, ast.Await | ast.AsyncFor | ast.AsyncWith) for node in _own_nodes(tree))
-    by_value = _answers_by_value(recording)
+    with without_warnings():
+        code = compile(tree, "program.py", "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+    awaits = bool(code.co_flags & inspect.CO_COROUTINE)
     if not (future or awaits or by_value):
         return "", source
     body = [node for node in tree.body if node not in future]
@@ -122,13 +120,3 @@ def _program(recording: Recording) -> tuple[str, str]:
         body = [*ast.parse("import asyncio as _asyncio").body, main, *ast.parse("_asyncio.run(_main())").body]
     texts = [ast.unparse(ast.fix_missing_locations(ast.Module(list(part), []))) for part in (future, body)]
     return texts[0], texts[1] + "\n"
-
-
-def _own_nodes(tree: ast.AST) -> Iterator[ast.AST]:
-    """The nodes of a program that stand in none of its functions."""
-    inside = [tree]
-    while inside:
-        node = inside.pop()
-        yield node
-        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
-            inside += ast.iter_child_nodes(node)
