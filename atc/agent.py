@@ -137,7 +137,8 @@ class Agent:
         """
         output = None if output_type is None else OutputType(output_type)
         task = readable(task if output is None else output.asked(task))
-        with self._begun(task, observer, seed=seed) as record:
+        record = self._begun(task, observer, seed=seed)
+        with self._open(record):
             parts = replace(self._parts(record, max_seconds=max_seconds), output=output)
             solution = record.ended(strategy(self.config.strategy)(task, parts))
         return solution if output is None else output.solution(solution)
@@ -192,7 +193,8 @@ class Agent:
             return self.resume_given(
                 run, observer=observer, max_seconds=max_seconds, accept_orphans=accept_orphans, resend=resend
             )
-        with self._continued(run, observer) as record:
+        record = self._continued(run, observer)
+        with self._open(record):
             parts = self._parts(record, max_seconds=max_seconds, accept_orphans=accept_orphans, resend=resend)
             return record.ended(strategy(self.config.strategy)(record.task, parts))
 
@@ -222,12 +224,12 @@ class Agent:
         """
         program = Program(source)
         named = named_tools(program, self.toolbox)
-        with (
-            self._begun(task, observer, given=named)
-            if continues is None
-            else self._continued(continues, observer, task=task, ended=True)
-        ) as record:
-            past = record.past
+        if continues is None:
+            record = self._begun(task, observer, given=named)
+        else:
+            record = self._continued(continues, observer, task=task, ended=True)
+        past = record.past
+        with self._open(record):
             made = [found.call.tool for found in past.calls if found.call.tool in self.toolbox] if past else []
             parts = self._parts(
                 record,
@@ -292,10 +294,7 @@ class Agent:
             raise RunEnded(f"run {run} is {stored.summary.status}, not paused; send a program that continues it.")
         return self.execute(stored.attempts[-1].program.source, continues=stored.summary.id, **how)
 
-    @contextmanager
-    def _continued(
-        self, run: str, observer: Observer | None, *, task: str = "", ended: bool = False
-    ) -> Iterator[RunRecord]:
+    def _continued(self, run: str, observer: Observer | None, *, task: str = "", ended: bool = False) -> RunRecord:
         """The record of a stored run that goes on.
 
         Consent, rules and programs of a run name tools, so each name must mean what it meant when the run began.
@@ -309,9 +308,7 @@ class Agent:
                 " (another source, method or address). Restore these tools, or begin a new run."
             )
         stored = self.store.take(run, ended=ended)
-        task, pins = task or stored.summary.task, stored.pins or Pins()
-        with self._learning_from(RunRecord(observer, task, pins, self.store, run, past=stored)) as record:
-            yield record
+        return RunRecord(observer, task or stored.summary.task, stored.pins or Pins(), self.store, run, past=stored)
 
     def draft(
         self, task: str, *, observer: Observer | None = None
@@ -322,7 +319,7 @@ class Agent:
     def close(self) -> None:
         """End the sandbox's process, if one was started, and let go of the index's files."""
         for part in ("sandbox", "_index"):
-            if self.__dict__.get(part) is not None:
+            if part in self.__dict__:
                 self.__dict__[part].close()
 
     def __enter__(self) -> Self:
@@ -334,12 +331,10 @@ class Agent:
     @cached_property
     def ask(self) -> Ask:
         """The model, chosen on first use."""
-        if self._model is None or isinstance(self._model, str):
-            config = self.config
-            return choose(
-                self._model or config.model, timeout_seconds=config.model_timeout, max_retries=config.model_retries
-            )
-        return self._model
+        if self._model is not None and not isinstance(self._model, str):
+            return self._model
+        name, config = self._model or self.config.model, self.config
+        return choose(name, timeout_seconds=config.model_timeout, max_retries=config.model_retries)
 
     @cached_property
     def sandbox(self) -> Sandbox:
@@ -383,10 +378,7 @@ class Agent:
         config = self.config if max_seconds is None else replace(self.config, max_seconds=max_seconds)
         toolbox = self.toolbox if given is None else given
         effects = Effects(tools=toolbox, on_unknown=config.on_unknown, settle_seconds=config.settle_seconds)
-        journal = Journal(
-            sink=record.sink, prepare=record.prepare, confirm=record.confirm, pins=record.pins, effects=effects
-        )
-        journal.run = record.run or journal.run
+        journal = record.journal(effects)
         # A caller's program goes on with what is allowed now, and with tools that its first one may not have named.
         person, past = ask_person or self._ask_person, record.past if given is None else None
         consent = Consent(record.task, config, person, journal, past=past, before_write=before_write)
@@ -412,10 +404,9 @@ class Agent:
             accept_orphans=accept_orphans,
         )
 
-    @contextmanager
     def _begun(
         self, task: str, observer: Observer | None, *, seed: int | None = None, given: Toolbox | None = None
-    ) -> Iterator[RunRecord]:
+    ) -> RunRecord:
         """A new run, stored where there is a store; `given` are the tools of a program that the caller wrote."""
         pins = Pins(seed=secrets.randbits(64) if seed is None else seed, clock=time.time())
         run, tools = "", self.toolbox if given is None else given
@@ -430,14 +421,13 @@ class Agent:
                 pins=pins,
                 identities={alias: tool.identity for alias, tool in tools.items()},
             )
-        with self._learning_from(RunRecord(observer, task, pins, self._store, run)) as record:
-            yield record
+        return RunRecord(observer, task, pins, self._store, run)
 
     @contextmanager
-    def _learning_from(self, record: RunRecord) -> Iterator[RunRecord]:
-        """The record while it is open; then what the run has shown of the tools' responses is taken over."""
+    def _open(self, record: RunRecord) -> Iterator[None]:
+        """The record is open; then what the run has shown of the tools' responses is taken over."""
         with record.open(self.toolbox):
-            yield record
+            yield
         if self._learned is None or record.solution is None:
             return
         earlier = len(record.past.attempts) if record.past is not None else 0

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from atc.events import Called, Event, Noted, Observer, ProgramWritten
@@ -16,6 +17,8 @@ from atc.store.stored import StoredRun
 from atc.types import Solution
 from protocols.errors import AtcError
 from protocols.toolbox import Tool
+from sandbox.effects import Effects
+from sandbox.journal import Journal
 from sandbox.trace import Pins, ToolCall
 
 TRACES = "OTEL_EXPORTER_OTLP_ENDPOINT"
@@ -93,10 +96,16 @@ class RunRecord:
         if self.watcher is not None:
             self.watcher(self.redact.value(event))
 
-    def confirm(self) -> None:
-        """Raises where another process has taken the run."""
-        if self.store is not None:
-            self.store.confirm_owned(self.run)
+    def journal(self, effects: Effects) -> Journal:
+        """The run's journal, which tells of each call here."""
+        return Journal(
+            sink=self.sink,
+            prepare=self.prepare,
+            confirm=None if self.store is None else partial(self.store.confirm_owned, self.run),
+            pins=self.pins,
+            run=self.run or None,
+            effects=effects,
+        )
 
     def prepare(self, execution: int, call: ToolCall, complete: bool) -> None:
         """A journal's `prepare`: find the secrets of a call, and what the watcher will hear of it."""
