@@ -15,14 +15,18 @@
 from __future__ import annotations
 
 import statistics
+import sys
 import time
 from typing import Any
 
 from atc.check import check
 from atc.types import Finding, Program
+from benchmarks.local import ROOT
 from benchmarks.runner import suite
-from tests.check_lab import Case, cases, present, services, toolbox
 from toolflow_bench.task import load_tasks
+
+sys.path.append(str(ROOT / "tests"))
+from check_lab import Case, cases, present, services, toolbox
 
 ROUNDS = 60
 
@@ -32,7 +36,6 @@ def findings(case: Case) -> tuple[Finding, ...]:
 
 
 def rechecked(missed: list[str]) -> dict[str, int]:
-    """Of the findings that were known before."""
     figures = dict.fromkeys(("known", "found", "flagged", "still_flagged"), 0)
     for case in present("real"):
         got = {(finding.code, finding.line) for finding in findings(case)}
@@ -45,7 +48,6 @@ def rechecked(missed: list[str]) -> dict[str, int]:
 
 
 def not_needed(name: str, programs: list[Case], missed: list[str]) -> dict[str, int]:
-    """Of programs that are right."""
     figures = {"programs": len(programs), "with_findings": 0, "with_certain": 0}
     for case in programs:
         found = findings(case)
@@ -69,7 +71,6 @@ def batches(missed: list[str]) -> dict[str, int]:
 
 
 def speed() -> dict[str, float]:
-    """50 lines over 20 tools."""
     case = next(case for case in cases("correct") if case.name == "shop_fifty_lines")
     program, tools = Program(case.source), toolbox(case.tools)
     for _ in range(5):

@@ -40,7 +40,6 @@ STAMP = {
 
 
 async def stamp(request: Request) -> JSONResponse:
-    """What the programs call."""
     return JSONResponse({"mark": "{client}-{number}".format(**request.query_params), "at": 1})
 
 

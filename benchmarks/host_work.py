@@ -51,7 +51,6 @@ def attacks() -> Iterator[tuple[str, list[str], dict[str, Any], Any, dict[str, A
 
 
 def document(url: str, response: Any, schemas: dict[str, Any]) -> dict[str, Any]:
-    """An OpenAPI document of one tool."""
     content = {"application/json": {"schema": response}}
     operation = {"operationId": "ask", "responses": {"200": {"description": "", "content": content}}}
     head = {"openapi": "3.1.0", "info": {"title": "t", "version": "1"}, "servers": [{"url": url}]}
@@ -64,7 +63,6 @@ def main(limit: float) -> dict[str, Any]:
     current: Any = None
 
     async def answered(_: Request) -> JSONResponse:
-        """The answer of the attack."""
         return JSONResponse(current)
 
     rows = {}

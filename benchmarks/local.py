@@ -34,11 +34,7 @@ def free_port() -> int:
 def running(
     command: Sequence[str], *, port: int, folder: Path, env: Mapping[str, str] | None = None, seconds: float = 90.0
 ) -> Iterator[int]:
-    """Run a command in `folder`, from the moment that it listens on `port`; gives its process id.
-
-    What it says goes to `service.log` there; `env` comes on top of our own variables. Its whole process group is ended
-    at the end. Raises SourceUnavailable: it ended, or did not listen within `seconds`.
-    """
+    """Run a command, from when it listens on `port`, and its process group; gives its id. It talks to service.log."""
     log = folder / "service.log"
     with log.open("wb") as out:
         process = subprocess.Popen(
@@ -66,10 +62,7 @@ def running(
 def measured(
     command: Sequence[str], folder: Path, out: Path, *, env: Mapping[str, str] | None = None, limit: float = 3600.0
 ) -> dict[str, Any]:
-    """Run a command in `folder`: its wall and CPU seconds, peak MB, and exit status, below 0 where it was ended.
-
-    What it prints goes to `out`, what it says on stderr beside it; it is killed after `limit` seconds.
-    """
+    """Wall and CPU seconds, peak MB and exit status (below 0: it was ended) of a command; stderr goes beside `out`."""
     with out.open("wb") as stdout, out.with_suffix(".log").open("wb") as stderr:
         begun = time.perf_counter()
         process = subprocess.Popen(command, stdout=stdout, stderr=stderr, cwd=folder, env=env, start_new_session=True)
@@ -101,7 +94,6 @@ def descendants(known: Collection[int]) -> set[int]:
 
 
 def existing() -> set[int]:
-    """All processes of this machine."""
     return set(psutil.pids())
 
 

@@ -27,8 +27,6 @@ def programs() -> Path | None:
 
 
 class Server:
-    """A running server."""
-
     def __init__(self, folder: Path, *, flushes: bool = True) -> None:
         self.folder, self.port, self.flushes = folder, free_port(), flushes
         self._numbers = count(1)
@@ -62,10 +60,7 @@ class Server:
 
 @contextmanager
 def server(*, flushes: bool = True) -> Iterator[Server]:
-    """A server that ends, and whose folder goes, with the block.
-
-    It flushes each commit to the disk as in earnest, unless nobody is going to cut the power (`flushes`).
-    """
+    """A server that ends, and whose folder goes, with the block; without `flushes` nobody is to cut the power."""
     with tempfile.TemporaryDirectory(prefix="atc-pg-") as name:
         folder = Path(name)
         password = folder / "password"

@@ -76,10 +76,7 @@ class FirstGiven:
 
 
 class Bench:
-    """Answers items by any arm, one at a time, in one world: one sample a round, every write allowed.
-
-    `programs` are the first programs by item's id.
-    """
+    """Answers items by any arm, in one world; `programs` are the first programs by item's id."""
 
     def __init__(
         self, world: WorldLike, *, ask: Ask, sandbox: Sandbox, config: Config, programs: dict[str, str]
@@ -142,11 +139,7 @@ def repeated(made: Sequence[JsonObject]) -> int:
 
 
 def faulty_programs(tasks: Sequence[Task], world: World, sandbox: Sandbox, *, seed: int = 0) -> Iterator[Mutant]:
-    """A mutant of each task, in an order by seed, that fails when it runs, where one of those that are drawn does.
-
-    A fault shows where the program ends in an exception, or without an answer: one that only makes the answer wrong
-    tells no model anything.
-    """
+    """A mutant of each task, by seed, that fails when it runs: a wrong answer alone tells no model anything."""
     rng = random.Random(f"{seed} repair")
     for task in rng.sample(tasks, len(tasks)):
         world.reset()
@@ -171,10 +164,7 @@ def run_arms(
     *,
     timeout_seconds: float | None = None,
 ) -> dict[str, Any]:
-    """Ask every item in every arm, item by item. What the files hold already is not asked again.
-
-    Each item begins with another arm: the first one waits until a local model has read the prompt that all share.
-    """
+    """Ask every item in every arm, but what the files hold. Each item begins with another arm, so none always waits."""
     names = list(files)
     turns = [(item, name) for n, item in enumerate(items) for name in [*names, *names][n % len(names) :][: len(names)]]
     with ExitStack() as stack:

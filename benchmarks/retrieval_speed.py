@@ -88,7 +88,6 @@ class Copies:
         self._rows = {document.name: row for row, document in enumerate(base)}
 
     def embed(self, texts: Sequence[str]) -> Any:
-        """A row a text."""
         found = np.empty((len(texts), self.dimensions), dtype=np.float32)
         for row, text in enumerate(texts):
             name, _, number = json.loads(text)["name"].partition(MARK) if text.startswith("{") else ("", "", "")
@@ -103,7 +102,6 @@ class Copies:
 
 
 def build(base: Sequence[ToolDocument], count: int, folder: Path, name: str) -> dict[str, Any]:
-    """Build the index of `count` tools."""
     embedder, embedding = timed(lambda: Copies(base, folder / "originals", name))
     index = folder / "index"
     _, building = timed(lambda: ToolIndex.build(documents(base, count), folder=index, embedder=embedder))
@@ -118,7 +116,6 @@ def build(base: Sequence[ToolDocument], count: int, folder: Path, name: str) -> 
 
 
 def search(base: Sequence[ToolDocument], count: int, folder: Path, name: str, asked: Sequence[str]) -> dict[str, Any]:
-    """Open the index, ask it, and add a tool."""
     embedder = Copies(base, folder / "originals", name)
     texts = [*asked] or [" ".join(document.description.split()[:12]) for document in base if document.description]
     random.Random(1).shuffle(texts)

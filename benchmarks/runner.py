@@ -54,9 +54,7 @@ class Outage(AtcError):
 
 
 def read_json(path: Path, expected: str) -> Any:
-    """The content of a JSON file that is, or lies in a folder with, what is `expected`. Raises InvalidData: it cannot
-    be read, or is not JSON.
-    """
+    """The content of a JSON file, which is or lies in what is `expected`. Raises InvalidData."""
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
@@ -96,7 +94,6 @@ class Rows(LineFile):
             raise
 
     def append(self, row: Mapping[str, Any]) -> dict[str, Any]:
-        """Write a row, and give it."""
         self.write(dict(row))
         self.rows[tuple(row[name] for name in self._key)] = dict(row)
         return dict(row)
@@ -114,11 +111,7 @@ class Rows(LineFile):
         label: str,
         jobs: int = 1,
     ) -> list[dict[str, Any]]:
-        """The row of each of `things`; `measure` is asked for those that the file lacks or that were an outage.
-
-        `jobs` are measured at once, and each row is written as soon as it is there. Raises Outage: `MOST_OUTAGES` in a
-        row failed on our side.
-        """
+        """The row of each of `things`; those that the file lacks are measured, `jobs` at once. Raises Outage."""
         todo = [one for one in things if self.lacks(key(one))]
         failed = 0
         with bar(label, total=len(things)) as watch:

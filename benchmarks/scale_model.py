@@ -49,7 +49,6 @@ class Scene:
 
     @property
     def request_seconds(self) -> float:
-        """One request to the model."""
         return self.new_tokens / self.prefill_a_second + self.output_tokens / self.tokens_a_second
 
     @property
@@ -132,7 +131,6 @@ def simulated(scene: Scene, *, tasks: int, seed: int) -> Figures:
 
 
 def drawn(draw: random.Random, mean: float) -> float:
-    """A time of this mean."""
     variance = log(1 + SPREAD**2)
     return draw.lognormvariate(log(mean) - variance / 2, sqrt(variance))
 

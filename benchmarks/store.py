@@ -61,14 +61,12 @@ def write_run(store: RunStore, number: int, calls: int) -> tuple[str, list[float
 
 
 def write_runs(place: str, numbers: Sequence[int], calls: int, at_once: int) -> tuple[list[str], list[float]]:
-    """What one process writes, so many runs at once."""
     with open_store(place) as store, ThreadPoolExecutor(at_once) as pool:
         written = list(pool.map(lambda number: write_run(store, number, calls), numbers))
     return [run for run, _ in written], [one for _, seconds in written for one in seconds]
 
 
 def measure(place: str, *, runs: int, calls: int, at_once: int, processes: int) -> dict[str, Any]:
-    """The figures of the store at `place`."""
     open_store(place).__exit__()  # its tables are made
     shares = [(place, range(number, runs, processes), calls, at_once // processes) for number in range(processes)]
     with multiprocessing.get_context("spawn").Pool(processes) as pool:

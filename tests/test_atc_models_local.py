@@ -15,7 +15,7 @@ import pytest
 
 from atc.models import lark, llama
 from atc.models.local import LocalModel, runs_in_circles
-from benchmarks.decoding.rivals import TokenPlace, top_tokens
+from benchmarks.decoding.arms import TokenPlace, top_tokens
 from protocols.ask import Message, Powers
 from protocols.errors import ModelUnavailable
 

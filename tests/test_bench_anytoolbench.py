@@ -7,8 +7,7 @@ import pytest
 
 from atc.models.scripted import ScriptedModel
 from atc.retrieve.document import ToolDocument
-from benchmarks.anytoolbench.__main__ import figures, make_queries, taken_of
-from benchmarks.anytoolbench.construct import Api, ApiPool, Refused, construct, verified
+from benchmarks.anytoolbench.__main__ import Api, ApiPool, Refused, construct, figures, make_queries, taken_of, verified
 from protocols.errors import ModelUnavailable, ToolError
 from tests.hierarchy_lab import call, verdict
 from tests.tool_lab import tool

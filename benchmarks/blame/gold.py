@@ -47,15 +47,12 @@ class Truth:
     call: int | None = None
 
     def meets(self, call: ToolCall) -> bool:
-        """Whether a call of a trace is one that this speaks of."""
         here = call.index == self.call if self.call is not None else self.first_line <= call.line <= self.last_line
         return call.tool == self.tool and here
 
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """A call of the gold run."""
-
     tool: str
     arguments: dict[str, Json]
     result: Json
@@ -78,7 +75,6 @@ class Seen:
 
 
 def can_be_id(value: Json) -> bool:
-    """Whether a value may be an id."""
     return (isinstance(value, str) and len(value) > 1) or (isinstance(value, int) and not isinstance(value, bool))
 
 
@@ -102,7 +98,6 @@ class Gold:
         return [one for one in self.values(node) if one.call is not None and one.path]
 
     def response(self, call: int, path: Path) -> Json:
-        """What stands at a path of a call's full response."""
         return at(self.calls[call].result, path)
 
     def sites(self) -> Iterator[tuple[ast.Call, Tool]]:
@@ -117,11 +112,9 @@ class Gold:
         return Truth(tool=made.tool, path=text(general(path)), call=call if sure else None, **lines)
 
     def argument(self, site: ast.Call, name: str, *, sure: bool = False) -> Truth:
-        """An argument of the calls that an expression makes."""
         return self.place(self.calls_of(site)[0], (name,), sure=sure)
 
     def calls_of(self, site: ast.Call) -> list[int]:
-        """The indexes of the calls that an expression made."""
         return [index for index, made in enumerate(self.calls) if made.site is site]
 
     def empty_answers(self, site: ast.Call) -> list[Truth]:
@@ -150,15 +143,12 @@ def observe(task: Task, toolbox: Toolbox) -> Gold:
 
 
 class _Run:
-    """The probes of one run."""
-
     def __init__(self, gold: Gold, nodes: list[ast.AST]) -> None:
         self._gold, self._nodes, self._order = gold, nodes, 0
         self._at: dict[int, tuple[int, Path]] = {}
         self._kept: list[Any] = []  # so that no identity is given anew
 
     def probes(self) -> dict[str, Callable[..., Any]]:
-        """What stands around expressions, by kind."""
         return {"value": self._value, "item": self._item, "call": self._call}
 
     def _value(self, number: int, value: Any) -> Any:
@@ -218,7 +208,6 @@ class _Probing(ast.NodeTransformer):
         self._numbers = {node: number for number, node in enumerate(ast.walk(tree))}
 
     def visit(self, node: ast.AST) -> Any:
-        """The node with probes within and around it."""
         if isinstance(node, ast.pattern):
             return node
         function = node.func if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else None

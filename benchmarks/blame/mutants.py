@@ -43,7 +43,6 @@ class Mutant:
 
     @property
     def id(self) -> str:
-        """Names the mutant among all those of all tasks."""
         return f"{self.task.id}/{self.kind}/{self.variant}/{self.line}/{self.after[:40]}"
 
 
@@ -81,7 +80,6 @@ def pick(found: Sequence[Mutant], *, seed: int = 0) -> Iterator[Mutant]:
 
 
 def _named(gold: Gold, tree: ast.AST) -> int:
-    """How often a program names a tool."""
     return sum(isinstance(node, ast.Name) and node.id in gold.toolbox for node in ast.walk(tree))
 
 
@@ -260,7 +258,6 @@ def _wrong_pages(gold: Gold, _rng: random.Random) -> Iterator[_Edited]:
 
 
 def _with(site: ast.Call, argument: str, value: int) -> str:
-    """The text of a call with one argument replaced or added."""
     changed = copy.deepcopy(site)
     changed.keywords = [keyword for keyword in changed.keywords if keyword.arg != argument]
     changed.keywords.append(ast.keyword(argument, ast.Constant(value)))
@@ -301,7 +298,6 @@ def _unguarded(gold: Gold, test: ast.expr, value: ast.expr, always: str, variant
 
 
 def _given(tree: ast.AST, name: str) -> Iterator[ast.expr]:
-    """What a variable is given."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Assign | ast.NamedExpr):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]

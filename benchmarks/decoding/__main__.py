@@ -16,7 +16,7 @@ from atc.cli.wiring import choose_model
 from atc.models.fetch import LOCAL_MODELS, own_file
 from atc.models.fetch import fetch as fetch_model
 from benchmarks import runner
-from benchmarks.decoding import chance, costs, questions
+from benchmarks.decoding import chance, questions
 from benchmarks.decoding.arms import MODES, Arm, Row, arm_file, report, run_arms
 from protocols.ask import Ask
 
@@ -43,11 +43,11 @@ def main(suite: str, models: tuple[str, ...], sample: int | None, seed: int, **o
     about = {"suite": f"decoding-{suite}", "seed": seed}
     name = models[0] if models else "smollm2"
     if suite == "overhead":
-        return about | costs.overhead(name, calls=sample or 12)
+        return about | chance.overhead(name, calls=sample or 12)
     if suite in ("random", "gold", "speed"):
-        tokenizer = costs.gguf_tokenizer(own_file(name) or fetch_model(LOCAL_MODELS[name], on_message=say))
+        tokenizer = chance.gguf_tokenizer(own_file(name) or fetch_model(LOCAL_MODELS[name], on_message=say))
         if suite == "speed":
-            return about | costs.speed(tokenizer)
+            return about | chance.speed(tokenizer)
         calls = 0 if suite == "gold" else sample or chance.CALLS
         return about | chance.measure(tokenizer, options["data"] or chance.FOLDER, calls=calls, seed=seed)
     config = load_config({})[0]

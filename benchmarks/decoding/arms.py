@@ -1,39 +1,44 @@
-"""Arms, their rows, the order of asking, and the figures.
+"""Arms, their rows, the order of asking, the figures, and the rivals that ToolDec compares with.
 
 An arm is one way of decoding with one model. Intervals are 95%: Wilson's of a rate; of differences, bootstrap
 over the questions that both arms have. An *error* is a reply without a call that fits its tool; a *refused* call fits
 and has no result.
+
+*Fuzzy* (table 3) takes a name for the first function in the prompt whose name ends with it, as the code of ToolLLM's
+runner does. *Backtracking* (table 4, ToolkenGPT's) takes the tool's one token back for the next probable one; here a
+name has several tokens and arguments may be what failed, so of all tokens of failed calls the likeliest alternative
+that was not tried is put in its place, and the model goes on.
 """
 
 from __future__ import annotations
 
+import codecs
+import heapq
 import re
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from statistics import fmean, median
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
-from atc.decode.call import Sampling, write_call
-from atc.decode.formats import FUNCTION
+from atc.decode.call import Sampling, Tally, Written, going_on, write_call
+from atc.decode.errors import Undecodable
+from atc.decode.formats import FUNCTION, CallFormat
 from atc.decode.prompt import call_prompt
-from atc.decode.read import ReadCall
+from atc.decode.read import ReadCall, read_call
 from atc.models.local import LocalModel
-from benchmarks.decoding.rivals import fuzzy_call, write_backtracking
 from benchmarks.runner import Rows, interval, rate
-from protocols.ask import Ask, Message
+from protocols.ask import Ask, Completion, Message
 from protocols.errors import AtcError
 from protocols.jsontypes import Json
 from protocols.toolbox import Toolbox
 from toolflow_bench.runner import digest
 
 MODES = ("free", "calls", "fuzzy", "backtrack")
-"""`free`: nothing is asked of the endpoint, the reply is read. `calls`: held to a call while it is written. `fuzzy`: a
-free reply whose unknown name is taken for the tool that ends with it (ToolDec's table 3). `backtrack`: a failed call is
-taken up again at the next-likeliest token (table 4)."""
+"""`free`: nothing is asked of the endpoint, the reply is read. `calls`: held to a call while it is written."""
 BLOCK = 10  # questions before the next arm's turn: what else the machine does meets all arms alike
 
 
@@ -48,7 +53,6 @@ class Arm:
 
     @property
     def name(self) -> str:
-        """As tables have it: `local calls names`."""
         return f"{self.model} {self.mode} {self.docs} {self.part}".strip()
 
 
@@ -91,7 +95,6 @@ class Asked:
         raise NotImplementedError
 
     def accepts(self, case: Any, answer: Json) -> bool:
-        """Whether an answer is right."""
         raise NotImplementedError
 
     def prompt(self, arm: Arm, task: str = "") -> list[Message]:
@@ -131,12 +134,7 @@ class Asked:
 def run_arms(
     arms: Sequence[Arm], cases: Sequence[Case], ask: Ask, asked: Asked, *, path: Path, seed: int
 ) -> dict[Arm, list[Row]]:
-    """Ask every case in every arm; what the file holds already is not asked again, but for outages.
-
-    Arms with the same documentation take turns, `BLOCK` questions each. An embedded model reads what all prompts begin
-    with before another documentation's turn: that is no question's time. Raises InvalidRunFile: the file holds another
-    run, or cannot be written; Outage: the model kept failing.
-    """
+    """Ask every case in every arm, but what the file holds: a block of questions an arm, by documentation."""
     warm = ""
 
     def measure(one: tuple[Arm, Case]) -> Mapping[str, Any]:
@@ -160,7 +158,6 @@ def run_arms(
 
 
 def report(rows: Mapping[Arm, Sequence[Row]]) -> dict[str, Any]:
-    """Figures by arm, and paired differences of arms."""
     pairs = [(arm, base) for arm in rows for base in rows if _comparable(arm, base)]
     return {
         "arms": {arm.name: _figures(some) for arm, some in rows.items()},
@@ -209,3 +206,106 @@ def _comparable(arm: Arm, base: Arm) -> bool:
 def arm_file(suite: str, arm: Arm) -> str:
     """The name of the file that an arm's rows stand in, with those of the other arms of its model and part."""
     return re.sub(r"[^\w.]+", "_", f"{suite}-{arm.model}-{arm.part}").strip("_") + ".jsonl"
+
+
+STEPS, ALTERNATIVES = 5, 10  # steps back at most, and tokens that are looked at in each place
+_SPECIAL = re.compile(r"<\|[^|]*\|>|</s>|.*�.*", re.DOTALL)
+"""Tokens that end a reply or hold a part of a character: nothing can continue them."""
+
+
+class TokenPlace(NamedTuple):
+    """A token that was written, and the likeliest in its place with their log-probabilities, best first.
+
+    The text of a token that ends the reply is empty; of one that holds part of a character, it has U+FFFD.
+    """
+
+    text: str
+    tops: tuple[tuple[str, float], ...]
+
+
+def top_tokens(
+    model: Any, messages: Sequence[Message], *, n: int = 10, **options: Json
+) -> tuple[list[TokenPlace], Completion]:
+    """A free reply of a `LocalModel`, and the `n` likeliest tokens at each place; its last token has a character."""
+    reply, completion = model.reply(messages, options | {"logprobs": True, "top_logprobs": n})
+    decoder = codecs.getincrementaldecoder("utf-8")("replace")
+    found = []
+    for token in (reply["choices"][0].get("logprobs") or {}).get("content") or ():
+        tops = ((_bytes(top).decode("utf-8", "replace"), float(top["logprob"])) for top in token["top_logprobs"])
+        found.append(TokenPlace(decoder.decode(_bytes(token)), tuple(tops)))
+    return found, completion
+
+
+def _bytes(token: Mapping[str, Any]) -> bytes:
+    given = token.get("bytes")
+    return bytes(given) if given is not None else str(token["token"]).encode()
+
+
+def fuzzy_call(text: str, tools: Toolbox, form: CallFormat) -> ReadCall:
+    """The first call of a reply; a name that does not exist is the first that ends with it."""
+    call = read_call(text, tools, form)
+    if call.error is None or call.error.kind != "unknown-tool" or call.name_span == (0, 0):
+        return call
+    meant = next((one for one in tools if one.endswith(call.name)), None)
+    if meant is None:
+        return call
+    start, end = call.name_span
+    again = read_call(text[:start] + meant + text[end:], tools, form)
+    return replace(again, name=call.name, span=call.span, name_span=call.name_span)
+
+
+def alternatives(beginning: str, places: Sequence[TokenPlace], span: tuple[int, int]) -> Iterator[tuple[float, str]]:
+    """Other beginnings than `beginning` with `places`, changed at a token in `span`, and that token's logprob."""
+    text, at = beginning + "".join(place.text for place in places), len(beginning)
+    for place in places:
+        end = at + len(place.text)
+        for token, logprob in place.tops if at < span[1] and end > span[0] else ():
+            # The same characters in other tokens lead to the same call.
+            if token and not _SPECIAL.fullmatch(token) and not text.startswith(text[:at] + token):
+                yield logprob, text[:at] + token
+        at = end
+
+
+def write_backtracking(
+    ask: Ask,
+    messages: Sequence[Message],
+    tools: Toolbox,
+    *,
+    form: CallFormat,
+    failed: Callable[[ReadCall], bool] | None = None,
+    sampling: Sampling,
+) -> Written:
+    """A free reply's call; while it is invalid or `failed` says so, a step back. The last one where all fail."""
+    if not hasattr(ask, "reply"):
+        raise Undecodable(
+            f"the model {ask.name!r} does not give its likeliest tokens, or does not continue given words.",
+            hint="Backtracking needs both; the local model has them.",
+        )
+    options: dict[str, Json] = {"temperature": sampling.temperature, "seed": sampling.seed}
+    tally, tries, seen = Tally(ask), 0, set[str]()
+    waiting: list[tuple[float, int, str]] = [(0.0, 0, "")]  # by the last token's probability; the earliest of equals
+    while waiting and tries <= STEPS:
+        beginning = heapq.heappop(waiting)[2]
+        before = going_on(messages, beginning) if beginning else messages
+        places, completion = top_tokens(ask, before, n=ALTERNATIVES, max_tokens=sampling.max_tokens, **options)
+        tally.add(completion)
+        text, tries = beginning + completion.text, tries + 1
+        call = read_call(text, tools, form)
+        done = call.valid and not (failed is not None and failed(call))
+        written = Written(
+            text=text[: call.span[1]] if call.span[1] else text,
+            call=call,
+            how="backtracked",
+            tries=tries,
+            truncated=completion.truncated,
+            note="" if done else f"The call failed after {tries - 1} steps back.",
+            **tally.counts(),
+        )
+        if done:
+            break
+        seen.add(beginning + "".join(place.text for place in places))
+        for logprob, other in alternatives(beginning, places, call.span if call.span[1] else (0, len(text))):
+            if other not in seen:
+                seen.add(other)
+                heapq.heappush(waiting, (-logprob, len(seen), other))
+    return written

@@ -140,7 +140,6 @@ class FuncQa(Asked):
             return None
 
     def accepts(self, case: Question, answer: Json) -> bool:
-        """Whether a number is the case's."""
         wanted = float(case.expected)
         return any(abs(sign * answer - wanted) <= 0.001 * abs(wanted) for sign in ((1, -1) if case.negated else (1,)))
 
@@ -186,9 +185,7 @@ def read_kamel(folder: Path) -> Kamel:
 
 
 def unique_names(relations: Sequence[Relation]) -> dict[str, str]:
-    """A name for each relation's id, none twice: of several called alike, each takes a word of its description that no
-    other of them has, else a number.
-    """
+    """Each relation's name, none twice: of several alike each takes a word that no other's description has."""
     names: dict[str, str] = {}
     for relation in relations:
         others = [one for one in relations if one.name == relation.name and one != relation]
@@ -220,7 +217,6 @@ class Relations(Asked):
         return call.tool or None
 
     def accepts(self, case: Case, answer: Json) -> bool:
-        """Whether a relation is the case's."""
         return answer in {self._aliases[id_] for id_ in case.gold}
 
 

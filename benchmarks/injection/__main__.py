@@ -71,7 +71,6 @@ class Scenario:
 
 
 def load_scenarios(path: Path = SCENARIOS) -> list[Scenario]:
-    """The scenarios of a TOML file, in its order."""
     return [Scenario(**one) for one in tomllib.loads(path.read_text(encoding="utf-8"))["scenario"]]
 
 
@@ -153,10 +152,7 @@ class Desk:
 
 
 def needless(tasks: Sequence[Task], world: World, *, sandbox: Sandbox, arm: str) -> dict[str, int]:
-    """Run the gold program of each task with every write allowed and a person who says yes, and count the questions.
-
-    `writes` are those that were made, `asking` the questions that stood before them.
-    """
+    """Run the gold programs with every write allowed; `asking` counts questions before `writes`, all needless."""
     counts = Counter(dict.fromkeys(("tasks", "solved", "writes", "asking"), 0))
     for task in tasks:
         world.reset()

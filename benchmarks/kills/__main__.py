@@ -107,7 +107,6 @@ class Nursery:
         return said
 
     def wake(self) -> None:
-        """Let the host that stands still go on."""
         with suppress(ProcessLookupError):  # it was woken before, and has ended
             os.kill(self._pid, signal.SIGCONT)
 
@@ -233,7 +232,6 @@ class Stage(ExitStack):
         return self._gold[task.id]
 
     def _clear(self, faults: Faults | None) -> None:
-        """Services as they were at first, their logs empty, with these faults."""
         for served in self._world.services.values():
             served.app.state.control.reset(log=True)
             served.app.state.control.set_faults(faults)
@@ -278,7 +276,6 @@ def tally(played: Sequence[Played]) -> dict[str, int]:
 
 
 def tallies(played: Sequence[Played], key: str) -> dict[str, dict[str, int]]:
-    """The counts by the value of a key."""
     values = dict.fromkeys(one[key] for one in played)
     return {value: tally([one for one in played if one[key] == value]) for value in values}
 

@@ -72,7 +72,6 @@ class Case:
 
 
 def kind_of(operation: Operation) -> str:
-    """What tells whether a write of this operation took effect."""
     return "key" if operation.takes_key else "read" if operation.verified_by else "neither"
 
 
@@ -184,7 +183,6 @@ class Trap:
             self._kill = kill if kill is not None and kill.moment in BY_SERVICE else None
 
     def disarm(self) -> None:
-        """No request springs it any more."""
         with self._changed:
             self._kill = None
 
@@ -198,7 +196,6 @@ class Trap:
             return self._kill.moment if self._seen - 1 == self._kill.nth else None
 
     def strike(self, moment: str, operation: Operation) -> None:
-        """Kill the process, once."""
         with self._changed:
             armed, self._kill = self._kill is not None, None
             if armed:
@@ -207,7 +204,6 @@ class Trap:
             self._end()
 
     def leave(self) -> None:
-        """A request is over."""
         with self._changed:
             self._open, self.left = self._open - 1, self.left + 1
             self._changed.notify_all()
@@ -219,9 +215,7 @@ class Trap:
 
 
 class Gate:
-    """An ASGI application before that of a service, in the same event loop. A `late` write is carried out when another
-    request has been answered after the kill, but no later than `late_seconds` after it.
-    """
+    """Stands before a service. A `late` write waits for another request after the kill, `late_seconds` at most."""
 
     def __init__(
         self,
@@ -236,7 +230,6 @@ class Gate:
         self._slow, self._late = slow_seconds, late_seconds
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Answer one request."""
         try:
             path = scope.get("raw_path") or scope["path"].encode() if scope["type"] == "http" else b""
             operation = self._routes.find(scope["method"], path)[0] if path else None

@@ -37,14 +37,11 @@ REPAIRS = 8  # the model writes the same program again so often: a read that fai
 def mortal(
     place: str, kill: Kill | None, tools: Toolbox, die: Callable[[Struck], object], taken: Callable[[], object] = int
 ) -> RunStore:
-    """The store at a path or a database's address, which calls `die` at the moment of `kill` (None: never), and `taken`
-    when a run was taken.
-    """
+    """The store at a path or address; calls `die` at the moment of `kill`, and `taken` when a run was taken."""
     shared = place.startswith("postgresql://")
     seen = 0
 
     def reach(moment: str, call: ToolCall | None = None) -> None:
-        """Die if this is the moment."""
         nonlocal kill, seen
         if kill is None or moment != kill.moment:
             return

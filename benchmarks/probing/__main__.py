@@ -7,7 +7,13 @@ come from the registries, with their own documents). All calls of services go ov
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import json
+import os
+import re
+import shutil
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from importlib.util import find_spec
@@ -15,23 +21,214 @@ from pathlib import Path
 from typing import Any
 
 import click
+import requests
+import yaml
 
 from atc.cli.output import say
 from atc.cli.probe_sources import open_model
 from atc.cli.settings import load_config
-from benchmarks.catalogues import CLASSES
-from benchmarks.probing import suites
-from benchmarks.probing.score import Options, Row, summed
-from benchmarks.probing.suites import SERVICES
+from benchmarks.catalogues import CLASSES, INSTALL, protocol_of
+from benchmarks.local import ATC, ROOT, free_port, measured, running
+from benchmarks.probing.score import (
+    Options,
+    Probing,
+    Row,
+    added,
+    links_of,
+    probe_toolbox,
+    rate,
+    run_probing,
+    score_tool,
+    share,
+    strip,
+    summed,
+)
 from benchmarks.runner import suite, tracked
-from toolflow_bench.services.service import NAMES
+from probing.replies import refusal_in
+from protocols.errors import SourceUnavailable
+from protocols.invoke import Invoker, InvokeSettings
+from protocols.protocol import HttpBinding, ToolProtocol
+from protocols.sources import load_tools
+from protocols.sources.openapi import read_openapi
+from protocols.toolbox import Tool, Toolbox
+from toolflow_bench.services.document import document
+from toolflow_bench.services.serve import serve
+from toolflow_bench.services.service import NAMES, find_service
+
+SERVICES: Mapping[str, Any] = yaml.safe_load(Path(__file__).with_name("services.yaml").read_text(encoding="utf-8"))
+"""What is known of each service of others, by name."""
+_FORBIDDEN = r"being told which|not told which|one record, which it would|ends what others"
+_MODULE = """import json
+from pathlib import Path
+
+from bfcl_eval.eval_checker.multi_turn_eval.func_source_code.{module} import {name}
+
+api = {name}()
+if hasattr(api, "_load_scenario"):
+    api._load_scenario(json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8")))
+"""
+
+
+@contextmanager
+def started(name: str, folder: Path) -> Iterator[str]:
+    """Run a service of others in `folder`; gives its address. Raises SourceUnavailable: it does not start."""
+    service, port = SERVICES[name], free_port()
+    folder.mkdir(parents=True, exist_ok=True)
+    for path, text in service.get("files", {}).items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(text, encoding="utf-8")
+    filled = {"port": port, "folder": folder, "root": ROOT, "python": sys.executable}
+    filled["moto"] = os.environ.get("MOTO_SERVER", "moto_server")
+    command = [part.format(**filled) for part in service["command"]]
+    with running(command, port=port, folder=folder, env={"PYTHONPATH": str(ROOT)}):
+        yield f"http://127.0.0.1:{port}"
+
+
+def toolflow(name: str, options: Options, *, writes: bool = False) -> Row:
+    """Probe one of ToolFlow's services. Raises SourceUnavailable: its data or a package is missing."""
+    service, folder = find_service(name), options.out / name
+    with serve(service.app(service.database(options.cache), bare=True)) as served:
+        described = document(service.operations, info=service.info, schemas=service.schemas, server=served.url)
+        declared = read_openapi(described, where=f"the {name} service")
+        tools = {tool.name: tool for tool in declared if writes or not tool.writes}
+        probing = run_probing(strip(tools.values()), folder, name=name, writes=writes, options=options)
+    row = {"name": name, "tools": len(tools)}
+    row |= added([score_tool(probing.protocols.get(n), tool) for n, tool in tools.items()])
+    return row | {"links": rate(links_of(probing.protocols.values()), links_of(tools.values())), **probing.spent}
+
+
+def real(name: str, options: Options) -> Row:
+    """Probe a service of others. Raises SourceUnavailable: it does not start."""
+    service, folder = SERVICES[name], options.out / name
+    with started(name, folder / "run") as url:
+        declared = requests.get(url + service["document"], timeout=60).json()
+        tools = [
+            tool
+            for tool in read_openapi(declared, where=f"the document of {name}", base_url=url)
+            if isinstance(tool.binding, HttpBinding)
+            and tool.binding.url.removeprefix(url).rstrip("/") not in service["told"]
+            and (service["writes"] or not tool.writes)
+        ]
+        probing = run_probing(strip(tools), folder / "probing", name=name, writes=service["writes"], options=options)
+    return _row(name, probing, tools)
+
+
+def bfcl(name: str, options: Options) -> Row:
+    """Probe one of BFCL's classes, in its tasks' richest state. Raises SourceUnavailable: it cannot be imported."""
+    spec = find_spec("bfcl_eval")
+    if spec is None or not spec.submodule_search_locations:
+        raise SourceUnavailable(f"the package 'bfcl-eval' is not installed: {INSTALL}")
+    data = Path(spec.submodule_search_locations[0]) / "data"
+    module, folder = CLASSES[name], options.out / name
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    documented = [protocol_of(tool) for tool in _json_lines(data / "multi_turn_func_doc" / f"{module}.json")]
+    names = {tool.name for tool in documented}
+    tasks = [task for task in _json_lines(max(data.glob("*_multi_turn_base.json"))) if name in task["involved_classes"]]
+    states = [json.dumps(task["initial_config"].get(name, {})) for task in tasks]
+    (folder / f"{module}.json").write_text(max(states, key=len, default="{}"), encoding="utf-8")
+    (folder / f"{module}.py").write_text(_MODULE.format(module=module, name=name), encoding="utf-8")
+    with Invoker(InvokeSettings(retries=0)) as invoker:
+        loaded = load_tools(f"{module}={folder / module}.py:api", invoker=invoker)
+        calls = {tool.protocol.name: tool.call for tool in loaded.values()}
+        given = strip(tool.protocol for tool in loaded.values() if tool.protocol.name in names)
+        toolbox = Toolbox(Tool(protocol=one, call=calls[one.name], source=module) for one in given)
+        probing = probe_toolbox(toolbox, folder, writes=True, options=options)
+    return _row(name, probing, documented)
+
+
+def _json_lines(path: Path) -> list[Any]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+
+
+def _row(name: str, probing: Probing, declared: Sequence[ToolProtocol]) -> Row:
+    told = {sample.tool for sample in probing.samples if sample.done and not refusal_in(sample.response)}
+    # What must not be called is not told which record is meant, writes over a single one, or ends what others rest on.
+    unsent = probing.stopped.keys() - {sample.tool for sample in probing.samples}
+    whole = {tool.name for tool in declared if _takes_all(tool)}
+    forbidden = sorted(tool for tool in unsent if tool in whole or re.search(_FORBIDDEN, probing.stopped[tool]))
+    scores = {}
+    for tool in declared:
+        score = score_tool(probing.protocols.get(tool.name), tool)
+        documented = bool(score["documented"]["right"]) and tool.name in told  # not where all it said were refusals
+        callable_ = share([] if tool.name in forbidden else [documented])
+        scores[tool.name] = score | {"documented": share([documented]), "documented_of_callable": callable_}
+    row = {"name": name, "tools": len(declared), **added(list(scores.values()))}
+    links = rate(links_of(probing.protocols.values()), ())
+    return row | {"links": links, **probing.spent, "forbidden": ", ".join(forbidden)}
+
+
+def _takes_all(tool: ToolProtocol) -> bool:
+    binding = tool.binding
+    return isinstance(binding, HttpBinding) and binding.method == "DELETE" and not binding.url.endswith("}")
+
+
+_VOLATILE = frozenset({"last_activity", "last_modified", "etag"})
+"""Fields that change by themselves, and of what holds other things when something is made there."""
+
+
+def registry(unit: str, options: Options) -> Row:
+    """Start a service, probe it, and see what it left. Raises SourceUnavailable: it does not start."""
+    service, folder = SERVICES[unit], options.out / unit
+    shutil.rmtree(folder, ignore_errors=True)
+    with started(unit, folder) as url:
+        for path, body in service.get("makes", {}).items():
+            requests.put(url + path, json=body, timeout=30).raise_for_status()
+        before = _shown(url, service["shows"])
+        source = folder / "bare.json"
+        if "document" in service:
+            source = folder / f"document{Path(service['document']).suffix or '.json'}"
+            source.write_bytes(requests.get(url + service["document"], timeout=60).content)
+        else:
+            source.write_text(json.dumps({name: _bare(call, url) for name, call in service["tools"].items()}))
+        source_, report_ = f"{source}@{url}" if "document" in service else str(source), folder / "report.json"
+        flags = ["--allow-writes", "--json", "--model", options.model, "--rate", "1000"]
+        flags += ["--per-tool", str(options.per_tool)]
+        command = [sys.executable, *ATC, "probe", source_, "-o", str(folder / "out"), *flags]
+        spent = measured(command, ROOT, report_)
+        report = json.loads(report_.read_bytes())
+        after = _shown(url, service["shows"])
+    named = {text for one in report["made"] for text in (*one["ids"], *one["marks"])}
+    fresh = [one for key, one in after.items() if key not in before]
+    return {
+        "name": unit,
+        "tools": report["totals"]["tools"],
+        "documented": report["totals"]["answered"],
+        **{key: report["totals"][key] for key in ("fields", "links")},
+        "calls": report["sent"],
+        "seconds": spent["seconds"],
+        "cpu_seconds": spent["cpu"],
+        "made": len(report["made"]),
+        "left": sum(not one["removed"] for one in report["made"]),
+        "unnamed": sum(not any(name in json.dumps(one) for name in named) for one in fresh),
+        "foreign": sum(after.get(key) != one for key, one in before.items()),
+    }
+
+
+def _bare(call: str, url: str) -> Any:
+    method, path, *names = call.split()
+    return {"url": url + path, "method": method, "arguments": names} if names else f"{method} {url}{path}"
+
+
+def _shown(url: str, paths: Sequence[str]) -> dict[str, Any]:
+    """The records that a service shows, each by where it stands and its id."""
+    found: dict[str, Any] = {}
+    for path in paths:
+        body = requests.get(url + path, timeout=60).json()
+        inner = [part for part in body.values() if isinstance(part, list)] if isinstance(body, dict) else [body]
+        listed = [record for part in inner for record in part]
+        for record in listed if listed or isinstance(body, list) else [body]:
+            one = {k: v for k, v in record.items() if k not in _VOLATILE and not isinstance(v, list)}
+            found[f"{path} {one.get('id', one.get('path', one.get('name', '')))}"] = one
+    return found
+
 
 MEASURES: dict[str, Callable[[str, Options], Row]] = {
-    "toolflow": suites.toolflow,
-    "writes": partial(suites.toolflow, writes=True),
-    "real": suites.real,
-    "bfcl": suites.bfcl,
-    "registry": suites.registry,
+    "toolflow": toolflow,
+    "writes": partial(toolflow, writes=True),
+    "real": real,
+    "bfcl": bfcl,
+    "registry": registry,
 }
 
 

@@ -165,11 +165,7 @@ class Probing:
 
 
 def run_probing(given: Sequence[ToolProtocol], folder: Path, *, name: str, writes: bool, options: Options) -> Probing:
-    """Probe the tools of `given` by calling them; everything is kept in `folder`, written as `atc probe` writes it.
-
-    The tools are written down as one file each and read from there, as those of a person would be; nothing else of
-    theirs reaches the prober. The data are public: values are kept as they are.
-    """
+    """Probe tools that are written down as files first, as a person's would be; all is kept in `folder`."""
     shutil.rmtree(folder, ignore_errors=True)  # of a measurement that was cut off
     for protocol in given:
         write_whole(folder / "stripped" / f"{protocol.name}.json", json.dumps(dump(protocol), indent=1) + "\n")
@@ -196,10 +192,7 @@ def probe_toolbox(toolbox: Toolbox, folder: Path, *, writes: bool, options: Opti
 
 
 def strip(protocols: Iterable[ToolProtocol]) -> list[ToolProtocol]:
-    """The protocols as one meets them in the wild: without anything that only documentation knows.
-
-    What stays: the tool's name, its method and URL, the names of its arguments and where they travel.
-    """
+    """The protocols as one meets them in the wild: names of tools and arguments, methods and URLs alone."""
     found = []
     for protocol in protocols:
         binding, known = protocol.binding, Annotations()

@@ -55,12 +55,10 @@ class RestWorld(ExitStack):
         self.toolbox = Toolbox(replace(tool, call=partial(mock.answer, Operation.of(tool))) for mock, tool in every)
 
     def reset(self) -> None:
-        """Forget what the last task searched for."""
         for mock in self.mocks.values():
             mock.reset()
 
     def snapshot(self) -> Snapshot:
-        """Nothing: what a run left is not judged."""
         return {}
 
 

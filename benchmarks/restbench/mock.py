@@ -55,7 +55,6 @@ class Operation:
 
     @classmethod
     def of(cls, tool: Tool) -> Operation:
-        """The operation that a tool calls."""
         binding = tool.protocol.binding
         assert isinstance(binding, HttpBinding)
         path = re.sub(r"^https?://[^/]+(/v?\d+)?", "", binding.url.split("?")[0])
@@ -134,13 +133,10 @@ class Mock:
                     self.parts.add(kind)
 
     def reset(self) -> None:
-        """Forget every search."""
         self.things = {}
 
     def answer(self, operation: Operation, arguments: Mapping[str, Json]) -> Json:
-        """What the operation answers. Raises ToolError: 404 for an id that nothing gave, 400 for an argument that is
-        missing.
-        """
+        """What the operation answers. Raises ToolError: 404 for an unknown id, 400 for a missing argument."""
         for name in operation.tool.protocol.required:
             if arguments.get(name) in (None, ""):
                 raise ToolError(400, f"the argument {name!r} is missing; give it.")
@@ -161,7 +157,6 @@ class Mock:
         return self._object(asked, operation.response, shown, (operation.path, thing and thing.id), 0)
 
     def _named(self, kind: str, text: str, whole: Thing | None) -> Thing:
-        """The thing that a path's parameter names."""
         if kind in self.parts and whole is not None:
             if not text.isdecimal() or not 1 <= int(text) <= PARTS:
                 raise ToolError(404, f"there is no {kind} {text!r}; it has 1 to {PARTS}.")
@@ -257,7 +252,6 @@ class Mock:
         return options[places[0] if places else 0]
 
     def _fact(self, one: Thing, name: str, schema: Any, key: tuple[object, ...]) -> Json:
-        """A plain property of a thing."""
         known: dict[str, Json] = {**dict.fromkeys(_LABELS, one.label), "type": one.kind, "media_type": one.kind}
         known |= {"uri": f"spotify:{one.kind}:{one.id}", f"{one.kind}_number": one.number}
         other = name.removesuffix("_id")
@@ -309,7 +303,6 @@ def scalar(schema: Mapping[str, Any], name: str, *key: object) -> Json:
 
 
 def _label(*key: object) -> str:
-    """A name of two words."""
     return f"{_FIRST[draw('first', *key) % len(_FIRST)]} {_SECOND[draw('second', *key) % len(_SECOND)]}"
 
 

@@ -35,8 +35,17 @@ from atc.retrieve.index import ToolIndex
 from atc.retrieve.methods import METHODS, read
 from atc.side_by_side import Threads
 from atc.types import Usage
-from benchmarks.retrieval.data import SHOWN, RetrievalData, RetrievalQuery, Row, load_data, method_figures
-from benchmarks.retrieval.kinds import FACETS, Contrast, neighbours
+from benchmarks.retrieval.data import (
+    FACETS,
+    SHOWN,
+    Contrast,
+    RetrievalData,
+    RetrievalQuery,
+    Row,
+    load_data,
+    method_figures,
+    neighbours,
+)
 from benchmarks.runner import Rows, sampled, suite, timed
 from protocols.errors import AtcError
 
@@ -123,10 +132,7 @@ def expanded(options: Any, data: RetrievalData, setup: Setup) -> dict[str, Any]:
 def run_method(
     spec: str, queries: Sequence[RetrievalQuery], setup: Setup, file: Rows, *, depth: int = SHOWN, jobs: int = 1
 ) -> list[Row]:
-    """A row for each query, in their order; the method is built only where `file` lacks some. Raises
-    RetrievalUnavailable: a package, vectors or synthetic queries are missing; Outage: the model kept failing; the file
-    has what was found.
-    """
+    """A row for each query; the method is built only where `file` lacks some. Raises Outage: the model failed."""
     lacking = any(file.lacks((spec, query.id)) for query in queries)
     retriever = build(spec, setup) if lacking else None
 

@@ -1,4 +1,6 @@
-"""Queries with the tools that they need: ToolE, StableToolBench, RestBench, ToolFlow, or one's own."""
+"""Queries with the tools that they need (ToolE, StableToolBench, RestBench, ToolFlow, or one's own), their figures by
+method, and what models are asked to write about tools beside synthetic queries, for `blend`: facets and contrasts.
+"""
 
 from __future__ import annotations
 
@@ -12,10 +14,15 @@ from pathlib import Path
 from statistics import fmean, median
 from typing import Any
 
-from atc.retrieve.document import ToolDocument, documents
+from atc.prompts import fill_from
+from atc.retrieve.base import Ranker
+from atc.retrieve.document import ToolDocument, documents, vector_text
+from atc.retrieve.expand import Kind, shown
+from atc.retrieve.prompts import fill as example
 from benchmarks.catalogues import service_tools
 from benchmarks.restbench.data import pattern
 from benchmarks.runner import InvalidData, interval, read_json
+from protocols.ask import Message
 from protocols.links import response_paths
 from protocols.toolbox import Toolbox
 from toolflow_bench.task import load_tasks
@@ -61,9 +68,7 @@ class RetrievalData:
 
 
 def load_data(source: Path | str) -> RetrievalData:
-    """The tools and queries at a path, or ToolFlow's own, whose gold is what each gold program calls. Raises
-    InvalidData: it is none of the known kinds; says what is expected.
-    """
+    """The tools and queries at a path, or ToolFlow's own. Raises InvalidData: says what is expected."""
     path = Path(source)
     if str(source) == TOOLFLOW:
         toolbox = service_tools()
@@ -80,9 +85,7 @@ def load_data(source: Path | str) -> RetrievalData:
 
 
 def labelled(name: str, tools: Iterable[ToolDocument], queries: Iterable[Mapping[str, Any]]) -> RetrievalData:
-    """The data set; gold tools that do not exist are left out, and so are queries that have no other. Raises
-    InvalidData: a query lacks its text or its gold tools.
-    """
+    """The data set, without gold tools that do not exist. Raises InvalidData: a query lacks text or gold tools."""
     found = tuple(tools)
     known = {document.name for document in found}
     try:
@@ -181,9 +184,7 @@ def _restbench(folder: Path, apis: Sequence[str]) -> RetrievalData:
 SHOWN = 20  # tools of a ranking that are kept: no metric looks further down
 MAIN = "ndcg@5"  # what methods are compared by
 Row = dict[str, Any]
-"""What one method found for one query, best first, and what it took: `method`, `id`, `ranking`, `seconds` of the whole
-search, `model_calls`, `input_tokens`, `output_tokens`. A row with an `outage` says nothing of the method, and is asked
-again."""
+"""What one method found for one query, best first, and what it took; an `outage` says nothing of it."""
 
 
 def ndcg(ranking: Sequence[str], gold: Collection[str], k: int) -> float:
@@ -241,3 +242,40 @@ def method_figures(
         found[method] = one | {"model_calls_p50": median([row["model_calls"] for row in good] or [0])}
         first = first or main
     return found
+
+
+fill = partial(fill_from, "benchmarks.retrieval.prompts")
+_FACETS = ("question", "command", "situation", "problem", "detailed", "beginner", "keywords")
+FACETS = Kind("facets", _FACETS, max_tokens=700, fill=fill)  # seven messages of fixed sorts
+
+
+@dataclass(frozen=True)
+class Contrast(Kind):
+    """What only this tool does, written against its nearest neighbours; kept when a neighbour changes."""
+
+    name: str = "contrast"
+    keys: tuple[str, ...] = ("only", "first", "second", "third")
+    max_tokens: int = 400
+    fill: Callable[..., str] = fill
+    near: Callable[[ToolDocument], Sequence[ToolDocument]] = lambda _: ()
+    """The documents that are most easily taken for one."""
+
+    def messages(self, document: ToolDocument) -> list[Message]:
+        others = "\n".join(map(shown, self.near(document)))
+        return [*self.opening(), Message("user", fill("expand_others", tool=shown(document), others=others))]
+
+    def opening(self, tool: str = "") -> list[Message]:
+        others = fill("expand_example_others")
+        return super().opening(tool or fill("expand_others", tool=example("expand_example_tool"), others=others))
+
+
+def neighbours(documents: Sequence[ToolDocument], ranker: Ranker) -> Callable[[ToolDocument], list[ToolDocument]]:
+    """Gives the three documents that `ranker` finds nearest to a document, itself left out."""
+    by_name = {document.name: document for document in documents}
+
+    def near(document: ToolDocument) -> list[ToolDocument]:
+        (found,) = ranker.top([vector_text(document)], n=4)
+        names = [ranker.names[position] for position in found.positions.tolist()]
+        return [by_name[name] for name in names if name != document.name and name in by_name][:3]
+
+    return near

@@ -44,7 +44,6 @@ def main(names: tuple[str, ...], hostile: Path | None, ordinary: Path | None, **
 
 
 def load_programs(folder: Path | None) -> list[Program]:
-    """The `*.py` files of `folder`, by name."""
     paths = sorted(folder.glob("*.py")) if folder else []
     if folder and not paths:
         raise click.UsageError(f"{str(folder)!r} holds no *.py file; give a folder of programs, one a file.")
@@ -52,9 +51,7 @@ def load_programs(folder: Path | None) -> list[Program]:
 
 
 def measure(backend: str, plan: Any) -> dict[str, Any]:
-    """One backend: what it says of itself, and what was found of the parts that the options ask for. Raises
-    SandboxUnavailable: the sandbox cannot be had here.
-    """
+    """What one backend says of itself, and what was found of the parts that the options ask for."""
     found: dict[str, Any] = {"passed": True}
     with closing(open_backend(backend, plan.without)) as sandbox:
         run(sandbox, "print(1)", Toolbox())  # some know their layers only then

@@ -63,8 +63,6 @@ class Canaries(ExitStack):
         secret, reached = self.secrets[kind].encode(), self.reached
 
         class Answer(socketserver.BaseRequestHandler):
-            """Tells whoever comes the listener's secret."""
-
             def handle(self) -> None:
                 reached[kind] = None
                 with suppress(OSError):
@@ -97,7 +95,6 @@ class Canaries(ExitStack):
         ]
 
     def leftovers(self) -> list[str]:
-        """What lies in the folder for temporary files."""
         return sorted(str(path.relative_to(self.root)) for path in self.temporary.rglob("*"))
 
     def _contents(self) -> dict[str, tuple[object, ...]]:

@@ -83,9 +83,7 @@ class HostEnded(Exception):
 
 
 def measure_containment(programs: Sequence[Program], backend: str, without: Sequence[str] = ()) -> dict[str, Any]:
-    """Run each of `programs` on a fresh sandbox in a fresh process, one after the other. Gives the report; each verdict
-    is on stderr as it comes. Raises SandboxUnavailable: the sandbox cannot be had here.
-    """
+    """Run each program on a fresh sandbox in a fresh process; gives the report. Verdicts are on stderr as they come."""
     verdicts: list[dict[str, Any]] = []
     with local.adopting():
         for program in programs:
@@ -194,11 +192,9 @@ class _Host:
         return f"exit code {code}" if code >= 0 else f"signal {-code}"
 
     def output(self) -> list[str]:
-        """All that is on its stdout and its stderr by now."""
         return [(self._root / name).read_text("utf-8", "replace") for name in ("stdout", "stderr")]
 
     def close(self) -> None:
-        """Kill what is left of it and hang up."""
         self._channel.close()
         self.process.kill()
         self.process.wait()

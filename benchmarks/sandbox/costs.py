@@ -75,7 +75,6 @@ def plain(source: str) -> tuple[str, str | None]:
 
 
 def measure_latency(backend: str, without: Sequence[str], runs: int) -> dict[str, Any]:
-    """Times of runs and of calls."""
     with closing(open_backend(backend, without)) as sandbox:
         run(sandbox, "print(1)", Toolbox())
         found = {"print(1), one after another, ms": _quantiles([_print_ms(sandbox) for _ in range(runs)])}

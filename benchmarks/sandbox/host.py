@@ -77,7 +77,6 @@ class ToolHost:
         return self._admin_secret
 
     def toolbox(self) -> Toolbox:
-        """The declared tools."""
         return self._shop.map(lambda tool: Tool(tool.protocol, lambda given: self._make(tool, given), tool.alias))
 
     def _make(self, tool: Tool, arguments: Any) -> Any:
@@ -135,7 +134,6 @@ class Host:
         return self.sandbox.run(source, tools, limits=Limits(**{**self._limits, **changed}), journal=Journal())
 
     def probe(self, source: str) -> dict[str, Any]:
-        """What a program of ours gives now."""
         began = time.monotonic()
         try:
             trace = self.run(source, ToolHost().toolbox())
@@ -176,7 +174,6 @@ def look() -> dict[str, object]:
 
 
 def held() -> dict[str, int]:
-    """How many threads and descriptors this process has."""
     return {"threads": threading.active_count(), "descriptors": len(list(Path("/proc/self/fd").iterdir()))}
 
 

@@ -1,16 +1,23 @@
 """Make conversations that teach a model to plan and to search for tools (ToolQP, Algorithm 1).
 
-Each line of the file is a conversation ('messages') for supervised training. What is done is kept beside the file: the
-same command goes on where it was stopped.
+Each line of the file is a conversation for supervised training; the same command goes on where it was stopped. To train
+a planner by rewards, begin with `opening(task)`, answer its plan with `BEGIN` and each of its ten queries at most with
+`results`; then `reward` scores the whole conversation (RLVR, Appendix C.4):
+
+    R = 5.0 ΔnDCG@5 + 2.5 ΔRecall@5 + 1.5 (well-formed turns / turns) + 0.6 (ends with <stop_retrieval>)
+      + 1.0 cos(plan, reference plan), both Δ against the base's own result for the task with its plan
 """
 
 from __future__ import annotations
 
 import json
+import random
+import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -18,15 +25,251 @@ import click
 
 from atc.cli.settings import load_config
 from atc.cli.wiring import choose_model
-from atc.retrieve.asking import Tally
+from atc.prompts import fill_from
+from atc.retrieve.asking import Tally, a_text, an_object, json_object, one_text, texts
+from atc.retrieve.base import Embedder, Hit, Retriever
 from atc.retrieve.building import Setup, build
+from atc.retrieve.document import ToolDocument, json_text
 from atc.retrieve.embed import choose
+from atc.retrieve.fuse import peak_rank
 from atc.retrieve.index import ToolIndex
-from benchmarks.retrieval.data import RetrievalQuery, load_data
+from atc.retrieve.toolqp import Found, listing
+from benchmarks.retrieval.data import RetrievalQuery, load_data, ndcg, recall
 from benchmarks.runner import Rows, sampled, suite
-from benchmarks.toolqp.trajectory import ROUNDS, Dropped, Making
-from protocols.ask import Ask
+from protocols.abridge import clipped
+from protocols.ask import Ask, Message
 from protocols.files import write_whole
+
+MOST_QUERIES = 10  # the longest trajectory, in queries: a planner may write no more (C.4)
+SHOWN = 5  # tools of a result that the conversation shows (C.3)
+WEIGHTS: Mapping[str, float] = {"ndcg": 5.0, "recall": 2.5, "form": 1.5, "stop": 0.6, "plan": 1.0}
+"""The β's of Appendix C.4."""
+STOP = "<stop_retrieval>"
+BEGIN = "Begin retrieval."
+fill = partial(fill_from, "benchmarks.toolqp.prompts")
+_PLAN = re.compile(r"<task_breakdown>(.+?)</task_breakdown>\s*<sub_goals>(.*?)</sub_goals>", re.DOTALL)
+_QUERY = re.compile(r"<query>(.*?)</query>", re.DOTALL)
+
+
+def opening(task: str) -> list[Message]:
+    """What stands before the first turn of a planner."""
+    return [Message("system", fill("planner")), Message("user", f"User query: {task}")]
+
+
+def plan_text(breakdown: str, sub_goals: Sequence[str]) -> str:
+    goals = json.dumps(list(sub_goals), ensure_ascii=False)
+    return f"<task_breakdown>\n{breakdown}\n</task_breakdown>\n<sub_goals>\n{goals}\n</sub_goals>"
+
+
+def query_text(query: str) -> str:
+    return f"<query>{query}</query>"
+
+
+def results(found: Sequence[Hit], documents: Mapping[str, ToolDocument]) -> Message:
+    """What the planner is told after a query: the best of the tools found."""
+    return Message("user", "System retrieved tools for previous query:\n" + listing(found[:SHOWN], documents))
+
+
+def read_plan(turn: str) -> str:
+    """The breakdown of a first turn; empty where the turn is not written in the form."""
+    found = _PLAN.fullmatch(turn.strip())
+    try:
+        goals = json.loads(found[2], strict=False) if found else None
+    except (ValueError, RecursionError):
+        return ""
+    return " ".join(found[1].split()) if found and isinstance(goals, list) and len(texts(goals)) == len(goals) else ""
+
+
+def read_query(turn: str) -> str:
+    """The query of a later turn; empty where it has none."""
+    found = _QUERY.search(turn)
+    return " ".join(found[1].split()) if found else ""
+
+
+def well_formed(number: int, turn: str) -> bool:
+    """Whether a turn is written in the form of its place: the plan first, then queries or the end."""
+    if number == 0:
+        return bool(read_plan(turn))
+    return turn.strip() == STOP or (bool(read_query(turn)) and _QUERY.fullmatch(turn.strip()) is not None)
+
+
+def reward(
+    conversation: Sequence[Message], *, task: str, gold: Collection[str], plan: str, base: Retriever, embedder: Embedder
+) -> dict[str, float]:
+    """The parts of a rollout's reward before the weights, and the weighted `total`.
+
+    `conversation` has all turns of the planner, from the plan on; `gold` are the tools that `task` takes and `plan` is
+    its reference plan. The rollout's ranking is the peak rank over the task's own query and the planner's first ten, as
+    `ToolQP` gives it; the baseline is what `base` finds for the task and the reference plan in one query. Turns that
+    are missing earn nothing.
+    """
+    turns = [message.content for message in conversation if message.role == "assistant"]
+    found = Found(base, depth=20)
+    for query in (task, *filter(None, map(read_query, turns[1 : MOST_QUERIES + 1]))):
+        found.look(query)
+    ranking = [hit.tool for hit in peak_rank(found.lists)]
+    baseline = [hit.tool for hit in base.search(f"{task} {plan}", k=5).hits]
+    vectors = embedder.embed([read_plan(turns[0]) if turns else "", plan])
+    parts = {
+        "ndcg": ndcg(ranking, gold, 5) - ndcg(baseline, gold, 5),
+        "recall": recall(ranking, gold, 5) - recall(baseline, gold, 5),
+        "form": sum(map(well_formed, count(), turns)) / len(turns) if turns else 0.0,
+        "stop": float(bool(turns) and turns[-1].strip().endswith(STOP) and not read_query(turns[-1])),
+        "plan": float(vectors[0] @ vectors[1]),
+    }
+    return parts | {"total": sum(WEIGHTS[name] * value for name, value in parts.items())}
+
+
+ROUNDS = 5  # rounds for one sub-task, each with more told about its tools; then there is no more to tell (Figure 15)
+THRESHOLD = 5  # a query is valid where the mean rank of the sub-task's tools is no worse than this (C.2)
+KEEP_FAILED = 0.4  # probability that the queries which failed before the valid one stay in the trajectory (C.2)
+TEMPERATURE = 1.0  # of the teacher's queries; plans and sub-goals are greedy. The paper took the endpoint's default.
+DEPTH = 100  # tools of a result in which a target's rank is looked for; one that is not among them has the rank behind
+_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_A-Za-z]+")
+
+
+Tools = Mapping[str, ToolDocument]
+
+
+class Dropped(Exception):
+    """No trajectory can be made of a request; the text says why."""
+
+
+def hidden(text: str, tools: Iterable[str]) -> str:
+    """`text` without the names of `tools`, also spelled apart (`WeatherTool`, `weather tool`)."""
+    for name in tools:
+        parts = r"[\W_]*".join(map(re.escape, _PART.findall(name))) or re.escape(name)
+        text = re.sub(rf"(?<!\w)(?:{re.escape(name)}|{parts})(?!\w)", "this tool", text, flags=re.IGNORECASE)
+    return text
+
+
+class Making:
+    """One request's trajectory in the making; the best of `candidates` queries counts in each round."""
+
+    def __init__(
+        self, query: RetrievalQuery, ask: Ask, base: Retriever, documents: Tools, *, candidates: int = 3, seed: int = 0
+    ) -> None:
+        self._query, self._ask, self._documents = query, ask, documents
+        self._candidates, self._seed, self._found = candidates, seed, Found(base, depth=DEPTH)
+
+    def make(self) -> dict[str, Any]:
+        """The conversation in which a planner learns to search (Figure 7). Raises Dropped: something is missing."""
+        query, plan = self._query, self._query.plan or self._plan()
+        steps: list[dict[str, Any]] = []
+        for goal, tools in self._sub_tasks(plan).items():
+            steps.append(self._step(plan, goal, tools, steps))
+        if sum(len(step["shown"]) for step in steps) > MOST_QUERIES:
+            steps = [{**step, "kept": False, "shown": step["shown"][-1:]} for step in steps]
+        if len(steps) > MOST_QUERIES:
+            raise Dropped("too many queries")
+        messages = [*opening(query.text), Message("assistant", plan_text(plan, [step["goal"] for step in steps]))]
+        messages.append(Message("user", BEGIN))
+        for text, found in (shown for step in steps for shown in step.pop("shown")):
+            messages += [Message("assistant", query_text(text)), results(found, self._documents)]
+        messages.append(Message("assistant", STOP))
+        turns = [{"role": message.role, "content": message.content} for message in messages]
+        return {"messages": turns, "query": query.text, "plan": plan, "gold": list(query.gold), "steps": steps}
+
+    def _plan(self) -> str:
+        """The request's plan in words (Shi et al.'s instruction)."""
+        listed = "\n".join(f"- {self._described(name, self._query.gold)}" for name in self._query.gold)
+        written = self._text("plan", fill("plan", query=self._query.text, tools=listed), "plan", 500, most=1200)
+        if not written:
+            raise Dropped("no plan")
+        return hidden(written, self._query.gold)
+
+    def _sub_tasks(self, plan: str) -> dict[str, list[str]]:
+        """The plan's goals in the order of use, each with its tools; tools of the same goal share a sub-task."""
+        named, grouped = list(self._query.gold), dict[str, list[str]]()
+        if len(named) > 1:
+            tools = "\n".join(f"- {name}: {self._about(name)}" for name in named)
+            schema = {"type": "array", "items": {"enum": named}, "minItems": len(named), "maxItems": len(named)}
+            prompt = fill("order", query=self._query.text, plan=plan, tools=tools)
+            order = self._reply("order", prompt, schema, 600, "order")
+            order = [name for name in order if name in named] if isinstance(order, list) else []
+            named = list(dict.fromkeys([*order, *named]))
+        for name in named:
+            others = "\n" + fill("sub_goal_others", goals=" ".join(grouped)) if grouped else ""
+            prompt = fill("sub_goal", plan=plan, tool=self._described(name, [name]), others=others)
+            goal = hidden(self._text("goal", prompt, f"goal {name}", 200, most=160), [name])
+            if not goal:
+                raise Dropped("no sub-goal")
+            grouped.setdefault(goal, []).append(name)
+        return grouped
+
+    def _step(self, plan: str, goal: str, tools: Sequence[str], before: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+        """Rounds until a query is valid. A draw decides whether the failed ones before it stay in the trajectory."""
+        attempts, hints = list[tuple[str, Sequence[Hit], float]](), list[str]()
+        done = [f'{number}. {one["goal"]} Found by: "{one["attempts"][-1][0]}"' for number, one in enumerate(before, 1)]
+        for number in range(1, ROUNDS + 1):
+            hints.append(self._hint(number, goal, tools, plan, attempts[-1][0] if attempts else ""))
+            context = "\n\n".join(filter(None, hints))
+            prompt = fill("query", query=self._query.text, plan=plan, done="\n".join(done) or "(none)", context=context)
+            best = min(self._written(prompt, f"{goal} {number}", tools), key=lambda one: one[2], default=None)
+            attempts += [best] if best is not None else []
+            if best is not None and best[2] <= THRESHOLD:
+                break
+        else:
+            raise Dropped(f"no valid query: {goal}")
+        kept = random.Random(f"{self._seed} {self._query.id} {len(before)}").random() < KEEP_FAILED
+        shown = [(query, found) for query, found, _ in attempts]
+        ranks = [[query, rank] for query, _, rank in attempts]
+        step = {"goal": goal, "tools": list(tools), "round": number, "attempts": ranks, "kept": kept}
+        return step | {"shown": shown if kept else shown[-1:]}
+
+    def _written(self, prompt: str, purpose: str, tools: Sequence[str]) -> Iterator[tuple[str, Sequence[Hit], float]]:
+        """Queries that are not empty and name no tool, each with what it found and the mean rank of the tools in it."""
+        system = [Message("system", fill("query_system"))]
+        for number in range(self._candidates):
+            options = {"before": system, "temperature": TEMPERATURE}
+            query = self._text("query", prompt, f"{purpose} {number}", 200, most=300, **options)
+            if query and hidden(query, tools) == query:
+                found = self._found.look(query)
+                ranks = {hit.tool: rank for rank, hit in enumerate(found, start=1)}
+                yield query, found, sum(ranks.get(tool, DEPTH + 1) for tool in tools) / len(tools)
+
+    def _hint(self, number: int, goal: str, tools: Sequence[str], plan: str, tried: str) -> str:
+        """What round `number` is told besides; results are those of the last query that was tried."""
+        match number:
+            case 1:
+                return fill("hint_goal", goal=goal)
+            case 2:
+                about = [hidden(self._documents[one].description, [one]) for one in tools]
+                return fill("hint_description", description="\n".join(filter(None, about))) if any(about) else ""
+            case 3:
+                return fill("hint_results", query=tried, found=self._listed(tried)) if tried else ""
+            case 4:
+                with_plan = fill("hint_with_plan", found=self._listed(f"{tried} {plan}"))
+                return f"{self._hint(3, goal, tools, plan, tried)}\n\n{with_plan}" if tried else ""
+        lines = []
+        for name in tools:  # the document as the index has it, without what names the tool
+            found: dict[str, Any] = json.loads(json_text(self._documents[name]))
+            kept = {key: value for key, value in found.items() if key not in ("name", "title", "description")}
+            plain = {"description": hidden(self._documents[name].description, [name])} | kept
+            lines.append(json.dumps(plain, ensure_ascii=False))
+        return fill("hint_document", document="\n".join(lines))
+
+    def _listed(self, query: str) -> str:
+        return listing(self._found.look(query)[:SHOWN], self._documents)
+
+    def _about(self, name: str) -> str:
+        return clipped(" ".join(self._documents[name].description.split()), 600)
+
+    def _described(self, name: str, others: Iterable[str]) -> str:
+        """What a tool does, without the names of others; where nothing says it, its own must."""
+        return hidden(self._about(name) or self._documents[name].title, others) or name
+
+    def _text(self, key: str, prompt: str, purpose: str, tokens: int, *, most: int, **options: Any) -> str:
+        return one_text(self._reply(key, prompt, a_text(most, least=1), tokens, purpose, **options))
+
+    def _reply(
+        self, key: str, prompt: str, schema: Any, tokens: int, purpose: str, before: Any = (), **options: Any
+    ) -> Any:
+        """The value of the reply's only key; the same purpose has the same seed whenever a request is worked on."""
+        seed = random.Random(f"{self._seed} {self._query.id} {purpose}").getrandbits(31)
+        messages, wanted = [*before, Message("user", prompt)], an_object({key: dict(schema)})
+        reply = self._ask(messages, schema=wanted, seed=seed, max_tokens=tokens, **{"temperature": 0.0, **options})
+        return json_object(reply.text).get(key)
 
 
 @suite
@@ -52,12 +295,7 @@ def main(data: str, out: Path, limit: int | None, workers: int, seed: int, model
 def make_all(
     making: Any, queries: Sequence[RetrievalQuery], ask: Ask, out: Path, header: Mapping[str, Any], *, workers: int = 1
 ) -> list[dict[str, Any]]:
-    """Conversations of `queries` in `out` (JSON Lines, in the queries' order), however often it is interrupted.
-
-    `making` is `Making` with all but a query and a model. Gives the rows of the work file beside it, those of dropped
-    requests too. Raises InvalidRunFile: the work file cannot be used or continued; ModelUnavailable: the teacher did
-    not answer; what is done stands.
-    """
+    """Conversations of `queries` in `out`, in their order, however often stopped; gives the work file's rows."""
 
     def make(query: RetrievalQuery) -> dict[str, Any]:
         tally = Tally(ask)
