@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
+import inspect
 import random
 import shlex
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import NoReturn, Self
 
-from protocols.credentials import MASK, Carried, carried, dress, variable_of
-from protocols.errors import InvalidProtocol, ToolError
+from protocols.credentials import MASK, Carried, Mask, carried, dress, variable_of
+from protocols.errors import InvalidProtocol, Outcome, ToolError
 from protocols.jsontypes import Json, JsonObject
 from protocols.mcp import Servers
 from protocols.oauth import Keyring
-from protocols.plain import python_call, to_json
 from protocols.protocol import HttpBinding, McpBinding, ProgramBinding, PythonBinding, ToolProtocol
-from protocols.reply import Answer, Lost, Unreadable, one_line, read
+from protocols.reply import Answer, Lost, Unreadable, one_line, read, to_json
 from protocols.request import DEFAULT_HEADERS, HttpRequest, Plan
 from protocols.secrets import covered
 from protocols.settings import Credential, InvokeSettings
@@ -60,7 +61,7 @@ class Invoker:
                 function = known.get(f"{binding.module}:{binding.function}") or known.get(protocol.name)
                 if function is None:
                     return partial(_refuse, protocol.name, binding)
-                return python_call(protocol.name, function, reads=bool(declared), mask=self._keyring.mask)
+                return _python_call(protocol.name, function, reads=bool(declared), mask=self._keyring.mask)
             case McpBinding() as binding:
                 return self.servers.bind(protocol, binding, reads=bool(declared))
             case ProgramBinding():  # a source of tools must not bring code along
@@ -173,6 +174,33 @@ class HttpCall:
             shown = shlex.quote(f"{secret.name}{between}{secret.prefix}")
             command += f" -u {variable}" if secret.prefix == "Basic " else f" {option} {shown}{variable}"
         return command
+
+
+def _python_call(
+    tool: str, function: Callable[..., object], *, reads: bool, mask: Mask
+) -> Callable[[JsonObject], Json]:
+    """A call of `function` by keyword arguments; see `Invoker.bind`."""
+    signature = inspect.signature(function)
+    failed: Outcome = "refused" if reads else "unknown"
+
+    async def awaited(result: Awaitable[object]) -> object:
+        return await result
+
+    def call(arguments: JsonObject) -> Json:
+        try:
+            signature.bind(**arguments)
+        except TypeError as error:
+            raise ToolError(None, one_line(f"{tool}: {error}"), outcome="not_run") from error
+        try:
+            result = function(**arguments)
+            return mask.result(to_json(asyncio.run(awaited(result)) if inspect.isawaitable(result) else result))
+        except ToolError:
+            raise
+        except (Exception, SystemExit) as error:  # whatever the user's code raises is the tool's answer
+            problem = f"{tool}: {type(error).__name__}: {error}".rstrip(": ")
+            raise ToolError(None, one_line(mask(problem)), outcome=failed) from error
+
+    return call
 
 
 __all__ = ["Credential", "InvokeSettings", "Invoker", "idempotency_key", "to_json"]

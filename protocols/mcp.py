@@ -16,9 +16,8 @@ from protocols.errors import CredentialMissing, InvalidProtocol, Outcome, Source
 from protocols.jsontypes import Json, JsonObject, mapping
 from protocols.oauth import Keyring
 from protocols.origin import is_url, split_url
-from protocols.plain import to_json
 from protocols.protocol import Annotations, McpBinding, ToolProtocol
-from protocols.reply import Answer, Unreadable, one_line, read
+from protocols.reply import Answer, Unreadable, one_line, read, to_json
 from protocols.request import HttpRequest, refuse_unless_json
 from protocols.schema import compiles
 from protocols.settings import McpServer

@@ -1,14 +1,16 @@
-"""What an HTTP answer says: a JSON value, or in a few words why there is none."""
+"""What an answer says, over HTTP or of a Python function: a JSON value, or in a few words why there is none."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from http.client import responses
-from typing import Literal
+from typing import Any, Literal
+
+from pydantic_core import PydanticSerializationError, to_jsonable_python
 
 from protocols.errors import Outcome
 from protocols.jsontypes import Json, JsonObject, dumps, loads
@@ -153,6 +155,32 @@ def parse(text: str) -> Json:
         return value
     # Text with half a surrogate pair can be neither printed nor stored.
     return loads(dumps(value).encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
+
+
+def to_json(value: object) -> Json:
+    """`value` as JSON in pydantic's way: dataclasses and models as objects, dates and durations as ISO 8601, enums by
+    value, bytes as base64.
+
+    NaN and infinities become null, arrays and frames (`tolist`, `to_dict`) nested lists and records.
+
+    Raises:
+        TypeError: there is no JSON for it, it contains itself, or it is nested deeper than 200 levels.
+    """
+    try:
+        plain = to_jsonable_python(value, inf_nan_mode="null", bytes_mode="base64", fallback=_unknown)
+        return parse(json.dumps(plain))
+    except (ValueError, RecursionError, PydanticSerializationError) as error:
+        raise TypeError(f"the result has no JSON: {error}") from None
+
+
+def _unknown(value: Any) -> Any:
+    if hasattr(value, "to_dict") and hasattr(value, "columns"):
+        return value.to_dict("records")
+    if callable(plain := getattr(value, "tolist", None)):
+        return plain()
+    if not isinstance(value, Iterable):
+        raise TypeError(f"the result is a {type(value).__name__}, which is not JSON")
+    return list(value)
 
 
 def one_line(text: str, *, limit: int = MAX_ERROR_TEXT) -> str:
