@@ -141,25 +141,20 @@ class Keyring:
         """
         known, alternatives = self.settings.credentials, [(one,) if isinstance(one, str) else one for one in offered]
         usable = {name: one for name, one in known.items() if not one.problem}
-        if any(alternatives):
-            names = next((names for names in alternatives if names and usable.keys() >= set(names)), ())
-        else:
+        if not any(alternatives):
             names = tuple(name for name, one in usable.items() if one.says_how and one.may_go_to(origin))
-        if alternatives and all(alternatives) and not names:
-            missing = [name for names in alternatives for name in names if name not in usable]
-            problem = next((known[name].problem for name in missing if name in known), "")
-            told = f"{tool}: {problem}" if problem else advice(missing[0], schemes.get(missing[0], {}), origin, tool)
-            raise CredentialMissing(told)
+        else:
+            names = next((names for names in alternatives if names and usable.keys() >= set(names)), ())
+            if not names and all(alternatives):
+                missing = [name for names in alternatives for name in names if name not in usable]
+                problem = next((known[name].problem for name in missing if name in known), "")
+                told = advice(missing[0], schemes.get(missing[0], {}), origin, tool)
+                raise CredentialMissing(f"{tool}: {problem}" if problem else told)
         return [self._carried(name, usable[name], schemes.get(name, {}), origin, tool) for name in names]
 
     def _carried(self, name: str, credential: Credential, scheme: JsonObject, origin: Origin, tool: str) -> Carried:
-        place, value = address(origin), credential.value or credential.client_id
-        if not credential.may_go_to(origin):
-            raise CredentialMissing(
-                f"{tool} would send the credential {name!r} to {place!r}, but it is configured for "
-                f"{', '.join(map(repr, credential.hosts)) or 'no host'} only; "
-                f"if it may go there, add {place!r} to credentials.{name}.hosts in your own settings file."
-            )
+        _hold_to_hosts(name, credential, origin, tool)
+        value = credential.value or credential.client_id
         if not value or not f"{credential.prefix or ''}{value}".isprintable():
             raise CredentialMissing(
                 f"the credential {name!r} is empty or has control characters; correct it in your own settings file."
@@ -225,6 +220,16 @@ class Keyring:
         raise CredentialMissing(f"no token for the credential {name!r}: {problem}.")
 
 
+def _hold_to_hosts(name: str, credential: Credential, origin: Origin, what: str) -> None:
+    if not credential.may_go_to(origin):
+        place = address(origin)
+        raise CredentialMissing(
+            f"{what} would send the credential {name!r} to {place!r}, but it is configured for "
+            f"{', '.join(map(repr, credential.hosts)) or 'no host'} only; "
+            f"if it may go there, add {place!r} to credentials.{name}.hosts in your own settings file."
+        )
+
+
 def _flow(name: str, credential: Credential, scheme: JsonObject) -> tuple[str, str, dict[str, str]]:
     """Where a token is got, the page of the sign-in (empty for client credentials), and the scope to ask for.
 
@@ -245,11 +250,7 @@ def _flow(name: str, credential: Credential, scheme: JsonObject) -> tuple[str, s
             origin, _ = split_url(url)
         except ValueError as error:
             raise CredentialMissing(f"the credential {name!r} cannot be got: {error}.") from None
-        if not credential.may_go_to(origin):
-            raise CredentialMissing(
-                f"the credential {name!r} is given at {address(origin)!r}, which it is not configured for; if you "
-                f"trust that host, add {address(origin)!r} to credentials.{name}.hosts in your own settings file."
-            )
+        _hold_to_hosts(name, credential, origin, "the sign-in")
     scopes = credential.scopes or tuple(_part(flow, "scopes"))
     return token_url, page, {"scope": " ".join(scopes)} if scopes else {}
 

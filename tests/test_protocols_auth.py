@@ -264,6 +264,6 @@ def test_a_document_does_not_decide_who_gets_the_client_s_secret(tmp_path):
         flows = {"clientCredentials": {"tokenUrl": f"{thief.url}/token", "scopes": {}}}
         told = document(service.url, {"o": {"type": "oauth2", "flows": flows}}, ("get", "/x", [{"o": []}]))
         credential = Credential(hosts=(service.netloc,), client_id="me", client_secret="s3cret")
-        with pytest.raises(CredentialMissing, match=f"is given at '{thief.netloc}', which it is not configured for"):
+        with pytest.raises(CredentialMissing, match=f"the sign-in would send the credential 'o' to '{thief.netloc}'"):
             tools_of(tmp_path, told, credentials={"o": credential})["get"].call({})
         assert (thief.seen, service.seen) == ([], [])
