@@ -116,7 +116,11 @@ def probe_command(
             return
         recall(loaded.recorded, log)
         settings = allowed(loaded.tools, settings, log)
-        probed = _probed(loaded.tools, log, settings, config)
+        signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
+        most = log.sent + plan(loaded.tools, settings, log).total
+        # What a Python tool prints is not the result.
+        with redirect_stdout(sys.stderr), open_model(config) as ask, _probing_bar(log, most) as watch:
+            probed = probe(loaded.tools, log, settings=settings, ask=ask, watch=watch)
         written = write(output, probed, keep_values=keep_values)
         code = _conclude(written, probed, log)
     sys.exit(code)
@@ -144,14 +148,6 @@ def allowed(tools: Toolbox, settings: ProbeSettings, log: Log) -> ProbeSettings:
     for line in _tool_lines(writes):
         say(f"  {line}")
     return agreed if named or click.confirm("Call these too?", default=False, err=True) else settings
-
-
-def _probed(tools: Toolbox, log: Log, settings: ProbeSettings, config: Config) -> Probed:
-    """Probe to the end, or until Ctrl-C or SIGTERM."""
-    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
-    most = log.sent + plan(tools, settings, log).total
-    with redirect_stdout(sys.stderr), open_model(config) as ask, _probing_bar(log, most) as watch:
-        return probe(tools, log, settings=settings, ask=ask, watch=watch)  # a Python tool's prints are not the result
 
 
 def _show_plan(plan: Plan, settings: ProbeSettings) -> None:

@@ -162,11 +162,21 @@ def _conclude(solution: Solution, view: RunView) -> None:
         view.line("left", f"{told_call(call)}: an earlier program made it, the answer's does not", "yellow")
     for call in solution.unknown:
         view.line("unknown", f"{told_call(call)}: nobody knows whether it took effect", "yellow")
-    if (why := _why(solution)) is not None:
-        view.say(why)
-        resume = f"atc runs resume {solution.run}"
-        if resume not in why:
-            view.say(_next_step(solution, resume))
+    if (why := _why(solution)) is None:
+        return
+    view.say(why)
+    resume = f"atc runs resume {solution.run}"
+    if resume in why:
+        return
+    if solution.status == "failed":
+        view.say(f"See every attempt with: atc runs show {solution.run}")
+    elif solution.unknown:
+        view.say(
+            f"Look at the service. If it did not happen: {resume} --resend. To go on without it: {resume}"
+            " --on-unknown skip. To look once more: the command without either."
+        )
+    else:
+        view.say(f"Go on with: {resume}" + (" --accept-orphans, which lets them stand" if solution.orphans else ""))
 
 
 def _why(solution: Solution) -> str | None:
@@ -181,15 +191,3 @@ def _why(solution: Solution) -> str | None:
     if solution.limit:
         return f"The run's budget is spent: {solution.limit}. Raise it with 'atc runs resume', or ask for less."
     return last.fault.message if last is not None and last.fault is not None else "No program gave an answer."
-
-
-def _next_step(solution: Solution, resume: str) -> str:
-    """What to do where there is no answer that stands."""
-    if solution.status == "failed":
-        return f"See every attempt with: atc runs show {solution.run}"
-    if solution.unknown:
-        return (
-            f"Look at the service. If it did not happen: {resume} --resend. To go on without it: {resume}"
-            " --on-unknown skip. To look once more: the command without either."
-        )
-    return f"Go on with: {resume}" + (" --accept-orphans, which lets them stand" if solution.orphans else "")

@@ -325,13 +325,12 @@ def _junit(documents: Sequence[dict[str, Any]]) -> str:
     figures = {"tests": len(states), "failures": states.count("failed"), "errors": states.count("error")}
     suite = ElementTree.Element("testsuite", {"name": "atc runs test", **{key: str(n) for key, n in figures.items()}})
     for one in documents:
-        file, seconds = Path(one["file"]), str(one.get("seconds", 0))
-        case = ElementTree.SubElement(
-            suite, "testcase", {"classname": ".".join(file.parent.parts), "name": file.name, "time": seconds}
-        )
+        file = Path(one["file"])
+        about = {"classname": ".".join(file.parent.parts), "name": file.name, "time": str(one.get("seconds", 0))}
+        case = ElementTree.SubElement(suite, "testcase", about)
         if one["problem"] is not None:
             kind = "failure" if one["state"] == "failed" else "error"
-            ElementTree.SubElement(case, kind, {"message": escape_controls(one["problem"])})
+            ElementTree.SubElement(case, kind, message=escape_controls(one["problem"]))
     return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
 
 
