@@ -32,10 +32,6 @@ class Completion:
     cached_tokens: int = 0
 
 
-GrammarKind = Literal["lark"]
-"""How a grammar is written: in llguidance's Lark, its text beginning with `%llguidance`."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Powers:
     """What an endpoint holds its model's replies to while they are written. Nothing of it is assumed of one unknown."""
@@ -44,8 +40,8 @@ class Powers:
     """A JSON Schema is enforced, not only asked for in words."""
     strict: bool = False
     """Only a schema whose objects require all their keys is enforced (OpenAI)."""
-    grammars: frozenset[GrammarKind] = frozenset()
-    """Kinds of grammar that are enforced."""
+    lark: bool = False
+    """A grammar is enforced that is written in llguidance's Lark, its text beginning with `%llguidance`."""
     continues: bool = False
     """A conversation that ends with the assistant's words is gone on with, in the middle of a line."""
     parallel: bool = False

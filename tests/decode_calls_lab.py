@@ -49,7 +49,7 @@ class HoldingModel:
     name, prompt_tokens = "holding", 4000
 
     def __init__(self, *wishes: str, powers: Powers | None = None) -> None:
-        self.powers = powers or Powers(grammars=frozenset({"lark"}), continues=True)
+        self.powers = powers or Powers(lark=True, continues=True)
         self.prompts: list[list[Message]] = []
         self.options: list[dict[str, Any]] = []
         self._wishes = wishes

@@ -80,9 +80,9 @@ def test_words_of_the_assistant_are_gone_on_with_and_not_repeated(model):
 
 def test_it_can_do_all_there_is_and_lark_where_llguidance_is(model, monkeypatch):
     pytest.importorskip("llguidance")
-    assert model.powers == Powers(schema=True, grammars=frozenset({"lark"}), continues=True)
+    assert model.powers == Powers(schema=True, lark=True, continues=True)
     monkeypatch.setattr(lark, "find_spec", lambda _: None)
-    assert not model.powers.grammars
+    assert not model.powers.lark
     with pytest.raises(ModelUnavailable, match=r'needs \'llguidance\'.*pip install "automatic-tool-chain\[decode\]"'):
         model(user("hello"), grammar=LARK)
     sent = echoed(model, schema=SCHEMA)["request"]["response_format"]["json_schema"]["schema"]

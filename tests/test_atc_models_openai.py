@@ -31,7 +31,6 @@ SAMPLING = {"temperature": 0.5, "seed": 3}
 TURNS = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Name a city."}]
 BODY = {"model": "m", "max_tokens": 9, **SAMPLING, "messages": TURNS}
 BEGUN_BODY = BODY | {"messages": [*TURNS, {"role": "assistant", "content": "x = 1\n"}]}
-ALL = frozenset({"lark"})
 
 
 def said(text: str | None, *, finish: str = "stop", **usage: Any) -> Reply:
@@ -212,8 +211,8 @@ def test_no_answer_is_waited_for_and_nothing_tried_again_beyond_the_time_that_is
 
 
 @pytest.mark.parametrize("path", ["/server_info", "/get_server_info"])
-@pytest.mark.parametrize(("backend", "kinds"), [("llguidance", ALL), ("xgrammar", set())])
-def test_sglang_reads_what_its_backend_reads(path, backend, kinds):
+@pytest.mark.parametrize(("backend", "lark"), [("llguidance", True), ("xgrammar", False)])
+def test_sglang_reads_what_its_backend_reads(path, backend, lark):
     pytest.importorskip("llguidance")
 
     def served(seen: Seen) -> Reply:
@@ -225,7 +224,7 @@ def test_sglang_reads_what_its_backend_reads(path, backend, kinds):
 
     with serving(served) as server:
         model = OpenAIModel("m", base_url=f"{server.url}/v1")
-        assert model.powers.grammars == kinds
+        assert model.powers.lark is lark
         ask(model, grammar=LARK)
         model.close()
     assert bodies(server) == [BODY | ({"ebnf": LARK} if backend == "llguidance" else {})]
@@ -247,7 +246,7 @@ def llama(path: str, body: Mapping[str, Any]) -> Reply:
 def test_llamas_server_goes_on_from_words_by_its_own_paths():
     pytest.importorskip("llguidance")
     with endpoint(llama, owner="llamacpp", api_key="k") as (model, server):
-        assert model.powers == Powers(schema=True, grammars=ALL, continues=True, parallel=True)
+        assert model.powers == Powers(schema=True, lark=True, continues=True, parallel=True)
         asked = len(server.seen)
         assert ask(model) == "x = 1\nadd(1)"
         reply = model(BEGUN, grammar=LARK, max_tokens=9, **SAMPLING)
@@ -285,14 +284,12 @@ def test_vllm_and_sglang_hold_to_schemas_and_continue_and_vllm_takes_grammars(ow
         model,
         server,
     ):
-        assert model.powers == Powers(
-            schema=True, continues=True, grammars=ALL if field else frozenset(), parallel=True
-        )
+        assert model.powers == Powers(schema=True, continues=True, lark=bool(field), parallel=True)
         ask(model, grammar=LARK)
         ask(model, BEGUN)
         ask(model, schema={"type": "object"}, grammar=LARK)
         assert model(ASK).cached_tokens == 4
-        assert model.powers.grammars == (ALL if field else set())
+        assert model.powers.lark is bool(field)
     held_to, begun, schema, _ = bodies(server)
     assert held_to == BODY | field
     assert begun == BEGUN_BODY | continuing | {"continue_final_message": True}

@@ -24,7 +24,7 @@ QUESTIONS = [
     funcqa.Question(id="a", question="Add 2 and 3.", expected=5.0, gold=("add",)),
     funcqa.Question(id="b", question="Divide 1 by 0.", expected=1.0, gold=("divide",)),
 ]
-POWERS = Powers(grammars=frozenset({"lark"}))
+POWERS = Powers(lark=True)
 
 
 def arm(mode: str, docs: str = "full") -> Arm:

@@ -20,7 +20,7 @@ GOOD = '{"name": "power", "arguments": {"base": 2, "exponent": 3}}'
 BAD = '{"name": "pow", "arguments": {"base": 2}}'
 ASKED = [Message("user", "What is 2 to the power of 3?")]
 MANY = Toolbox([*TOOLS.values(), *(tool(f"get_item_{i}", id=NUMBER) for i in range(ONE_GRAMMAR_TOOLS))])
-LARK = Powers(grammars=frozenset({"lark"}))
+LARK = Powers(lark=True)
 SCHEMA = Powers(schema=True)
 
 
@@ -122,7 +122,7 @@ def test_of_many_tools_the_schema_first_asks_for_the_name() -> None:
 @pytest.mark.parametrize("continues", [True, False])
 def test_whatever_the_model_prefers_its_call_is_valid(form: CallFormat, tools: Toolbox, continues: bool) -> None:
     for seed in range(4):
-        powers = Powers(grammars=frozenset({"lark"}), continues=continues)
+        powers = Powers(lark=True, continues=continues)
         model = HoldingModel("I think that", powers=powers)
         written = write_call(model, ASKED, tools, form=form, sampling=Sampling(seed=seed, max_tokens=4000))
         assert written.call.error is None

@@ -87,7 +87,7 @@ def test_it_begins_anew_while_a_try_ends_without_an_answer(lab):
 def test_a_schema_that_is_too_much_for_a_grammar_is_noted_and_calls_are_written_freely(lab, sandbox):
     nothing = {"type": "integer", "minimum": 5, "maximum": 3}
     tools = Toolbox([*lab.world.toolbox.values(), tool("odd", None, {"of": nothing})])
-    model, events = ScriptedModel(LIST, finish("2"), powers=Powers(grammars=frozenset({"lark"}))), []
+    model, events = ScriptedModel(LIST, finish("2"), powers=Powers(lark=True)), []
     solution = Solver(react.solve, tools, model=model, sandbox=sandbox).run("Do it.", observer=events.append)
     assert (solution.answer, model.options[0]["grammar"]) == ("2", None)
     assert any("calls are written freely" in event.sentence for event in events if isinstance(event, Noted))

@@ -227,7 +227,7 @@ class _Job:
     def held(self, attempt: int) -> _Reply | None:
         """A reply that the endpoint holds; None where it cannot. Each further attempt has twice the room."""
         options = self._options(attempt, room=attempt)
-        if "lark" in self.tally.powers.grammars:
+        if self.tally.powers.lark:
             return self._by_grammar(self.within or self.tools, options)
         return self._by_schema(options) if self.tally.powers.schema else None
 

@@ -32,7 +32,7 @@ class Dialect:
 
 
 _SCHEMA = Powers(schema=True, continues=True)
-_LARK = replace(_SCHEMA, grammars=frozenset({"lark"}))
+_LARK = replace(_SCHEMA, lark=True)
 
 UNKNOWN = Dialect(name="unknown", powers=Powers())
 LLAMA = Dialect(name="llama.cpp", powers=_SCHEMA, grammar=lambda text: {"grammar": text})
@@ -64,7 +64,7 @@ def dialect_of(endpoint: Endpoint, model: str) -> Dialect:
     if "llamacpp" in owners:
         powers = replace(_SCHEMA, continues=llama_api.continues_there(endpoint.probe, model))
         if lark.installed() and llama_api.reads_lark(endpoint.probe, model):
-            powers = replace(powers, grammars=_LARK.grammars)
+            powers = replace(powers, lark=True)
         return replace(LLAMA, powers=powers)
     if "sglang" in owners:  # its field takes what the backend of its grammars reads
         information = endpoint.probe("/server_info") or endpoint.probe("/get_server_info")

@@ -19,7 +19,7 @@ from atc.models import lark, llama_api
 from atc.models.fetch import LOCAL_MODELS, QWEN, cache_folder, fetch, own_file
 from atc.models.llama import LlamaProcess, free_cores, require_runtime
 from atc.models.wire import asked, completion_of, continues, sent, unfenced
-from protocols.ask import Completion, GrammarKind, Message, Powers
+from protocols.ask import Completion, Message, Powers
 from protocols.errors import ModelUnavailable
 from protocols.files import NotPrivate, private_folder
 from protocols.jsontypes import Json
@@ -89,8 +89,7 @@ class LocalModel:
     @property
     def powers(self) -> Powers:
         """Lark needs llguidance in this process too: the runtime passes over a grammar that is wrong in silence."""
-        kinds: frozenset[GrammarKind] = frozenset({"lark"} if lark.installed() else ())
-        return Powers(schema=True, grammars=kinds, continues=True)
+        return Powers(schema=True, lark=lark.installed(), continues=True)
 
     def __call__(
         self,

@@ -92,7 +92,7 @@ class OpenAIModel:
         return Powers(
             schema=known.schema and "response_format" not in refused,
             strict=known.strict,
-            grammars=frozenset() if refused & GRAMMAR_FIELDS else known.grammars,
+            lark=known.lark and not refused & GRAMMAR_FIELDS,
             continues=known.continues and not refused & CONTINUING_FIELDS,
             parallel=True,
         )
@@ -114,7 +114,7 @@ class OpenAIModel:
             if self._endpoint.is_official and fits_strict(schema):
                 wanted["strict"] = True
             options["response_format"] = {"type": "json_schema", "json_schema": wanted}
-        elif grammar is not None and self.powers.grammars:
+        elif grammar is not None and self.powers.lark:
             options |= self._dialect.grammar(lark.require_taken(grammar))
         return self._asked(messages, options, max_tokens=max_tokens)
 
