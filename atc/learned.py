@@ -30,11 +30,9 @@ from sandbox.trace import ToolCall
 
 _LARGEST_CHARACTERS = 300_000
 """Of a response as JSON. Nothing is learned from a larger one: reading it would hold up the run."""
-_STRUCTURE = frozenset({"title", "description", "type", "properties", "required", "items", "prefixItems",
-                        "additionalProperties", "anyOf", "oneOf", "$ref", "$defs"})  # fmt: skip
+_STRUCTURE = frozenset({"title", "description", "type", "required", "items", "additionalProperties", "$ref"})
+_IN_PLACE, _LISTS = ("properties", "$defs"), ("anyOf", "oneOf", "prefixItems")
 """Keywords that are kept of an inferred schema. All others could hold values, and so a secret."""
-_IN_PLACE = ("properties", "$defs")
-_LISTS = ("anyOf", "oneOf", "prefixItems")
 
 
 class LearnedSchemas:
@@ -132,13 +130,11 @@ def structure(schema: Any) -> Any:
         return schema
     kept: dict[str, Any] = {}
     for keyword, value in schema.items():
-        if keyword not in _STRUCTURE:
-            continue
         if keyword in _IN_PLACE:
             kept[keyword] = {name: structure(inner) for name, inner in value.items() if not any(within(name))}
         elif keyword in _LISTS:
             kept[keyword] = [structure(inner) for inner in value]
-        else:
+        elif keyword in _STRUCTURE:
             kept[keyword] = structure(value)
     if "required" in kept:
         kept["required"] = [name for name in kept["required"] if name in kept.get("properties", {})]

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from atc.taint.clean import Words
+from atc.taint.clean import stands_in
 from atc.taint.values import number, numbers
 
 STAND = {
@@ -69,9 +69,9 @@ DO_NOT = {
 @pytest.mark.parametrize("kind", STAND)
 def test_a_value_of_the_task_stands_there_as_a_whole_and_no_part_or_lookalike_does(kind):
     for text, value in STAND[kind]:
-        assert Words(text).hold(value, kind), (text, value)
+        assert stands_in(text, value, kind), (text, value)
     for text, value in DO_NOT[kind]:
-        assert not Words(text).hold(value, kind), (text, value)
+        assert not stands_in(text, value, kind), (text, value)
 
 
 @settings(deadline=None, max_examples=40)
@@ -80,10 +80,10 @@ def test_a_value_of_the_task_stands_there_as_a_whole_and_no_part_or_lookalike_do
     st.text("abc019.@-_/", min_size=1, max_size=4).filter(lambda glue: glue[0] != "." and glue.strip(".")),
 )
 def test_whatever_is_glued_to_an_address_makes_it_another_one(address, glue):
-    assert Words(f"write to {address}, please").hold(address, "recipient")
-    assert not Words(f"write to {address}{glue}, please").hold(address, "recipient")
-    assert not Words(f"write to {address}, please").hold(address + glue, "recipient")
-    assert not Words(f"write to x{address}, please").hold(address, "recipient")
+    assert stands_in(f"write to {address}, please", address, "recipient")
+    assert not stands_in(f"write to {address}{glue}, please", address, "recipient")
+    assert not stands_in(f"write to {address}, please", address + glue, "recipient")
+    assert not stands_in(f"write to x{address}, please", address, "recipient")
 
 
 @settings(deadline=None, max_examples=40)

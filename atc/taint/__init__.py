@@ -13,7 +13,7 @@ from dataclasses import dataclass, fields, replace
 from itertools import islice
 
 from atc.paths import KEY, MAX_NODES, Path, general, text, walk
-from atc.taint.clean import Trusted, Words
+from atc.taint.clean import Trusted, stands_in
 from atc.taint.sensitive import Leaf, is_email, sensitive_leaves
 from atc.taint.values import Same, host_of, plain, same, shown, typed
 from protocols.jsontypes import Json, JsonObject
@@ -64,7 +64,7 @@ class Taint:
     """
 
     def __init__(self, task: str, *, rules: Iterable[str], calls: Callable[[], Sequence[ToolCall]]) -> None:
-        self._words = Words(task)
+        self._task = task
         self._trusted = Trusted(rules)
         self._calls = calls
         self._tools = Toolbox()
@@ -107,7 +107,7 @@ class Taint:
             (tool.alias, leaf.argument, same(value)) in self._agreed
             or not self._written.isdisjoint(text for text in (value, leaf.within) if isinstance(text, str))
             or self._trusted.name(value)
-            or self._words.hold(value, leaf.kind)
+            or stands_in(self._task, value, leaf.kind)
             or self._trusted.gave(value, self._calls)
         ):
             return True

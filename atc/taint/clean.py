@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
-from decimal import Decimal
-from functools import cached_property
 
 from atc.config import InvalidConfig
 from atc.paths import EACH, Path, places, walk
@@ -33,38 +31,27 @@ _PLAIN = re.compile(r"-?(?!\d{1,3}\.\d{3}\Z)\d+(?:\.\d+)?")
 """A number that nobody can read as another one: `1.200` is 1200 to half of the world."""
 
 
-class Words:
-    """The text of a person, asked whether a value stands in it."""
+def stands_in(text: str, value: Json, kind: Sensitivity) -> bool:
+    """Whether `value` stands as a whole in the text of a person.
 
-    def __init__(self, text: str) -> None:
-        self.text = text
-
-    def hold(self, value: Json, kind: Sensitivity) -> bool:
-        """Whether `value` stands in the text as a whole.
-
-        A text must be there character by character, with a boundary of words on both sides. A number must be written
-        there as a number. A command that is part of a quoted one is not there.
-        """
-        if isinstance(value, bool):
-            return _has("true" if value else "false", self.text.lower())
-        if isinstance(value, int | float):
-            if kind == "amount":
-                return same(value)[1] in self._numbers
-            return isinstance(value, int) and _has(plain(value), self.text)
-        if not isinstance(value, str) or not value.strip():
-            return False
-        if kind == "amount":
-            return _has(value, self.text) or (_PLAIN.fullmatch(value) is not None and number(value) in self._numbers)
-        if value.casefold() in NAMES["nobody"]:
-            return False
-        if kind == "command":
-            quoted = [next(filter(None, match.groups())).strip() for match in _QUOTED.finditer(self.text)]
-            return value in quoted or _has(value, _QUOTED.sub("\0", self.text))
-        return _has(value, self.text) or _has(value, " ".join(self.text.split()))  # a line break reads as a blank
-
-    @cached_property
-    def _numbers(self) -> frozenset[Decimal]:
-        return numbers(self.text)
+    A text must be there character by character, with a boundary of words on both sides. A number must be written there
+    as a number. A command that is part of a quoted one is not there.
+    """
+    if isinstance(value, bool):
+        return _has(_text(value), text.lower())
+    if isinstance(value, int | float):
+        whole = isinstance(value, int) and _has(plain(value), text)
+        return same(value)[1] in numbers(text) if kind == "amount" else whole
+    if not isinstance(value, str) or not value.strip():
+        return False
+    if kind == "amount":
+        return _has(value, text) or (_PLAIN.fullmatch(value) is not None and number(value) in numbers(text))
+    if value.casefold() in NAMES["nobody"]:
+        return False
+    if kind == "command":
+        quoted = [next(filter(None, match.groups())).strip() for match in _QUOTED.finditer(text)]
+        return value in quoted or _has(value, _QUOTED.sub("\0", text))
+    return _has(value, text) or _has(value, " ".join(text.split()))  # a line break reads as a blank
 
 
 def _has(value: str, text: str) -> bool:

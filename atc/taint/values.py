@@ -7,6 +7,7 @@ import re
 import shlex
 import unicodedata
 from decimal import Decimal, InvalidOperation
+from functools import lru_cache
 
 from protocols.jsontypes import Json
 
@@ -60,6 +61,7 @@ def number(text: str) -> Decimal | None:
     return -value if (match["sign"] or "+") in "-−" else value
 
 
+@lru_cache(maxsize=64)
 def numbers(text: str) -> frozenset[Decimal]:
     """The numbers of a text. Digits within names, dates, times, addresses and other numbers are none.
 
