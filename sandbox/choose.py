@@ -31,7 +31,7 @@ def automatic() -> tuple[str, ...]:
 
 def availability(name: str) -> Availability:
     """Look whether the backend of this name can be had, without starting it for good."""
-    return Availability(name, _module(name).unavailable())
+    return Availability(name, importlib.import_module(f"sandbox.{name}").unavailable())
 
 
 def open_sandbox(name: str = AUTO, *, policy: bool = False, without: Collection[str] = ()) -> Sandbox:
@@ -44,25 +44,22 @@ def open_sandbox(name: str = AUTO, *, policy: bool = False, without: Collection[
         SandboxUnavailable: `auto` found none that can be had.
     """
     if name == AUTO:
-        looked = [availability(each) for each in automatic()]
-        found = next((each.name for each in looked if each.reason is None), None)
-        if found is None:
-            reasons = "; ".join(f"{each.name}: {each.reason}" for each in looked)
-            needs = docs_page("guides/sandboxes#which-one-runs")
-            raise SandboxUnavailable(f"no sandbox can be had here ({reasons}); {needs} has what each needs")
-        name = found
+        reasons = []
+        for name in automatic():
+            if (reason := availability(name).reason) is None:
+                break
+            reasons.append(f"{name}: {reason}")
+        else:
+            told, needs = "; ".join(reasons), docs_page("guides/sandboxes#which-one-runs")
+            raise SandboxUnavailable(f"no sandbox can be had here ({told}); {needs} has what each needs")
     if name not in NAMES:
         raise ValueError(f"no sandbox named {name!r}; there are {AUTO} and {', '.join(NAMES)}")
     if without and name not in _LAYERED:
         raise ValueError(f"the {name} sandbox has no layers that could be left out; zygote and docker have some")
-    make: Callable[..., Any] = getattr(_module(name), _CLASSES[name])
+    make: Callable[..., Any] = getattr(importlib.import_module(f"sandbox.{name}"), _CLASSES[name])
     sandbox: Sandbox = make(without=without) if without else make()
     if policy:
         from sandbox.policy import Policed
 
         return Policed(sandbox)
     return sandbox
-
-
-def _module(name: str) -> Any:
-    return importlib.import_module(f"sandbox.{name}")

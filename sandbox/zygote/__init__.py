@@ -1,7 +1,4 @@
-"""The default backend on Linux: full CPython in a child forked from a warm, clean process.
-
-`server` is the warm process and puts the layers on; `channel`, `child`, `program` and `pins` are what runs inside.
-"""
+"""The default backend on Linux: full CPython in a child forked from a warm, clean process."""
 
 from __future__ import annotations
 
