@@ -13,7 +13,7 @@ from functools import partial
 from typing import NoReturn, Self
 
 from protocols.credentials import MASK, Carried, Mask, carried, dress, variable_of
-from protocols.errors import InvalidProtocol, Outcome, ToolError
+from protocols.errors import InvalidProtocol, Outcome, ToolError, docs_page
 from protocols.jsontypes import Json, JsonObject
 from protocols.mcp import Servers
 from protocols.oauth import Keyring
@@ -46,10 +46,11 @@ class Invoker:
         """A function of the arguments, by original name, that calls the tool and gives its full response.
 
         It raises `ToolError` for every failure of the call. `functions` are those of modules that the user named, by
-        `module:function` or by the tool's name; a Python binding that is not among them is refused when called.
+        `module:function` or by the tool's name; a Python binding that is not among them is refused when called, as is
+        a tool without a binding.
 
         Raises:
-            InvalidProtocol: the protocol has no binding that can be called.
+            InvalidProtocol: it is a saved program.
         """
         declared = protocol.annotations.read_only
         match protocol.binding:
@@ -60,7 +61,9 @@ class Invoker:
                 known = functions or {}
                 function = known.get(f"{binding.module}:{binding.function}") or known.get(protocol.name)
                 if function is None:
-                    return partial(_refuse, protocol.name, binding)
+                    named = f"{binding.function!r} of the Python module {binding.module!r}"
+                    advice = "name the module itself as a tool source if you trust it."
+                    return partial(_refuse, f"{protocol.name} runs {named}, which you did not name; {advice}")
                 return _python_call(protocol.name, function, reads=bool(declared), mask=self._keyring.mask)
             case McpBinding() as binding:
                 return self.servers.bind(protocol, binding, reads=bool(declared))
@@ -68,7 +71,9 @@ class Invoker:
                 problem = "it is a saved program: put its file into the folder of saved tools instead."
                 raise InvalidProtocol(protocol.name, problem, path="binding.program")
             case None:
-                raise InvalidProtocol(protocol.name, "it has no binding, so it cannot be called.", path="binding")
+                shown = docs_page("reference/protocols#bindings")
+                problem = f"the tool {protocol.name!r} has no binding, so it cannot be called; {shown} shows one."
+                return partial(_refuse, problem)
 
     def close(self) -> None:
         """Close idle connections and end the MCP servers that were started; a later call opens new ones."""
@@ -82,13 +87,8 @@ class Invoker:
         self.close()
 
 
-def _refuse(tool: str, binding: PythonBinding, _arguments: JsonObject) -> NoReturn:
-    raise ToolError(
-        None,
-        f"{tool} runs {binding.function!r} of the Python module {binding.module!r}, which you did not name; "
-        "name the module itself as a tool source if you trust it.",
-        outcome="not_run",
-    )
+def _refuse(problem: str, _arguments: JsonObject) -> NoReturn:
+    raise ToolError(None, problem, outcome="not_run")
 
 
 class HttpCall:

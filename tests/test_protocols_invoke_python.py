@@ -10,7 +10,7 @@ from uuid import UUID
 import pydantic
 import pytest
 
-from protocols.errors import InvalidProtocol, ToolError
+from protocols.errors import ToolError
 from protocols.invoke import Credential, Invoker, InvokeSettings, to_json
 from protocols.protocol import Annotations, PythonBinding, ToolProtocol
 
@@ -145,10 +145,3 @@ def test_what_has_no_json():
     with pytest.raises(ToolError, match="the result is a object, which is not JSON") as caught:
         bound(object)({})
     assert caught.value.outcome == "unknown"
-
-
-def test_a_protocol_without_a_binding_cannot_be_bound():
-    protocol = ToolProtocol(name="remote")
-    with pytest.raises(InvalidProtocol, match="no binding") as caught:
-        Invoker().bind(protocol)
-    assert caught.value.where == "remote"

@@ -347,7 +347,7 @@ def test_an_operation_may_have_a_server_of_its_own():
     assert found == ["https://item.example/a", "https://op.example/a"]
 
 
-@pytest.mark.parametrize("servers", [None, [{"url": "https://{host}/v1"}]])
+@pytest.mark.parametrize("servers", [None, [{"url": "https://{host}/v1"}], [{"url": "https://[you].example/v1"}]])
 def test_a_document_without_a_host_says_how_to_give_one(servers):
     advice = r"names no http\(s\) host\. Say where the service runs: 'd.json@https://HOST'\."
     with pytest.raises(InvalidProtocol, match=advice):

@@ -6,15 +6,13 @@ import os
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
-from typing import Any, Literal, NoReturn, TypeAlias
+from typing import Any, Literal, TypeAlias
 from urllib.parse import urlsplit
 
 from protocols.alias import identifier
-from protocols.errors import InvalidProtocol, SourceUnavailable, ToolError, docs_page
+from protocols.errors import InvalidProtocol, SourceUnavailable
 from protocols.invoke import Invoker
-from protocols.jsontypes import JsonObject
 from protocols.links import guess_links, guess_verifiers
 from protocols.mcp import is_mcp
 from protocols.origin import Origin, covers, is_url, split_url
@@ -125,17 +123,10 @@ def _tools(source: Source, invoker: Invoker, sources: Sequence[Source]) -> list[
     """The tools of one of `sources`; a file may bind the functions of every module that was named."""
     functions = source.functions or {name: one for other in sources for name, one in other.functions.items()}
     home = source.home.url if source.home else ""
-    tools = []
-    for protocol in guess_verifiers(guess_links(source.protocols)):
-        call = invoker.bind(protocol, functions) if protocol.binding else partial(_refuse, protocol.name)
-        tools.append(Tool(protocol=protocol, call=call, source=source.name, home=home))
-    return tools
-
-
-def _refuse(tool: str, _arguments: JsonObject) -> NoReturn:
-    shown = docs_page("reference/protocols#bindings")
-    problem = f"the tool {tool!r} has no binding, so it cannot be called; {shown} shows one."
-    raise ToolError(None, problem, outcome="not_run")
+    return [
+        Tool(protocol=protocol, call=invoker.bind(protocol, functions), source=source.name, home=home)
+        for protocol in guess_verifiers(guess_links(source.protocols))
+    ]
 
 
 # --- what kind each source is, and what it holds

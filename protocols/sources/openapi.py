@@ -7,12 +7,12 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, TypeAlias
-from urllib.parse import urljoin, urlsplit, urlunsplit
+from urllib.parse import urljoin, urlsplit
 
 from protocols.alias import FreeNames
 from protocols.errors import InvalidProtocol, SourceUnavailable
 from protocols.jsontypes import Json, JsonObject, listed, mapping
-from protocols.origin import is_url
+from protocols.origin import is_url, split_url
 from protocols.protocol import Annotations, ErrorOutcome, Link, Location, ToolProtocol, Verify
 from protocols.schema import types
 from protocols.sources.operation import FORM_TYPES, Arguments, annotations_of, is_json, readable_name
@@ -146,17 +146,19 @@ class _Reader:
     def _server(self, servers: list[Any]) -> str:
         """The absolute URL, without a slash at its end, before an operation's path."""
         declared = next((_filled(one) for one in listed(servers, Mapping) if isinstance(one.get("url"), str)), "/")
-        url = urljoin(self._where, declared) if is_url(self._where) else declared
+        url = urljoin(self._where, declared) if is_url(self._where) and not is_url(declared) else declared
         if self._base_url is not None:
-            base = urlsplit(self._base_url)
-            url = self._base_url if base.path else urlunsplit((base.scheme, base.netloc, urlsplit(url).path, "", ""))
-        if not re.match(r"https?://[^{}/?#]+([/?#]|$)", url):
+            path = re.sub(r"^\w+://[^/?#]*", "", url)
+            url = self._base_url if urlsplit(self._base_url).path else f"{self._base_url}/{path.lstrip('/')}"
+        try:
+            split_url(url)
+        except ValueError:
             raise InvalidProtocol(
                 self._where,
                 f"{self._document.at} is served at {declared or '/'!r}, which names no http(s) host.",
                 path="host" if "swagger" in self._content else "servers",
                 hint=f"Say where the service runs: '{self._where}@https://HOST'.",
-            )
+            ) from None
         return url.split("#")[0].split("?")[0].rstrip("/")
 
     # --- what goes in
