@@ -12,6 +12,7 @@ from atc.types import Finding, Program
 from protocols.jsontypes import Json
 from protocols.schema import type_name
 from protocols.words import alike
+from sandbox.contract import shorten
 from sandbox.trace import ToolCall
 
 _MOST_COMPARED = 100_000
@@ -73,14 +74,13 @@ def nearest(name: str, names: Iterable[str], *, cutoff: float = 0.6, loose: bool
     known = list(names)
     if not may_guess(len(known)):
         return None
-    folded = {_fold(known_name): known_name for known_name in known}
-    if _fold(name) in folded:
-        return folded[_fold(name)]
-    close = alike(_fold(name), folded, cutoff=cutoff)
+    wanted, folded = _fold(name), {_fold(one): one for one in known}
+    if wanted in folded:
+        return folded[wanted]
+    close = alike(wanted, folded, cutoff=cutoff)
     if close or not loose:
         return folded[close[0]] if close else None
-    squashed = {_fold(original).replace("_", ""): original for original in known}
-    wanted = _fold(name).replace("_", "")
+    wanted, squashed = wanted.replace("_", ""), {_fold(one).replace("_", ""): one for one in known}
     held = [key for key in squashed if min(len(key), len(wanted)) > 3 and (key in wanted or wanted in key)]
     return squashed[min(held, key=lambda key: abs(len(key) - len(wanted)))] if held else None
 
@@ -99,8 +99,7 @@ def listed(names: Iterable[str], *, most: int = 24) -> str:
 
 def snippet(value: Json, *, most: int = 160) -> str:
     """A value as one short line of JSON."""
-    line = json.dumps(value, ensure_ascii=False, default=str)
-    return line if len(line) <= most else line[: most - 1] + "…"
+    return shorten(json.dumps(value, ensure_ascii=False, default=str), most)
 
 
 def a_type(value: Json) -> str:
@@ -127,10 +126,9 @@ def keys_there(value: Json) -> str:
 def spelled(node: ast.AST, *, most: int = 60) -> str:
     """The source of an expression, in one short line."""
     try:
-        text = " ".join(ast.unparse(node).split())
+        return shorten(" ".join(ast.unparse(node).split()), most)
     except (RecursionError, ValueError):
         return "this"
-    return text if len(text) <= most else text[: most - 1] + "…"
 
 
 def render_finding(finding: Finding, program: Program) -> str:

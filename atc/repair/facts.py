@@ -18,6 +18,7 @@ from atc.types import Attempt, Fault
 from protocols.ask import Message
 from protocols.render import Docs
 from protocols.toolbox import Tool, Toolbox
+from sandbox.contract import shorten
 from sandbox.trace import ToolCall
 
 
@@ -114,8 +115,7 @@ def _known(case: Case, fault: Fault) -> Iterator[str]:
     facts, line = [fact.text for fact in fault.evidence], program.line(fault.line)
     if line and not any(line in fact for fact in facts):
         yield f"Line {fault.line} is `{line}`."
-    for fact in facts[:_MOST_FACTS]:
-        yield f"- {fact}" if len(fact) <= _LONGEST_FACT else f"- {fact[: _LONGEST_FACT - 1]}…"
+    yield from (f"- {shorten(fact, _LONGEST_FACT)}" for fact in facts[:_MOST_FACTS])
 
 
 def _unread(case: Case, fault: Fault) -> str:

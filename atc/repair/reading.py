@@ -20,20 +20,14 @@ from protocols.parsing import parsed
 from protocols.render import DETAILS, FULL, stubs
 from protocols.schema import combined, steps, types, unwrapped
 from protocols.toolbox import Tool, Toolbox
+from sandbox.contract import shorten
 from sandbox.trace import ToolCall
 
 _MOST_LINES = 24
 """Fields listed of one tool's result."""
 _DEEPEST, _MOST_BRANCHES = 5, 100
-_TYPES = {
-    "string": "str",
-    "integer": "int",
-    "number": "float",
-    "boolean": "bool",
-    "null": "None",
-    "object": "dict",
-    "array": "list",
-}
+_TYPES = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None"}
+_TYPES |= {"object": "dict", "array": "list"}
 
 
 def documentation(tool: Tool, *, among: Toolbox) -> str:
@@ -126,10 +120,7 @@ def fenceless(text: str) -> str:
 
 def assigned(program: Program, call: ToolCall) -> str:
     """The name that the program gives to a call's result, `result` where it gives none."""
-    tree = parsed(program.source)
-    if tree is None:
-        return "result"
-    for node in ast.walk(tree):
+    for node in ast.walk(parsed(program.source) or ast.Module([], [])):
         match node:
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(func=ast.Name(id=tool))) if tool == call.tool:
                 if node.lineno <= call.line <= (node.end_lineno or node.lineno):
@@ -149,6 +140,5 @@ def _leaves(value: Json) -> list[_Leaf]:
                 found.append((path, f"is a list of {len(current)}"))
             stack.append(((*path, 0), current[0]))
         else:
-            shown = repr(current)
-            found.append((path, f"is {shown if len(shown) <= _LONGEST_VALUE else shown[: _LONGEST_VALUE - 1] + '…'}"))
+            found.append((path, f"is {shorten(repr(current), _LONGEST_VALUE)}"))
     return found
