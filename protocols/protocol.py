@@ -32,8 +32,7 @@ class Annotations:
     @classmethod
     def of(cls, hints: JsonObject) -> Annotations:
         """From MCP's hints, as far as they are truth values."""
-        given = {ours: hints.get(theirs) for ours, theirs in _HINTS.items()}
-        return cls(**{ours: value for ours, value in given.items() if isinstance(value, bool)})
+        return cls(**{ours: hints[theirs] for ours, theirs in _HINTS.items() if isinstance(hints.get(theirs), bool)})
 
     def heeding(self, hints: Annotations) -> Annotations:
         """These, with those of `hints` that ask for more care.
@@ -277,8 +276,7 @@ def load(document: Json, *, where: str = "protocol") -> ToolProtocol:
 def dump(protocol: ToolProtocol) -> dict[str, Any]:
     """The protocol as its JSON document, without keys that say nothing. `load(dump(p)) == p`."""
     extra = dict(protocol.extra)
-    document: dict[str, Any] = {"name": protocol.name}
-    document |= _written(replace(protocol, extra={}, annotations=Annotations()))
+    document: dict[str, Any] = _written(replace(protocol, extra={}, annotations=Annotations()))
     document["inputSchema"] = dict(protocol.input_schema)
     for kind, of in _BINDINGS.items():
         if isinstance(protocol.binding, of):

@@ -7,7 +7,7 @@ import keyword
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from itertools import count
+from itertools import chain, count
 from typing import Any, Literal
 
 from protocols.jsontypes import Json, JsonObject
@@ -229,30 +229,25 @@ class _Shapes:
 
     def _declare(self, name: str, fields: _Fields, schema: JsonObject, root: JsonObject) -> str:
         """The name of the shape with these fields, declared now if no equal one was before."""
-        named = "title" in schema  # equal shapes of two components keep both their names
-        known = next(
-            (one for one, others in self._fields.items() if others == fields and (one == name or not named)), None
-        )
-        if known is not None:
-            return known
-        numbered = (f"{name}{number}" for number in count(2))
-        candidate = name if name not in self._fields else next(one for one in numbered if one not in self._fields)
-        self._fields[candidate] = fields
+        equal = [one for one, others in self._fields.items() if others == fields]
+        if "title" in schema:  # equal shapes of two components keep both their names
+            equal = [one for one in equal if one == name]
+        if equal:
+            return equal[0]
+        names = chain([name], (f"{name}{number}" for number in count(2)))
+        chosen = next(one for one in names if one not in self._fields)
+        self._fields[chosen] = fields
         # One key that is no identifier makes the whole shape a call of TypedDict, since a class body cannot hold it.
         plain = all(key.isidentifier() and not keyword.iskeyword(key) for key in fields)
         lines = []
         for key, (kind, absent) in fields.items():
-            note = "; ".join(filter(None, (self.note(key, resolve(schema["properties"][key], root)), absent)))
-            lines.append(
-                (f"    {key}: {kind}" if plain else f"    {json.dumps(key)}: {kind},") + (f"  # {note}" if note else "")
-            )
+            line = f"    {key}: {kind}" if plain else f"    {json.dumps(key)}: {kind},"
+            notes = filter(None, (self.note(key, resolve(schema["properties"][key], root)), absent))
+            lines.append("  # ".join(filter(None, (line, "; ".join(notes)))))
         body = "\n".join(lines)
-        self.declarations.append(
-            f"class {candidate}(TypedDict):\n{body}"
-            if plain
-            else f'{candidate} = TypedDict("{candidate}", {{\n{body}\n}})'
-        )
-        return candidate
+        call = f'{chosen} = TypedDict("{chosen}", {{\n{body}\n}})'
+        self.declarations.append(f"class {chosen}(TypedDict):\n{body}" if plain else call)
+        return chosen
 
 
 _SENTENCE_END = re.compile(r"[.!?][)\"'\]]*(?=\s+[^a-z\s])")

@@ -57,10 +57,7 @@ def dotted(path: Iterator[str | int] | list[str | int]) -> str:
 
 def steps(path: str) -> list[str | int]:
     """`rows[0].id` → `["rows", 0, "id"]`; an empty index (`rows[]`, any element) gives 0."""
-    parts: list[str | int] = []
-    for key, index in re.findall(r"([^.\[\]]+)|\[(\d*)\]", path):
-        parts.append(key or int(index or 0))
-    return parts
+    return [key or int(index or 0) for key, index in re.findall(r"([^.\[\]]+)|\[(\d*)\]", path)]
 
 
 def resolve(schema: Any, root: JsonObject) -> JsonObject:
