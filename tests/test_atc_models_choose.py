@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from atc.models import choose, nearby
+from atc.models import choose, recommended, served
 from atc.models.local import LocalModel
 from atc.models.openai import OpenAIModel
 from protocols.errors import ModelUnavailable
@@ -63,14 +63,14 @@ def test_a_llama_server_is_on_this_machine_alone():
 
 
 def test_what_fits_the_free_memory_is_recommended():
-    assert nearby.recommended(None) is nearby.recommended(2e9) is None
-    assert nearby.recommended(7e9) == "qwen2.5-coder:7b"
-    assert nearby.recommended(64e9) == "qwen3-coder:30b"
+    assert recommended(None) is recommended(2e9) is None
+    assert recommended(7e9) == "qwen2.5-coder:7b"
+    assert recommended(64e9) == "qwen3-coder:30b"
 
 
 def test_servers_on_this_machine_are_found_and_anything_else_there_is_not():
     bodies = {"/api/tags": {"models": [{"name": "qwen3:8b"}]}, "/v1/models": {"data": [{"owned_by": "llamacpp"}]}}
     with serving(lambda seen: Reply(body=bodies[seen.path])) as server:
-        assert [name for name, _ in nearby.served(server.url, server.url)] == ["ollama:qwen3:8b", "llamacpp"]
+        assert [name for name, _ in served(server.url, server.url)] == ["ollama:qwen3:8b", "llamacpp"]
     with serving(lambda _: Reply(body=[1])) as server:
-        assert list(nearby.served(server.url, f"http://127.0.0.1:{closed_port()}")) == []
+        assert list(served(server.url, f"http://127.0.0.1:{closed_port()}")) == []

@@ -13,7 +13,7 @@ from atc.cli.progress import download_bar
 from atc.cli.settings import load_config
 from atc.cli.wiring import choose_model
 from atc.config import Config
-from atc.models import llamacpp_url, nearby, ollama_url, openai
+from atc.models import SUGGESTIONS, free_memory, llamacpp_url, ollama_url, openai, recommended, served
 from atc.models.fetch import LOCAL_MODELS, fetch, whereabouts
 from atc.retrieve import embedders
 from atc.terminal import count
@@ -90,11 +90,11 @@ def _known(config: Config, chosen: str) -> Iterator[tuple[str, str, str]]:
         yield name, *whereabouts(name, folder=config.cache_dir / "models")
     if openai.configured():
         yield "(endpoint)", "set", openai.OpenAIModel().url
-    offered = dict(nearby.served(ollama_url(), llamacpp_url()))
+    offered = dict(served(ollama_url(), llamacpp_url()))
     for name, where in offered.items():
         yield name, "served", where
-    if (best := nearby.recommended(free := nearby.free_memory())) is not None:
-        fits = f"recommended: needs {nearby.SUGGESTIONS[best] / 1e9:.0f} GB of {(free or 0) / 1e9:.0f} GB free memory"
+    if (best := recommended(free := free_memory())) is not None:
+        fits = f"recommended: needs {SUGGESTIONS[best] / 1e9:.0f} GB of {(free or 0) / 1e9:.0f} GB free memory"
         yield f"ollama:{best}", "fits", f"{fits}; 'ollama pull {best}', or --model FILE.gguf for any GGUF"
     if chosen not in (*LOCAL_MODELS, "(endpoint)", *offered):
         yield chosen, "configured", "asked by 'atc models test'"

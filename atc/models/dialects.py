@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from atc.models import lark, llama_api
+from atc.models import lark, wire
 from atc.models.endpoint import Endpoint
 from protocols.ask import Powers
 from protocols.jsontypes import Json
@@ -62,8 +62,8 @@ def dialect_of(endpoint: Endpoint, model: str) -> Dialect:
     offered = endpoint.probe(path).get("data") or []
     owners = {str(entry.get("owned_by", "")).lower() for entry in offered if isinstance(entry, dict)}
     if "llamacpp" in owners:
-        powers = replace(_SCHEMA, continues=llama_api.continues_there(endpoint.probe, model))
-        if lark.installed() and llama_api.reads_lark(endpoint.probe, model):
+        powers = replace(_SCHEMA, continues=wire.continues_there(endpoint.probe, model))
+        if lark.installed() and wire.reads_lark(endpoint.probe, model):
             powers = replace(powers, lark=True)
         return replace(LLAMA, powers=powers)
     if "sglang" in owners:  # its field takes what the backend of its grammars reads

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from atc.models import llama_api
+from atc.models.wire import Reading, heard
 from atc.side_by_side import patience
 from protocols.errors import ModelUnavailable, OutOfTime
 
@@ -115,7 +115,7 @@ class LlamaProcess:
         return reply
 
     def chat(
-        self, body: dict[str, Any], *, enough: Callable[[str], bool], reading: llama_api.Reading | None = None
+        self, body: dict[str, Any], *, enough: Callable[[str], bool], reading: Reading | None = None
     ) -> dict[str, Any]:
         """As `post` to `/v1/chat/completions`, but ended, as by the token limit, once `enough` holds of the text.
 
@@ -127,7 +127,7 @@ class LlamaProcess:
             if response.headers.get_content_type() != "text/event-stream":
                 refusal: dict[str, Any] = json.loads(response.read())
                 return refusal
-            return llama_api.heard(_events(response), enough=enough, reading=reading)
+            return heard(_events(response), enough=enough, reading=reading)
 
     @contextmanager
     def _request(self, path: str, body: dict[str, Any]) -> Iterator[http.client.HTTPResponse]:

@@ -15,10 +15,10 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from atc.models import lark, llama_api
+from atc.models import lark
 from atc.models.fetch import LOCAL_MODELS, QWEN, cache_folder, fetch, own_file
 from atc.models.llama import LlamaProcess, free_cores, require_runtime
-from atc.models.wire import asked, completion_of, continues, sent, unfenced
+from atc.models.wire import Reading, asked, completion_of, continued, continues, refusal, sent, unfenced
 from protocols.ask import Completion, Message, Powers
 from protocols.errors import ModelUnavailable
 from protocols.files import NotPrivate, private_folder
@@ -65,7 +65,7 @@ class LocalModel:
         folder: Path | None = None,
         on_progress: Callable[[int, int], None] | None = None,
         on_message: Callable[[str], None] | None = None,
-        on_reading: llama_api.Reading | None = None,
+        on_reading: Reading | None = None,
     ) -> None:
         model = str(path) if path is not None else "local"
         self._own = own_file(model)
@@ -138,7 +138,7 @@ class LocalModel:
             else:
                 self._recall(process, prompt)
             if continues(messages):
-                reply = llama_api.chat(process.post, body)
+                reply = continued(process.post, body)
             elif options["max_tokens"] > _LONG_REPLY and not options.keys() & _HELD:
                 reply = process.chat(body, enough=runs_in_circles, reading=self._on_reading)
             else:
@@ -147,7 +147,7 @@ class LocalModel:
             self.timings = reply.get("timings", {})
             self._keep(process, prompt)
         if "error" in reply:
-            raise ModelUnavailable(llama_api.refusal(reply["error"]))
+            raise ModelUnavailable(refusal(reply["error"]))
         return reply, completion_of(reply, model=self.name, seconds=seconds)
 
     def forget(self) -> None:

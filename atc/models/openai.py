@@ -9,10 +9,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from atc.models import lark, llama_api
+from atc.models import lark
 from atc.models.dialects import CONTINUING_FIELDS, GRAMMAR_FIELDS, LLAMA, Dialect, dialect_of, fits_strict
 from atc.models.endpoint import OPENAI_URL, Endpoint, Refused
-from atc.models.wire import asked, completion_of, continues, is_cut_before_text, sent, unfenced
+from atc.models.wire import asked, completion_of, continued, continues, is_cut_before_text, sent, unfenced
 from protocols.ask import Completion, Message, Powers
 from protocols.errors import ModelUnavailable
 from protocols.jsontypes import Json
@@ -171,7 +171,7 @@ class OpenAIModel:
         """The endpoint's reply, or None when it refused a parameter that the next request will not hold."""
         try:
             if body["messages"][-1]["role"] == "assistant" and self._rendered_by_llama:
-                return llama_api.chat(self._endpoint.request_at_root, body)
+                return continued(self._endpoint.request_at_root, body)
             return self._endpoint.request("/chat/completions", body)
         except Refused as refused:
             if self._learn(refused, body):

@@ -1,14 +1,27 @@
-"""The shape of chat completions: messages as they are sent, and what a reply says."""
+"""Chat completions as they are sent and answered, and what llama.cpp's server, ours or another's, has beyond them.
+
+A conversation that ends with the assistant's words is rendered by its `/apply-template` and continued by `/completion`:
+`/v1/chat/completions` continues it too, but repeats those words or not, depending on its version, and a program's next
+statement may well begin as the last one did.
+"""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeAlias
 
 from protocols.ask import Completion, Message
 from protocols.jsontypes import Json
+
+Post: TypeAlias = Callable[[str, dict[str, Json]], dict[str, Json]]
+"""Sends a body to a path of the server (`/completion`) and gives its reply's JSON."""
+Reading: TypeAlias = Callable[[int, int, float], None]
+"""Told, while a prompt is read, how many of how many tokens are through, and after how many seconds."""
+
+_RENAMED = {"max_tokens": "n_predict", "max_completion_tokens": "n_predict", "top_logprobs": "n_probs"}
+_PROBE = [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]
 
 
 def continues(messages: Sequence[Message]) -> bool:
@@ -69,3 +82,95 @@ def _text(choice: Mapping[str, Json]) -> str:
 
 def _count(value: Json) -> int:
     return int(value) if isinstance(value, int | float) else 0
+
+
+def continued(post: Post, body: dict[str, Json]) -> dict[str, Json]:
+    """The reply to a body of `/v1/chat/completions` whose last message is the assistant's, without that message's text.
+
+    It has that endpoint's shape, or is what the server refused with.
+    """
+    # a server of several models goes by the model's name
+    named = {"model": body["model"]} if "model" in body else {}
+    rendered = post("/apply-template", _template(body["messages"]) | named)
+    if "prompt" not in rendered:
+        return rendered
+    options = {_RENAMED.get(name, name): value for name, value in body.items() if name not in ("messages", "logprobs")}
+    if form := options.pop("response_format", None):
+        options["json_schema"] = form["json_schema"]["schema"]
+    reply = post("/completion", options | {"prompt": rendered["prompt"]})
+    if "content" not in reply:
+        return reply
+    timings = reply.get("timings", {})
+    usage = _usage(reply.get("tokens_evaluated", 0), reply.get("tokens_predicted", 0), timings)
+    found = _reply(reply["content"], "length" if reply.get("stop_type") == "limit" else "stop", usage, timings)
+    if "completion_probabilities" in reply:
+        found["choices"][0]["logprobs"] = {"content": reply["completion_probabilities"]}
+    return found
+
+
+def heard(
+    events: Iterable[Mapping[str, Json]], *, enough: Callable[[str], bool], reading: Reading | None = None
+) -> dict[str, Json]:
+    """The reply that a stream of `/v1/chat/completions` makes, in the shape that it has at once.
+
+    Once `enough` holds of the text, nothing more is read, and the reply was cut. Tokens that are found in the cache are
+    not among those that `reading` is told of.
+    """
+    text, finished = "", "length"
+    usage: dict[str, Json] = {}
+    timings: dict[str, Json] = {}
+    for event in events:
+        if "error" in event:
+            return {"error": event["error"]}
+        if reading is not None and (read := event.get("prompt_progress")):
+            reading(read["processed"] - read["cache"], read["total"] - read["cache"], read["time_ms"] / 1000)
+        timings, usage = event.get("timings") or timings, event.get("usage") or usage
+        for choice in event.get("choices") or ():
+            finished = choice.get("finish_reason") or finished
+            text += (choice.get("delta") or {}).get("content") or ""
+        if enough(text):
+            finished, usage = "length", {}
+            break
+    read, written = timings.get("cache_n", 0) + timings.get("prompt_n", 0), timings.get("predicted_n", 0)
+    return _reply(text, finished, usage or _usage(read, written, timings), timings)
+
+
+def _reply(text: Json, finished: str, usage: dict[str, Json], timings: dict[str, Json]) -> dict[str, Json]:
+    choice = {"message": {"role": "assistant", "content": text}, "finish_reason": finished}
+    return {"choices": [choice], "usage": usage, "timings": timings}
+
+
+def _usage(read: Json, written: Json, timings: Mapping[str, Json]) -> dict[str, Json]:
+    cached = {"cached_tokens": timings.get("cache_n", 0)}
+    return {"prompt_tokens": read, "completion_tokens": written, "prompt_tokens_details": cached}
+
+
+def _template(messages: Json) -> dict[str, Json]:
+    # a template that opens a block of thoughts after the assistant's words is of no use here
+    return {"messages": messages, "chat_template_kwargs": {"enable_thinking": False}}
+
+
+def continues_there(post: Post, model: str) -> bool:
+    """Whether the server renders a conversation so that it can be continued."""
+    return str(post("/apply-template", _template(_PROBE) | {"model": model}).get("prompt", "")).endswith("b")
+
+
+def reads_lark(post: Post, model: str) -> bool:
+    """Whether the server was built with llguidance. A Lark grammar would tell too, but ends one that was not.
+
+    Built with it, it has a JSON Schema enforced by llguidance, and says so in the settings that it answers with.
+    """
+    reply = post("/completion", {"prompt": "a", "n_predict": 1, "json_schema": {"type": "boolean"}, "model": model})
+    return str((reply.get("generation_settings") or {}).get("grammar", "")).startswith("%llguidance")
+
+
+def refusal(error: Mapping[str, Any]) -> str:
+    """One sentence for an error that llama.cpp answers with."""
+    if error.get("type") == "exceed_context_size_error":
+        asked, held = error["n_prompt_tokens"], error["n_ctx"]
+        return (
+            f"the prompt is {asked - held:,} tokens too long for the local model: it has {asked:,}, the context holds "
+            f"{held:,}; shorten the task, offer fewer tools, or set OPENAI_API_KEY to use a larger model."
+        )
+    message = " ".join(str(error.get("message", error)).split())[:300]
+    return f"the local model refuses the request: {message}; check the schema or grammar that goes with it."
