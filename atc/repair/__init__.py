@@ -15,9 +15,10 @@ from typing import Literal, get_args
 from atc.findings import render_finding
 from atc.prompts import fill
 from atc.repair.facts import Case, facts
-from atc.repair.reading import documentation, fenceless, returned
+from atc.repair.reading import documentation, returned
 from atc.types import Attempt
 from protocols.ask import Message
+from sandbox.contract import shorten
 
 __all__ = ["WAYS", "Case", "Way", "correction", "traceback_text", "worth_repairing"]
 
@@ -30,8 +31,6 @@ _LONGEST_NAMING = 200
 """Characters of an answer that names no tool which stay in the conversation."""
 _MOST_NAMES = 40
 """Tools that a question lists where the program names none."""
-_LONGEST_RETURNED = 3_000
-"""Characters of what the calls behind a doubtful answer returned."""
 
 
 def correction(case: Case, mode: str = "facts") -> list[Message]:
@@ -42,7 +41,10 @@ def correction(case: Case, mode: str = "facts") -> list[Message]:
         KeyError: no such mode.
     """
     if case.attempt.fault is None:
-        return [case.written, Message("user", _doubted(case))]
+        answer = shorten(case.attempt.answer or "", _LONGEST_ANSWER)
+        doubts = "\n".join(f"- {doubt}" for doubt in case.attempt.doubts)
+        calls = returned(case.calls, case.tools) or "(no call succeeded)"
+        return [case.written, Message("user", fill("doubt", answer=answer, doubts=doubts, calls=calls))]
     return {"facts": facts, "reflection": _reflection, "traceback": _traceback}[mode](case)
 
 
@@ -56,14 +58,6 @@ def worth_repairing(attempts: Sequence[Attempt]) -> Attempt:
         attempts,
         key=lambda a: (a.answer is not None, a.trace is not None, len(a.trace.calls) if a.trace else -len(a.findings)),
     )
-
-
-def _doubted(case: Case) -> str:
-    answer = case.attempt.answer or ""
-    clipped = answer if len(answer) <= _LONGEST_ANSWER else answer[:_LONGEST_ANSWER] + " …"
-    doubts = "\n".join(f"- {doubt}" for doubt in case.attempt.doubts)
-    gave = fenceless(returned(case.calls, case.tools, most=_LONGEST_RETURNED)) or "(no call succeeded)"
-    return fill("doubt", answer=clipped, doubts=doubts, calls=gave)
 
 
 def _reflection(case: Case) -> list[Message]:

@@ -12,7 +12,7 @@ from atc.findings import invocation, snippet
 from atc.mend import mend
 from atc.mend.lookups import search_for
 from atc.prompts import fill
-from atc.repair.reading import called, documentation, fenceless, returned, seen_fields, signature
+from atc.repair.reading import called, documentation, returned, seen_fields, signature
 from atc.synthesize import Complete, described
 from atc.types import Attempt, Fault
 from protocols.ask import Message
@@ -83,8 +83,6 @@ _NO_PROGRAM = (
     "That reply held no Python program. The functions are defined already: do not define them. Write the program that"
     " calls them and prints the answer."
 )
-_LONGEST_RETURNED = 3_000
-"""Characters of what the other calls returned."""
 
 
 def facts(case: Case) -> list[Message]:
@@ -124,8 +122,8 @@ def _unread(case: Case, fault: Fault) -> str:
         return ""
     tools = (case.tools[call.tool] for call in case.made if call.tool in case.tools and call.tool != fault.tool)
     seen = {t.alias for t in tools if t.protocol.evidence.level != "declared" or not described(t)}
-    gave = returned([c for c in case.made if c.tool in seen], case.tools, most=_LONGEST_RETURNED)
-    return f"The other calls so far:\n{fenceless(gave)}" if gave else ""
+    gave = returned([c for c in case.made if c.tool in seen], case.tools)
+    return f"The other calls so far:\n{gave}" if gave else ""
 
 
 def _about(case: Case, fault: Fault, call: ToolCall | None) -> Iterator[str]:

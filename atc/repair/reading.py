@@ -100,17 +100,19 @@ def seen_fields(program: Program, call: ToolCall, tool: Tool, *, near: str = "")
         yield f"  … and {len(leaves) - len(kept)} more"
 
 
-def returned(calls: Sequence[ToolCall], tools: Toolbox, *, most: int) -> str:
-    """What calls gave, as a program gets it; of each tool the first that succeeded, a longer one with its shape."""
+def returned(calls: Sequence[ToolCall], tools: Toolbox, *, most: int = 3_000) -> str:
+    """What calls gave, as a program gets it, in `most` characters and none that end a fence.
+
+    Of each tool the first that succeeded is told, a longer one with its shape.
+    """
     first: dict[str, ToolCall] = {}
     for call in calls:
         if call.error is None and call.tool in tools:
             first.setdefault(call.tool, call)
     shown = list(first.values())[:_MOST_CALLS]
     each = most // max(1, len(shown))
-    return "\n".join(
-        f"{invocation(call)} gave {abridged(tools[call.tool].unwrap(call.result), most=each)}" for call in shown
-    )
+    gave = (abridged(tools[call.tool].unwrap(call.result), most=each) for call in shown)
+    return fenceless("\n".join(f"{invocation(call)} gave {one}" for call, one in zip(shown, gave, strict=True)))
 
 
 def fenceless(text: str) -> str:
