@@ -106,7 +106,7 @@ class HttpCall:
         """See `Invoker.bind`."""
         request, schemes, mask = self._build(arguments), self._binding.schemes, self._keyring.mask
         secrets = self._keyring.secrets(self._binding.credentials, schemes, self._plan.origin, tool=self._protocol.name)
-        answer, note, committed = self._exchange(request, secrets)
+        answer, committed = self._exchange(request, secrets)
         if isinstance(answer, Answer) and 200 <= answer.status < 300:
             try:
                 return mask.result(read(answer, self._protocol.output_schema, mask=mask))
@@ -117,7 +117,7 @@ class HttpCall:
         answered = answer if isinstance(answer, Answer) else None
         raise ToolError(
             answer.status,
-            one_line(mask(note or answer.problem)),
+            one_line(mask(answer.problem)),
             outcome="unknown" if committed else answer.outcome(reads=self._reads),
             curl=self._curl(self._build(hidden), secrets),
             retry_after=answered.retry_after if answered else None,
@@ -134,8 +134,8 @@ class HttpCall:
             request = replace(request, headers={**request.headers, self._binding.idempotency_header: key})
         return request
 
-    def _exchange(self, request: HttpRequest, secrets: list[Carried]) -> tuple[Answer | Lost, str, bool]:
-        """The last answer of a call, why a redirect was not followed, and whether one said that a write was done."""
+    def _exchange(self, request: HttpRequest, secrets: list[Carried]) -> tuple[Answer | Lost, bool]:
+        """The last answer of a call, and whether one before it said that a write was done."""
         settings, attempt = self._keyring.settings, 0
         deadline = time.monotonic() + settings.timeout_seconds
         # 429 is the one failure after which a write with a key is sent again here: the others are the host's to judge.
@@ -145,7 +145,7 @@ class HttpCall:
             return self._keyring.transport.send(dress(one, secrets), self._plan.origin, deadline=deadline)
 
         while True:
-            answer, note, last = follow(request, send)
+            answer, last = follow(request, send)
             wait = _BACKOFF_SECONDS * 2**attempt * random.uniform(0.5, 1.5)  # noqa: S311 - spreads clients, hides nothing
             if isinstance(answer, Lost):
                 again = answer.passing and self._reads
@@ -154,7 +154,7 @@ class HttpCall:
                 wait = wait if answer.retry_after is None else answer.retry_after
             late = wait > _LONGEST_WAIT or time.monotonic() + wait >= deadline
             if not again or late or attempt >= settings.retries:
-                return answer, note, last.method != request.method and not self._reads
+                return answer, last.method != request.method and not self._reads
             settings.sleep(wait)
             attempt += 1
 

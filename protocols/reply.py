@@ -35,6 +35,8 @@ class Answer:
     headers: Mapping[str, str]
     """By lower-case name."""
     body: bytes = b""
+    note: str = ""
+    """Why the redirect that it is was not followed."""
 
     @property
     def media_type(self) -> str:
@@ -64,14 +66,14 @@ class Answer:
 
     @property
     def problem(self) -> str:
-        """What an error's body says, in one line not yet shortened: of JSON its `detail`, `message` or `error`."""
+        """What an error says, in one line not yet shortened: of JSON its `detail`, `message` or `error`."""
         text = self.text()
         try:
             text = _essence(parse(text), depth=6)
         except ValueError:
             if "html" in self.media_type or text.lstrip()[:9].lower() in ("<!doctype", "<html"):
                 text = re.sub(_TAGS, " ", text)
-        return text if text.strip() else phrase(self.status)
+        return self.note or (text if text.strip() else phrase(self.status))
 
     def outcome(self, *, reads: bool) -> Outcome:
         """What an answer that is no success says of the call's effect (DESIGN §6)."""

@@ -242,30 +242,31 @@ def _reason(error: BaseException, *, deepest: int = 8) -> str:
 
 def follow(
     request: HttpRequest, send: Callable[[HttpRequest], Answer | Lost], *, upgrade: bool = False
-) -> tuple[Answer | Lost, str, HttpRequest]:
+) -> tuple[Answer | Lost, HttpRequest]:
     """The answer after redirects within the origin: of GET and HEAD, and of others only a 303.
 
-    Also why the last redirect was not followed, if it was not, and the request that was answered. `upgrade` allows
-    https in the place of http.
+    Its `note` says why the last redirect was not followed, if it was not. Also the request that was answered. `upgrade`
+    allows https in the place of http.
     """
     for _ in range(_MOST_REDIRECTS + 1):
         answer = send(request)
         if isinstance(answer, Lost) or answer.status not in _REDIRECTS or "location" not in answer.headers:
-            return answer, "", request
+            return answer, request
         home, _ = split_url(request.url)
         try:
             target = urljoin(request.url, answer.headers["location"]).partition("#")[0]
             goal, _ = split_url(target)
         except ValueError:
-            return answer, "the redirect leads to no http(s) address", request
+            return replace(answer, note="the redirect leads to no http(s) address"), request
         upgraded = upgrade and (home.scheme, home.port) == ("http", 80) and goal == Origin("https", home.host, 443)
         if goal != home and not upgraded:
             note = f"the redirect leads to another origin, {target}; if you trust it, give that address yourself"
-            return answer, note, request
+            return replace(answer, note=note), request
         if request.method not in ("GET", "HEAD"):
             if answer.status != 303:
-                return answer, f"a {request.method} is not sent on to {target}", request
+                return replace(answer, note=f"a {request.method} is not sent on to {target}"), request
             kept = {k: v for k, v in request.headers.items() if k != "Content-Type"}
             request = replace(request, method="GET", headers=kept, body=None)
         request = replace(request, url=target)
-    return answer, f"more than {_MOST_REDIRECTS} redirects", request
+    assert isinstance(answer, Answer)
+    return replace(answer, note=f"more than {_MOST_REDIRECTS} redirects"), request

@@ -82,16 +82,16 @@ def _download(url: str, homes: set[str]) -> bytes:
     try:
         origin = split_url(url)[0]
         with closing(Transport(max_body_bytes=MAX_BYTES, homes={origin.host})) as transport:
-            answer, problem, _ = follow(
+            answer, _ = follow(
                 HttpRequest(method="GET", url=url.partition("#")[0], headers=headers),
                 lambda one: transport.send(one, split_url(one.url)[0], deadline=deadline),
                 upgrade=True,
             )
     except ValueError as error:
         raise SourceUnavailable(f"{url} cannot be fetched: {one_line(str(error))}.") from None
-    if isinstance(answer, Lost) and not problem:
-        late = f"it did not send a whole document within {TIMEOUT_SECONDS} s; try again, or give a file"
-        problem = late if time.monotonic() >= deadline else answer.problem
+    problem = answer.problem if isinstance(answer, Lost) else answer.note
+    if isinstance(answer, Lost) and time.monotonic() >= deadline:
+        problem = f"it did not send a whole document within {TIMEOUT_SECONDS} s; try again, or give a file"
     if problem or isinstance(answer, Lost):
         raise SourceUnavailable(f"{url} cannot be fetched: {one_line(problem).rstrip('.')}.")
     if answer.status not in (200, 203):
