@@ -46,9 +46,7 @@ class ArgumentFacts:
 
     @cached_property
     def types(self) -> tuple[str, ...]:
-        """The types that are declared or that replies told. Of a range alone it is a number, of a length in what
-        travels as text a string.
-        """
+        """The types declared, or told by replies; of a range alone a number, of the length of a text a string."""
         told = [kind for hint in self.hints for kind in hint.types]
         limits = {hint.kind for hint in self.hints}
         limited = ["number"] if "range" in limits else []

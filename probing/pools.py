@@ -29,6 +29,7 @@ from probing.samples import Origin, Sample, Value
 from protocols.jsontypes import Json, JsonObject
 from protocols.protocol import HttpBinding, ToolProtocol
 from protocols.secrets import covered
+from protocols.words import VAGUE
 
 MOST_CANDIDATES = 60
 """Values of one argument that are looked at."""
@@ -100,7 +101,7 @@ class Pools:
         self._places: dict[tuple[str, str], Place] = {}
         self._where: dict[str, dict[Place, None]] = {}
         self._by_name: dict[Name, list[Place]] = {}
-        self._keys: dict[str, dict[str, Value]] = {}
+        self._below: dict[str, dict[str, Value]] = {}
         self._added: set[int] = set()
         self.records: list[Record] = []
 
@@ -118,11 +119,17 @@ class Pools:
         given = [(value, part) for value in sample.arguments.values() for part in scalars(value.value)]
         sent = {text_of(part).lower() for _, part in given}
         invented = {text_of(part) for value, part in given if value.made_up}
+        read = protocol.binding if isinstance(protocol.binding, HttpBinding) and not protocol.writes else None
+        below = self._below.setdefault(read.url, {}) if read else {}
         for path, value, secret in harvest(sample.response, protocol.output_schema):
             if not (isinstance(value, str) and value in invented):  # what was made up is nobody's where it comes back
-                place, text = self._place(protocol, path), text_of(value)
-                place.keep(Value(value, _origin(sample, path)), text, secret=secret, sent=sent)
+                place, text, held = self._place(protocol, path), text_of(value), Value(value, _origin(sample, path))
+                place.keep(held, text, secret=secret, sent=sent)
                 self._where.setdefault(text, {})[place] = None
+                if path.count("[]") == 1 and (path.endswith("[]") or place.name.own in VAGUE) and not secret:
+                    below.setdefault(text, held)
+        if isinstance(sample.response, Mapping) and not below:
+            below |= {key: Value(key, _origin(sample, "{}")) for key in islice(map(str, sample.response), 100)}
         # What a tool made may be asked for by what it was given, although it answered nothing.
         told = says_something(sample.response) or kind_of(protocol)[0] == "create"
         for name, argument in sample.arguments.items() if told and sample.purpose != "refuse" else ():
@@ -130,10 +137,6 @@ class Pools:
                 path = f"({name})"
                 self._place(protocol, path, argument=name).keep(Value(part, _origin(sample, path)), text_of(part))
         self.records += records_of(sample)
-        if isinstance(protocol.binding, HttpBinding) and isinstance(sample.response, Mapping):
-            keys = self._keys.setdefault(protocol.binding.url, {})
-            for name in islice(map(str, sample.response), 100):
-                keys.setdefault(name, Value(name, _origin(sample, "{}")))
 
     def ranked(self, protocol: ToolProtocol, argument: ArgumentFacts) -> list[tuple[float, Value]]:
         """Values that may suit an argument with how far each is from a sure one: 0 is a place of the same name."""
@@ -147,12 +150,12 @@ class Pools:
         return sorted(found, key=lambda pair: pair[0])
 
     def above(self, protocol: ToolProtocol, argument: ArgumentFacts) -> list[Value]:
-        """The keys of what is one step above: `/config` answers `{"cpu": …}`, so `/config/{section}` may take `cpu`."""
+        """What one step above names: `/parts` gives `{"cpu": …}` or `[{"name": "cpu"}]`, `/parts/{one}` takes `cpu`."""
         if not isinstance(protocol.binding, HttpBinding):
             return []
-        step = f"/{{{protocol.binding.wire_names.get(argument.name, argument.name)}}}"
-        url = protocol.binding.url
-        return list(self._keys.get(url.removesuffix(step), {}).values()) if url.endswith(step) else []
+        above, _, step = protocol.binding.url.rpartition("/")
+        own = step == f"{{{protocol.binding.wire_names.get(argument.name, argument.name)}}}"
+        return list(self._below.get(above, {}).values()) if own else []
 
     def where(self, value: Json) -> Collection[Place]:
         """The places in responses that held a value; `5` and `"5"` are one."""

@@ -118,9 +118,12 @@ def test_values_of_a_list_are_tried_where_a_path_wants_one_and_the_link_is_found
         return plugins[given["plugin"]]
 
     fakes.add("one", one, "/plugins/{plugin}")
+    fakes.add("desks", lambda _: [{"name": "left", "load": 3}, {"name": "right", "load": 4}], "/desks")
+    fakes.add("desk", lambda given: one({"plugin": {"left": "cpu"}.get(given["place"])}), "/desks/{place}")
     with Log(tmp_path) as log:
-        protocol = protocols_of(probe(fakes.toolbox, log, settings=FREE))["one"]
-    assert {(link.argument, link.tool, link.path) for link in protocol.links} == {("plugin", "names", "[]")}
+        protocols = protocols_of(probe(fakes.toolbox, log, settings=FREE))
+    assert {(link.argument, link.tool, link.path) for link in protocols["one"].links} == {("plugin", "names", "[]")}
+    assert protocols["desk"].output_schema is not None  # what the list one step above calls its items
 
 
 def test_what_was_sent_becomes_no_type_and_no_argument(tmp_path):
