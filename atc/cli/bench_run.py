@@ -15,18 +15,7 @@ from typing import Any, NamedTuple, NoReturn, TypeVar
 import click
 
 from atc import __version__
-from atc.cli.options import (
-    AT_LEAST_ONE,
-    FILE,
-    POSITIVE,
-    Verb,
-    jobs_option,
-    model_option,
-    several,
-    strategy_option,
-    tools_options,
-    workers_option,
-)
+from atc.cli import options
 from atc.cli.output import as_json, print_result, say
 from atc.cli.progress import bar
 from atc.cli.settings import load_config
@@ -72,13 +61,15 @@ class RunOptions:
     restart: bool
 
 
-run_options = several(
-    click.option("--limit", type=AT_LEAST_ONE, metavar="N", help="The first N questions only."),
-    jobs_option,
+run_options = options.several(
+    click.option("--limit", type=options.AT_LEAST_ONE, metavar="N", help="The first N questions only."),
+    options.jobs_option,
     click.option("--seed", type=int, default=0, metavar="N", help="What random choices start from (0)."),
-    click.option("--timeout", type=POSITIVE, default=180.0, metavar="S", help="Seconds for one question (180)."),
+    click.option(
+        "--timeout", type=options.POSITIVE, default=180.0, metavar="S", help="Seconds for one question (180)."
+    ),
     click.option("--repeats", type=click.IntRange(1, 100), default=1, metavar="K", help="Ask each K times (1)."),
-    click.option("--out", type=FILE, metavar="FILE", help="File of rows, continued if it is there."),
+    click.option("--out", type=options.FILE, metavar="FILE", help="File of rows, continued if it is there."),
     click.option("--restart", is_flag=True, help="Ask anew what was asked before."),
 )
 """The options of every suite of questions; `RunOptions` takes them."""
@@ -112,15 +103,13 @@ class Arm:
         given = self.config.model_price
         return Price(*given) if given and self.model != "none" else price_of(self.model)
 
-    def header(self, suite: str, data: str, options: RunOptions) -> Header:
+    def header(self, suite: str, data: str, how: RunOptions) -> Header:
         """What must be the same for a run to go on."""
         known: Mapping[str, Any] = public(self.config)
         price = self.price and [self.price.input, self.price.output]
-        own = {"strategy": self.name, "price": price, "timeout": options.timeout, **self.settings}
+        own = {"strategy": self.name, "price": price, "timeout": how.timeout, **self.settings}
         settings = {key: known[key] for key in _SETTINGS} | own
-        return Header(
-            suite=suite, model=self.model, seed=options.seed, data=data, version=__version__, settings=settings
-        )
+        return Header(suite=suite, model=self.model, seed=how.seed, data=data, version=__version__, settings=settings)
 
 
 class Asked(NamedTuple):
@@ -131,10 +120,10 @@ class Asked(NamedTuple):
     rows: Sequence[Row]
 
 
-def ask_arms(suite: str, items: Sequence[Item], arms: Sequence[Arm], options: RunOptions, pool: Pool) -> list[Asked]:
+def ask_arms(suite: str, items: Sequence[Item], arms: Sequence[Arm], how: RunOptions, pool: Pool) -> list[Asked]:
     """Ask each arm the items, of which `--limit` takes the first; what was asked before is not asked again."""
-    asked, times = items[: options.limit], f", {options.repeats} times each," if options.repeats > 1 else ""
-    each, data = len(asked) * options.repeats, digest([item.question for item in items])
+    asked, times = items[: how.limit], f", {how.repeats} times each," if how.repeats > 1 else ""
+    each, data = len(asked) * how.repeats, digest([item.question for item in items])
     found: list[Asked] = []
     try:
         with bar("asking", total=len(arms) * each) as advance:
@@ -146,18 +135,18 @@ def ask_arms(suite: str, items: Sequence[Item], arms: Sequence[Arm], options: Ru
                 advance(len(found) * each + done)
 
             for arm in arms:
-                header = arm.header(suite, data, options)
-                path = _path(arm, header, options.out, alone=len(arms) == 1)
+                header = arm.header(suite, data, how)
+                path = _path(arm, header, how.out, alone=len(arms) == 1)
                 say(f"{suite}, {arm.name}: {len(asked)} questions{times} with {arm.model}; rows go to {path}")
                 rows = run_suite(
                     asked,
                     arm.open_worker,
                     header=header,
                     out=path,
-                    restart=options.restart,
+                    restart=how.restart,
                     pool=pool,
-                    repeats=options.repeats,
-                    timeout_seconds=options.timeout,
+                    repeats=how.repeats,
+                    timeout_seconds=how.timeout,
                     price=arm.price,
                     on_row=show,
                 )
@@ -177,14 +166,14 @@ def _path(arm: Arm, header: Header, out: Path | None, *, alone: bool) -> Path:
     return arm.config.state_dir / "bench" / f"{header.suite}-{same}-{slug}.jsonl"
 
 
-def measure(suite: str, items: Sequence[Item], arms: Sequence[Arm], options: RunOptions, pool: Pool) -> NoReturn:
+def measure(suite: str, items: Sequence[Item], arms: Sequence[Arm], how: RunOptions, pool: Pool) -> NoReturn:
     """Ask, watched by the person, print the figures and exit: 3 where outages are left, else 0."""
-    found = [(one, summarize(one.rows, seed=options.seed)) for one in ask_arms(suite, items, arms, options, pool)]
+    found = [(one, summarize(one.rows, seed=how.seed)) for one in ask_arms(suite, items, arms, how, pool)]
     shown = [
         {"suite": suite, "model": one.arm.model, "strategy": one.arm.name, "rows": str(one.path)} | summary.as_json()
         for one, summary in found
     ]
-    rows = [_cells(one.arm.name, summary, options.repeats) for one, summary in found]
+    rows = [_cells(one.arm.name, summary, how.repeats) for one, summary in found]
     table = columns([list(rows[0]), *(list(row.values()) for row in rows)])
     print_result(shown[0] if len(arms) == 1 else {"suite": suite, "strategies": shown}, "\n".join(table))
     if not as_json():
@@ -223,7 +212,7 @@ def _cells(name: str, summary: Summary, repeats: int) -> dict[str, str]:
 
 
 @click.command(
-    cls=Verb,
+    cls=options.Verb,
     examples=[
         "atc bench run toolflow --split short --sample 30 --model local",
         "atc bench run toolflow --split long --services movies,places --jobs 4 --json",
@@ -237,23 +226,25 @@ def _cells(name: str, summary: Summary, repeats: int) -> dict[str, str]:
 )
 @click.option("--split", default="all", show_default=True, metavar="NAME", help="long, short or all.")
 @click.option("--services", default="", metavar="NAMES", help="Tasks of these services alone, with commas between.")
-@click.option("--data", type=FILE, metavar="DIR", help="Folder of tasks instead of ToolFlow's.")
+@click.option("--data", type=options.FILE, metavar="DIR", help="Folder of tasks instead of ToolFlow's.")
 @strategies_option("echo, first and random are wrong answers without a model, gold is the right one.")
-@model_option
-@click.option("--sample", type=AT_LEAST_ONE, metavar="N", help="N tasks drawn by --seed, from each service its share.")
+@options.model_option
+@click.option(
+    "--sample", type=options.AT_LEAST_ONE, metavar="N", help="N tasks drawn by --seed, from each service its share."
+)
 @click.option("--open", is_flag=True, help="No candidates: all operations, among 2,000 tools of a catalogue.")
 @click.option("--blind", is_flag=True, help="Tools that do not say what they answer.")
 @click.option("--faulty", is_flag=True, help="One call in twenty fails or is slow, drawn by --seed.")
 @click.option("--drifting", is_flag=True, help="A quarter of the operations have a field renamed against the document.")
 @click.option("--setting", type=click.Choice(["standard", "hard"]), help="hard: all four of these.")
-@click.option("--distractors", type=FILE, default=CATALOGUE, metavar="FILE",
+@click.option("--distractors", type=options.FILE, default=CATALOGUE, metavar="FILE",
               help="For --open: StableToolBench's apis.json.")  # fmt: skip
 @click.option("--protocols", multiple=True, metavar="SERVICE=DIR",
               help="A folder of protocols instead of the service's own document. Repeatable.")  # fmt: skip
-@click.option("--max-tokens", type=AT_LEAST_ONE, metavar="N", help="Model tokens for one question.")
-@click.option("--max-model-calls", type=AT_LEAST_ONE, metavar="N", help="Requests to the model for one.")
+@click.option("--max-tokens", type=options.AT_LEAST_ONE, metavar="N", help="Model tokens for one question.")
+@click.option("--max-model-calls", type=options.AT_LEAST_ONE, metavar="N", help="Requests to the model for one.")
 @run_options
-@workers_option
+@options.workers_option
 def toolflow(
     *, split: str, services: str, strategies: tuple[str, ...], sample: int | None, data: Path | None,
     protocols: tuple[str, ...], setting: str | None, distractors: Path, **more: Any,
@@ -266,9 +257,9 @@ def toolflow(
     """
     hard = [name for name in HARDSHIPS if more.pop(name) or setting == "hard"]
     flags = {name: more.pop(name) for name in SETTINGS if name in more}
-    options = RunOptions(**more)
+    how = RunOptions(**more)
     only = tuple(name.strip() for name in services.split(",") if name.strip())
-    tasks = choose_tasks(split, only, sample=sample, seed=options.seed, folder=data)
+    tasks = choose_tasks(split, only, sample=sample, seed=how.seed, folder=data)
     given = load_given(_folders(protocols))
     names = wanted(strategies)
     if "gold" in names:
@@ -277,15 +268,15 @@ def toolflow(
     items = [Item.of(task) for task in tasks]
     others: tuple[ToolProtocol, ...] = ()
     if "open" in hard:
-        others = draw_distractors(distractors, seed=options.seed)
+        others = draw_distractors(distractors, seed=how.seed)
         items = [replace(item, candidates=()) for item in items]
-    open_world = _worlds(base, () if "open" in hard else tasks[: options.limit])
+    open_world = _worlds(base, () if "open" in hard else tasks[: how.limit])
     open_world = described_by(open_world, given) if given else open_world
     open_world = hardened(open_world, hard, distractors=others)
     about: dict[str, Any] = {"split": split, "services": sorted(only), "sample": sample}
     about |= {"setting": hard} if hard else {}
     about |= {"protocols": digest_of(given)} if given else {}
-    with Shared(base) as shared, open_pool(base, options.jobs) as pool:
+    with Shared(base) as shared, open_pool(base, how.jobs) as pool:
 
         def arm(name: str | None) -> Arm:
             baseline = next((one for one in BASELINES if one == name), None)
@@ -301,16 +292,18 @@ def toolflow(
             named = baseline or config.strategy
             return Arm(name=named, model=model, config=config, open_worker=opened, settings=about)
 
-        measure("toolflow", items, [arm(name) for name in names], options, pool)
+        measure("toolflow", items, [arm(name) for name in names], how, pool)
 
 
-@click.command(cls=Verb, examples=["atc bench run flights --model local", "atc bench run flights --limit 4 --json"])
-@click.option("--data", type=FILE, metavar="FILE", help="Questions, one JSON object a line.")
-@tools_options
-@model_option
-@strategy_option
+@click.command(
+    cls=options.Verb, examples=["atc bench run flights --model local", "atc bench run flights --limit 4 --json"]
+)
+@click.option("--data", type=options.FILE, metavar="FILE", help="Questions, one JSON object a line.")
+@options.tools_options
+@options.model_option
+@options.strategy_option
 @run_options
-@workers_option
+@options.workers_option
 def flights(*, data: Path | None, **more: Any) -> None:
     """24 questions about the flights that left New York in 2013.
 
@@ -319,8 +312,8 @@ def flights(*, data: Path | None, **more: Any) -> None:
     """
     items = [Item(question=question) for question in load_flights(data)]
     config = load_config({name: more.pop(name) for name in SETTINGS if name in more})[0]
-    options = RunOptions(**more)
-    with Shared(config) as shared, open_pool(config, options.jobs) as pool:
+    how = RunOptions(**more)
+    with Shared(config) as shared, open_pool(config, how.jobs) as pool:
         arm = Arm(
             name=config.strategy,
             model=shared.ask.name,
@@ -328,7 +321,7 @@ def flights(*, data: Path | None, **more: Any) -> None:
             open_worker=lambda: shared_agent(shared.agent)(),
             settings={"tools": list(config.tools)},
         )
-        measure("flights", items, [arm], options, pool)
+        measure("flights", items, [arm], how, pool)
 
 
 def _without_secrets(flags: dict[str, Any]) -> Config:

@@ -20,10 +20,7 @@ from atc.types import Program
 
 @click.command(
     cls=Verb,
-    examples=[
-        "atc check program.py --tools openapi.json",
-        "generate | atc check - --tools openapi.json --json",
-    ],
+    examples=["atc check program.py --tools openapi.json", "generate | atc check - --tools openapi.json --json"],
 )
 @click.argument("program")
 @tools_options
