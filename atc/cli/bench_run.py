@@ -68,7 +68,9 @@ run_options = options.several(
     click.option(
         "--timeout", type=options.POSITIVE, default=180.0, metavar="S", help="Seconds for one question (180)."
     ),
-    click.option("--repeats", type=click.IntRange(1, 100), default=1, metavar="K", help="Ask each K times (1)."),
+    click.option(
+        "--repeats", type=click.IntRange(1, 100), default=1, metavar="K", help="Ask each question K times (1)."
+    ),
     click.option("--out", type=options.FILE, metavar="FILE", help="File of rows, continued if it is there."),
     click.option("--restart", is_flag=True, help="Ask anew what was asked before."),
 )
