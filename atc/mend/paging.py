@@ -74,7 +74,8 @@ def _unread(program: Program, tool: Tool, calls: list[ToolCall]) -> Unread | Non
     count = next((key for key in _PAGE_COUNTS if _is_number(said.get(key))), None)
     total = next((key for key in _TOTALS if _is_number(said.get(key))), None)
     more = next((key for key in _NEXT if said.get(key)), None)
-    read = sum(len(_rows_of(call.result)[1] or ()) for call in calls)
+    pages = (call.result.values() if isinstance(call.result, Mapping) else () for call in calls)
+    read = sum(max((len(rows) for rows in page if isinstance(rows, list)), default=0) for page in pages)
     if count is not None and _is_number(said.get("page")) and said["page"] < said[count]:
         evidence = f"page {said['page']} of {said[count]}"
     elif total is not None and 0 < read < said[total]:
