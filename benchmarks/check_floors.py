@@ -1,15 +1,10 @@
 """What the static check finds in programs that models wrote, and what it says of programs that are right.
 
-* `real`: 116 programs of the embedded model (docs/results/toolflow-{short,long}-local.jsonl) with the 235 findings,
-  one of a code at a line, that the check of commit 4d710f8 had.
-* `strong`: 72 programs of a strong model, each for a task of ToolFlow, all of them accepted at their first run.
-* `gold`: the programs of ToolFlow's tasks. `correct`: programs that were written to be right.
-* `batches`: 128 faulty programs, two batches that were written before the check had seen them; one counts as found
-  where each of its faults is found at its line.
-* `speed`: a check of 50 lines over 20 tools, milliseconds.
-
-`missed` names what was not found and what was said without need. Programs over data that lies outside the repository
-(`../shared`) are left out where it is missing.
+`real`: 116 programs of the embedded model with the 235 findings, one of a code at a line, of the check of commit
+4d710f8. `strong`: 72 programs of a strong model, all accepted at their first run. `gold`: those of ToolFlow's tasks.
+`correct`: programs written to be right. `batches`: 128 faulty programs; one is found where each of its faults is, at
+its line. `speed`: a check of 50 lines over 20 tools, milliseconds. `missed` names what was not found, and what was said
+without need. Programs over data in `../shared` are left out where it is missing.
 """
 
 from __future__ import annotations

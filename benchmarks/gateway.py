@@ -1,7 +1,6 @@
-"""Many clients of one gateway at once over HTTP.
+"""Many clients of one gateway at once over HTTP: is each program answered, by its own answer, how fast, at what cost?
 
-Is each program answered, by its own answer, how fast, and at what cost? Clients are those of the `mcp` package. Exit
-status 1 if a reply is lost or another program's.
+Exit status 1 if a reply is lost or another program's.
 """
 
 from __future__ import annotations
@@ -94,10 +93,8 @@ def main(clients: int, programs: int) -> dict[str, Any]:
             taken, wrong = anyio.run(drive, f"http://127.0.0.1:{port}/mcp", clients, programs)
             seconds = time.perf_counter() - began
             own, whole = cpu_seconds([process]) - own, cpu_seconds(family(process), ended=True) - whole
-    return {
-        "suite": "gateway",
-        "passed": not wrong and len(taken) == programs,
-        "clients": clients,
+    about = {"suite": "gateway", "passed": not wrong and len(taken) == programs, "clients": clients}
+    return about | {
         "programs": programs,
         "answered": len(taken),
         "p50_ms": round(1000 * percentile(taken, 50), 1),

@@ -1,10 +1,8 @@
 """Gold programs of ToolFlow, run, stored, exported and replayed; and the needless questions before their writes.
 
-Each of the sampled tasks is run with its gold program as the model's only reply, over the real services, with every
-write allowed. The stored run becomes a recording (through its JSON text) and is replayed without the services: it must
-make the same calls and give the same answer. Then the gold programs of *all* writing tasks run with a person who is
-asked; every question before one of their writes is a needless one. Exit status 1 where a run is not solved, a replay
-departs or a question is asked.
+Each sampled task is run with its gold program over the real services. The stored run becomes a recording and is
+replayed without them: it must make the same calls and give the same answer. Then the gold programs of *all* writing
+tasks run with a person who is asked. Exit status 1 where a run is not solved, a replay departs or a question is asked.
 """
 
 from __future__ import annotations

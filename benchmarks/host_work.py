@@ -1,7 +1,6 @@
 """What one hostile value, document or server's line costs the host: seconds and peak memory of each attack.
 
-Each attack is one command, `atc run`, `atc tools call` or `atc tools list`, in a process of its own, against a
-service on loopback.
+Each is one command of `atc` in a process of its own, against a service on loopback.
 """
 
 from __future__ import annotations

@@ -81,9 +81,8 @@ def _spent(who: int, work: Callable[[], Any]) -> tuple[float, float]:
 def main(runs: int) -> dict[str, Any]:
     """What `atc` itself costs: of `atc --help`, of a run besides the model and the tools, and of a whole `atc run`.
 
-    A run is a task over 20 tools of real shape (the flights service's protocols), a scripted reply of one program with
-    three calls, tools that answer at once, no store. CPU is the host's; wall includes the sandbox. A whole `atc run` is
-    a process of its own with the built-in service, a scripted reply of one call, and a store. Milliseconds.
+    A run is a scripted program of three calls over 20 tools that answer at once, no store; CPU is the host's, wall has
+    the sandbox's. A whole `atc run` is a process with the built-in service, a program of one call, a store. In ms.
     """
     with tempfile.TemporaryDirectory() as folder:
         script = Path(folder) / "replies.json"

@@ -1,11 +1,9 @@
 """How often all tools that a task needs are shown, among thousands, by searches that a model planned for it.
 
-SEARCHES is JSON lines of `{"task": id of ToolFlow, "queries": [...]}`. ToolFlow's 155 operations stand among `--count`
-APIs of StableToolBench, drawn by seed. Of each task, the hits of its searches are merged in turns, with and without the
-producers of the ids that they need (`atc.retrieve.searches.in_turns`); beside them, the task's question as one query.
-
-With --solve, the first N tasks are run end to end over the real services: the scripted model replies with the task's
-searches, asks (`SEARCH:`) for what was not shown, and then gives the gold program.
+SEARCHES is JSON lines of `{"task": id of ToolFlow, "queries": [...]}`. ToolFlow's operations stand among `--count` APIs
+of StableToolBench. The hits of a task's searches are merged in turns, with and without the producers of the ids that
+they need; beside them, the question as one query. With --solve, the first N tasks are run end to end: the scripted
+model gives the searches, asks (`SEARCH:`) for what was not shown, and then gives the gold program.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Repairs by facts against a plain agent's.
 
-The first program of a task, a gold program with a fault that shows, is the same in every arm, so that arms differ in
-nothing but what comes after it. One sample a repair, three repairs at most. A run is continued from the files in
---out. Exit status 3 if an outage is left.
+The first program of a task, a gold program with a fault that shows, is the same in every arm. One sample a repair,
+three repairs at most. A run is continued from the files in --out. Exit status 3 if an outage is left.
 """
 
 from __future__ import annotations
@@ -157,12 +156,7 @@ def faulty_programs(tasks: Sequence[Task], world: World, sandbox: Sandbox, *, se
 
 
 def run_arms(
-    items: Sequence[Item],
-    bench: Bench,
-    files: Mapping[Way, Path],
-    header: Header,
-    *,
-    timeout_seconds: float | None = None,
+    items: Sequence[Item], bench: Bench, files: Mapping[Way, Path], header: Header, *, timeout_seconds: Any = None
 ) -> dict[str, Any]:
     """Ask every item in every arm, but what the files hold. Each item begins with another arm, so none always waits."""
     names = list(files)

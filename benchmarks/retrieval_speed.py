@@ -1,9 +1,8 @@
 """How fast a large index answers, opens and takes a new tool, and what it costs to build.
 
-Documents: the tools of the data sets given (ToolFlow's services always), filled up to `--real` by crossing what one
-tool does with the arguments and fields of another; all of these are really embedded. The rest are perturbed copies: two
-words of the description changed, and the vector of the original with noise (cosine about 0.94). Building and searching
-have a process each, so that neither's memory counts for the other. Recall is against an exact search of all vectors.
+Documents: the tools of the data sets, filled up to `--real` by crossing what one tool does with what another takes; all
+of these are embedded. The rest are copies: two words changed, and the original's vector with noise (cosine about 0.94).
+Building and searching have a process each, for their memory. Recall is against an exact search of all vectors.
 """
 
 from __future__ import annotations
@@ -105,14 +104,13 @@ def build(base: Sequence[ToolDocument], count: int, folder: Path, name: str) -> 
     embedder, embedding = timed(lambda: Copies(base, folder / "originals", name))
     index = folder / "index"
     _, building = timed(lambda: ToolIndex.build(documents(base, count), folder=index, embedder=embedder))
-    return {
-        "tools": count,
-        "really_embedded": len(base),
-        "embedding_originals_seconds": round(embedding, 1),
-        "build_seconds": round(building, 1),
-        "build_peak_mb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024),
-        "disk_mb": round(sum(path.stat().st_size for path in index.rglob("*") if path.is_file()) / 1e6),
-    }
+    figures: dict[str, Any] = {"tools": count, "really_embedded": len(base)}
+    figures |= {"embedding_originals_seconds": round(embedding, 1), "build_seconds": round(building, 1)}
+    size, peak = (
+        sum(path.stat().st_size for path in index.rglob("*")),
+        resource.getrusage(resource.RUSAGE_SELF).ru_maxrss,
+    )
+    return figures | {"build_peak_mb": round(peak / 1024), "disk_mb": round(size / 1e6)}
 
 
 def search(base: Sequence[ToolDocument], count: int, folder: Path, name: str, asked: Sequence[str]) -> dict[str, Any]:

@@ -39,6 +39,7 @@ class _Named(Protocol):
 
 _T = TypeVar("_T", bound=_Named)
 _Any = TypeVar("_Any")
+_Work = Callable[[Any], Any]
 
 
 class InvalidData(AtcError):
@@ -103,13 +104,7 @@ class Rows(LineFile):
         return key not in self.rows or bool(self.rows[key].get("outage"))
 
     def fill(
-        self,
-        things: Sequence[Any],
-        measure: Callable[[Any], Mapping[str, Any]],
-        *,
-        key: Callable[[Any], tuple[Any, ...]],
-        label: str,
-        jobs: int = 1,
+        self, things: Sequence[Any], measure: _Work, *, key: _Work, label: str, jobs: int = 1
     ) -> list[dict[str, Any]]:
         """The row of each of `things`; those that the file lacks are measured, `jobs` at once. Raises Outage."""
         todo = [one for one in things if self.lacks(key(one))]

@@ -1,10 +1,9 @@
 """What working on a Ray cluster costs and keeps: benchmarks, kills, indexes and probing.
 
-`gold` runs ToolFlow's 507 gold programs with `atc bench run` here, on one node and on two: the same rows; items that do
-nothing show Ray's own time. `kills` kills a worker, a node or the command in the middle, by seed: every row once.
-`index` embeds perturbed descriptions here and on two nodes: the same searches. `probe` documents 20 services at once,
-one by two sources, 2 slow, 1 dead; their own logs show each rate. Nodes are processes of this machine, which share its
-cores. Exit status 1 where something is not as it must be.
+`gold` runs ToolFlow's 507 gold programs here, on one node and on two: the same rows; items that do nothing show Ray's
+own time. `kills` kills a worker, a node or the command in the middle: every row once. `index` embeds perturbed
+descriptions here and on two nodes: the same searches. `probe` documents 20 services at once, 2 slow, 1 dead; their own
+logs show each rate. Nodes are processes of this machine. Exit status 1 where something is not as it must be.
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
 """What many workers would do: a calculation of a closed queueing network, and a simulation of the same.
 
-Each of `workers` × `jobs` tasks goes round: the driver hands it out and takes its row, shards of the index answer its
-searches (all of them each time, and the slowest counts), a pool of model slots writes its programs, cores of the
-workers check and run them, tools answer, and the store of runs takes each write. The calculation is mean value
-analysis (Schweitzer's, with Seidmann's servers): it knows means alone. The simulation draws each time from a
-log-normal distribution and the model's calls from a geometric one, and lets searches wait for their slowest shard.
+Each of `workers` × `jobs` tasks goes round: the driver, all shards of the index for each search (the slowest counts), a
+pool of model slots, the workers' cores, tools, and the store of runs. The calculation is mean value analysis
+(Schweitzer's, with Seidmann's servers); the simulation draws times log-normally and the model's calls geometrically.
 """
 
 from __future__ import annotations
@@ -147,13 +145,9 @@ def main(workers: Sequence[int], changes: Sequence[str], tasks: int, seed: int) 
         scene = Scene(**{"workers": number, **changed})
         told, seen = calculated(scene), simulated(scene, tasks=tasks, seed=seed)
         worst = max(seen.busy, key=lambda name: seen.busy[name])
-        rows[f"{scene.workers} workers"] = {
-            "tasks a second, calculated": told.rate,
-            "simulated": seen.rate,
-            "seconds of a task, calculated": told.seconds,
-            "simulated ": seen.seconds,
-            "busiest": f"{worst} {seen.busy[worst]:.0%}",
-        }
+        row: dict[str, Any] = {"tasks a second, calculated": told.rate, "simulated": seen.rate}
+        row |= {"seconds of a task, calculated": told.seconds, "simulated ": seen.seconds}
+        rows[f"{scene.workers} workers"] = row | {"busiest": f"{worst} {seen.busy[worst]:.0%}"}
     return {"scenes": rows}
 
 

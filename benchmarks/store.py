@@ -1,9 +1,7 @@
 """How many runs the store takes, and how long a journal write lasts: runs of 20 calls, several at once.
 
-Each run is what a solved run of a program is to its store: begun, its tools, its program, an intent and an outcome for
-each call, its attempt, its end. Then every run is read again. Both stores flush each commit to the disk.
-
-Exit status 1 if anything is missing.
+Each run is written as a solved run of a program is, then read again. Both stores flush each commit to the disk. Exit
+status 1 if anything is missing.
 """
 
 from __future__ import annotations

@@ -15,10 +15,9 @@ from click.testing import CliRunner
 
 from benchmarks import local
 from benchmarks.sandbox import containment
-from benchmarks.sandbox.__main__ import main
+from benchmarks.sandbox.__main__ import compare, main, plain
 from benchmarks.sandbox.canaries import leaked, says_escaped
 from benchmarks.sandbox.containment import Program, measure_containment
-from benchmarks.sandbox.costs import compare, plain
 from sandbox.zygote import ZygoteSandbox
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks at processes through /proc")

@@ -1,9 +1,8 @@
 """Make queries that take APIs of several categories, each with a solution that was verified (AnyTool, A.8).
 
-The model explores the APIs in at most 20 calls, tries some out, and writes a query of at least 30 words over 2 to 5
-categories, with calls that resolve it and the answer. The calls are made again, the answer must follow from their
-responses, and the query must pass AnyTool's filter. Tools that may write are left out. Each line of the file is a
-query, or one that was refused with the reason: the same command goes on where it was stopped.
+The model explores APIs, tries some out, and writes a query with calls that resolve it and the answer. The calls are
+made again, the answer must follow from their responses, and the query must pass AnyTool's filter. Each line of the file
+is a query, or one that was refused with the reason: the same command goes on where it was stopped.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
 """Put faults into gold programs and services, and see whether attribution blames the right call and path.
 
-The truth is known, since each fault was put where it is. No model is asked. `faults` are all that were put somewhere,
-`none` those that changed nothing. `wrong`: the answer, or what the writes left, is wrong, and nothing says so;
-`doubted`: a doubt about the answer says so. `shown`: the check found something, or the run failed or had no answer.
-Of these alone attribution speaks: `right` are those with the right call *and* path; of a finding, which comes before
-any call, the right tool, path and line.
+The truth is known, since each fault was put where it is. No model is asked. `none`: a fault that changed nothing;
+`wrong`: the answer, or what writes left, is wrong, and nothing says so; `doubted`: a doubt about the answer does;
+`shown`: the check found something, or the run failed or had no answer. Of these `right` are those with the right call
+*and* path; of a finding, which comes before any call, the right tool, path and line.
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
 """What a gold program's run shows of each expression: its values, and where in the responses they stood.
 
-The program runs in this process with a probe around every expression. Objects, texts and telling numbers of a response
-are known by identity, so a value is traced through assignments, loops and functions; None and small numbers, which have
-none, are traced where they are read from an object that has. Attribution has no part in it: this is the truth that it
-is held to.
+The program runs in this process with a probe around every expression. Values are traced by identity; None and small
+numbers, which have none, where they are read from an object. Attribution has no part in it: this is its truth.
 """
 
 from __future__ import annotations

@@ -66,9 +66,7 @@ def main(suite: str, models: tuple[str, ...], sample: int | None, seed: int, **o
     return {**about, "rows": str(folder), **report(rows)}
 
 
-def _parts(
-    suite: str, ask: Ask, sample: int | None, seed: int, options: dict[str, Any]
-) -> Iterator[tuple[Any, Any, Any, str]]:
+def _parts(suite: str, ask: Ask, sample: int | None, seed: int, options: Any) -> Iterator[tuple[Any, Any, Any, str]]:
     """What is asked, which cases, the suite's own arms, and what tells these from others."""
     if suite == "funcqa":
         cases = runner.sampled(questions.read_funcqa(options["data"] or questions.FUNCQA), sample, seed, "decoding")

@@ -1,13 +1,11 @@
 """Arms, their rows, the order of asking, the figures, and the rivals that ToolDec compares with.
 
-An arm is one way of decoding with one model. Intervals are 95%: Wilson's of a rate; of differences, bootstrap
-over the questions that both arms have. An *error* is a reply without a call that fits its tool; a *refused* call fits
-and has no result.
+An arm is one way of decoding with one model. Intervals are 95%: Wilson's of a rate; of differences, bootstrap over the
+questions that both have. An *error* is a reply without a call that fits its tool; a *refused* call has no result.
 
-*Fuzzy* (table 3) takes a name for the first function in the prompt whose name ends with it, as the code of ToolLLM's
-runner does. *Backtracking* (table 4, ToolkenGPT's) takes the tool's one token back for the next probable one; here a
-name has several tokens and arguments may be what failed, so of all tokens of failed calls the likeliest alternative
-that was not tried is put in its place, and the model goes on.
+*Fuzzy* (table 3) takes a name for the first function in the prompt whose name ends with it, as ToolLLM's code does.
+*Backtracking* (table 4, ToolkenGPT's) takes the tool's token back for the next probable one; here, of all tokens of
+failed calls, the likeliest alternative that was not tried is put in its place, and the model goes on.
 """
 
 from __future__ import annotations
@@ -17,7 +15,7 @@ import heapq
 import re
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -106,29 +104,19 @@ class Asked:
         begun, messages = time.perf_counter(), self.prompt(arm, case.question)
         sampling = Sampling(max_tokens=96, seed=self._seed)
         if arm.mode == "backtrack":
-            found = write_backtracking(
-                self.ask, messages, self.tools, form=FUNCTION, failed=lambda call: self.answer(call) is None,
-                sampling=sampling,
-            )  # fmt: skip
+            how: dict[str, Any] = {"failed": lambda call: self.answer(call) is None, "sampling": sampling}
+            found = write_backtracking(self.ask, messages, self.tools, form=FUNCTION, **how)
         else:
             held: Literal["calls", "off"] = "calls" if arm.mode == "calls" else "off"
             found = write_call(self.ask, messages, self.tools, form=FUNCTION, decoding=held, sampling=sampling)
         call = fuzzy_call(found.text, self.tools, FUNCTION) if arm.mode == "fuzzy" else found.call
         seconds, answer = time.perf_counter() - begun, self.answer(call)
         right, kind = answer is not None and self.accepts(case, answer), call.error.kind if call.error else ""
-        return Row(
-            id=case.id,
-            arm=arm.name,
-            correct=right,
-            kind=kind,
-            failure=kind or ("refused" if answer is None else "" if right else "wrong_answer"),
-            answer=None if answer is None else str(answer),
-            text=found.text,
-            seconds=seconds,
-            prompt_tokens=found.input_tokens // max(found.requests, 1),
-            tries=found.tries,
-            unheld=found.enforced is False,
-        )
+        failure = kind or ("refused" if answer is None else "" if right else "wrong_answer")
+        said: dict[str, Any] = {"answer": None if answer is None else str(answer), "text": found.text}
+        took: dict[str, Any] = {"prompt_tokens": found.input_tokens // max(found.requests, 1), "seconds": seconds}
+        took |= {"tries": found.tries, "unheld": found.enforced is False}
+        return Row(id=case.id, arm=arm.name, correct=right, kind=kind, failure=failure, **said, **took)
 
 
 def run_arms(
@@ -267,13 +255,7 @@ def alternatives(beginning: str, places: Sequence[TokenPlace], span: tuple[int, 
 
 
 def write_backtracking(
-    ask: Ask,
-    messages: Sequence[Message],
-    tools: Toolbox,
-    *,
-    form: CallFormat,
-    failed: Callable[[ReadCall], bool] | None = None,
-    sampling: Sampling,
+    ask: Ask, messages: Sequence[Message], tools: Toolbox, *, form: CallFormat, sampling: Sampling, failed: Any = None
 ) -> Written:
     """A free reply's call; while it is invalid or `failed` says so, a step back. The last one where all fail."""
     if not hasattr(ask, "reply"):
@@ -291,16 +273,11 @@ def write_backtracking(
         tally.add(completion)
         text, tries = beginning + completion.text, tries + 1
         call = read_call(text, tools, form)
-        done = call.valid and not (failed is not None and failed(call))
-        written = Written(
-            text=text[: call.span[1]] if call.span[1] else text,
-            call=call,
-            how="backtracked",
-            tries=tries,
-            truncated=completion.truncated,
-            note="" if done else f"The call failed after {tries - 1} steps back.",
-            **tally.counts(),
-        )
+        done = call.valid and not (failed and failed(call))
+        note = "" if done else f"The call failed after {tries - 1} steps back."
+        end = call.span[1] or len(text)
+        took: dict[str, Any] = {"tries": tries, "truncated": completion.truncated, "note": note, **tally.counts()}
+        written = Written(text=text[:end], call=call, how="backtracked", **took)
         if done:
             break
         seen.add(beginning + "".join(place.text for place in places))

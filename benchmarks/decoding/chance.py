@@ -265,23 +265,14 @@ def _value(file: BinaryIO, kind: int) -> Any:
 
 
 def speed(tokenizer: Any) -> dict[str, Any]:
-    """The suite `speed`: masks along the calls that ToolFlow's gold programs make with literals, in microseconds.
-
-    All its 155 tools stand in one grammar, over the vocabulary of `tokenizer`.
-    """
+    """The suite `speed`: microseconds of masks along gold calls with literals, all 155 tools in one grammar."""
     tools = service_tools()
     root, build = timed(lambda: ToolMatcher(tools, tokenizer, JSON_CALL))
     texts = [tokenizer.tokenize_str(text) for text in call_texts(tools)]
     first, again = ([_along(root.fresh(), tokens) for tokens in texts] for _ in range(2))
-    return {
-        "vocabulary": tokenizer.vocab_size,
-        "tools": len(tools),
-        "calls": len(texts),
-        "taken": sum(len(times) == len(tokens) for times, tokens in zip(first, texts, strict=True)),
-        "build_ms": round(build * 1000, 1),
-        "first": _figures(first),
-        "again": _figures(again),
-    }
+    taken = sum(len(times) == len(tokens) for times, tokens in zip(first, texts, strict=True))
+    about = {"vocabulary": tokenizer.vocab_size, "tools": len(tools), "calls": len(texts), "taken": taken}
+    return about | {"build_ms": round(build * 1000, 1), "first": _figures(first), "again": _figures(again)}
 
 
 def call_texts(tools: Toolbox) -> list[str]:
@@ -317,11 +308,9 @@ def _figures(along: Sequence[Sequence[float]]) -> dict[str, float]:
 def overhead(name: str, *, calls: int) -> dict[str, Any]:
     """The suite `overhead`: what it costs a local model to hold it to a call while it writes, beside free replies.
 
-    A call is one reply under the grammar of calls of all tools; beside it a free reply to the same prompt, cut at as
-    many tokens. Each pair follows a request that has the prompt read (the same tools stand in all: they are read once),
-    and takes turns in who goes first. Seconds are the caller's; *served* are the server's own for the tokens that it
-    wrote; *cpu* those of both processes, which a busy machine does not stretch. Each overhead is the median over the
-    pairs of the share of free tokens a second that is lost.
+    A call is one reply under the grammar of all tools; beside it a free reply to the same prompt, of as many tokens.
+    They take turns in who goes first, after the prompt was read. Seconds are the caller's, *served* the server's own,
+    *cpu* those of both processes. An overhead is the median share of free tokens a second that is lost.
     """
     tasks, everything = load_tasks(split="short")[:calls], service_tools()
     needed = dict.fromkeys(one for task in tasks for one in (*task.operations, *task.candidates))

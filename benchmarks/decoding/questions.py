@@ -1,7 +1,5 @@
-"""FuncQA and KAMEL.
-
-FuncQA is arithmetic in words, answered by one call of 13 operations; right is within 0.1% (ToolDec's table 4). KAMEL
-asks for the right relation, by its name alone or with all relations described, the more there are.
+"""FuncQA, arithmetic in words answered by one call of 13 operations, right within 0.1% (ToolDec's table 4), and KAMEL,
+which asks for the right relation, by its name alone or with all relations described, the more there are.
 """
 
 from __future__ import annotations

@@ -1,11 +1,8 @@
 """Kill hosts in the middle of writing runs, resume the runs, and judge by the services' own logs.
 
-With `--store postgresql` the hosts are gateways, two of them in turn, over a PostgreSQL store, and most of their clocks
-are an hour off. A third of the runs meets a host that is not killed but cut off: it stands still for longer than its
-lease, and comes back when the other one has taken the run.
-
-Exit status 1 if a write was repeated or lost, a run guessed or paused without need, or did not end as its program does
-undisturbed.
+With `--store postgresql` the hosts are two gateways in turn, most with a clock an hour off; a third of the runs meets a
+host that is cut off: it stands still for longer than its lease, and comes back when the other one has taken the run.
+Exit status 1 if a write was repeated or lost, a run guessed or paused without need, or ended not as undisturbed.
 """
 
 from __future__ import annotations
@@ -29,7 +26,6 @@ import psutil
 
 from benchmarks.kills.cases import (
     BETWEEN,
-    LATE_SECONDS,
     Case,
     Gate,
     Kill,
@@ -143,17 +139,11 @@ class Stage(ExitStack):
     """One worker's place: services with gates before them, which outlive their hosts.
 
     Hosts are gateways over a database of `server`, or without one agents over a file.
-    `settle_seconds` is how long a host gives a write to show up: with less than a service takes, writes are repeated.
+    `settle_seconds` is how long a host gives a write to show up: with less than `late_seconds`, writes are repeated.
     """
 
     def __init__(
-        self,
-        sandbox: Sandbox,
-        backend: str,
-        *,
-        settle_seconds: float = 2 * LATE_SECONDS,
-        late_seconds: float = LATE_SECONDS,
-        server: Server | None = None,
+        self, sandbox: Sandbox, backend: str, settle_seconds: float = 3.0, late_seconds: float = 1.5, server: Any = None
     ) -> None:
         super().__init__()
         self._sandbox, self._trap, self._gold = sandbox, Trap(), dict[str, Left]()
@@ -208,18 +198,10 @@ class Stage(ExitStack):
         if stale and verdict["wrong"] is None:
             verdict["wrong"] = "a host that was cut off went on with a run that another one had taken"
         hit = [self._kinds[one.operation] for one in struck if one.writes]
-        return {
-            "number": case.number,
-            "task": case.task.id,
-            "group": case.group,
-            "kind": hit[0] if hit else case.kind,
-            "struck": [one._asdict() for one in struck],
-            "status": left.status,
-            "verdict": verdict,
-            "cut": woken is not None,
-            "twice": int(stale),
-            "detail": said.get("crashed") or ended.get("detail", ""),
-        }
+        found = {"number": case.number, "task": case.task.id, "group": case.group, "kind": (hit or [case.kind])[0]}
+        found |= {"struck": [one._asdict() for one in struck], "status": left.status, "verdict": verdict}
+        detail = said.get("crashed") or ended.get("detail", "")
+        return found | {"cut": woken is not None, "twice": int(stale), "detail": detail}
 
     def _undisturbed(self, task: Task) -> Left:
         """What the task's program leaves where nothing goes wrong."""

@@ -113,10 +113,9 @@ class Left:
 def judge(left: Left, gold: Left, struck: Sequence[Struck], kinds: Mapping[str, str]) -> dict[str, Any]:
     """Hold what a run left against what its program leaves undisturbed; `kinds` are those of the writing operations.
 
-    `repeated` counts writes beyond those of the gold program, `lost` those that never took effect although the run
-    went on after them. `expected` is how it had to end: `paused` where the facts leave it open whether a write took
-    effect that has neither key nor read, `either` where a service said that it was busy. `wrong` is the first law that
-    was broken, in words.
+    `repeated` counts writes beyond the gold program's, `lost` those that never took effect although the run went on.
+    `expected` is how it had to end: `paused` where nothing tells whether a write took effect, `either` where one was
+    busy. `wrong` is the first law that was broken, in words.
     """
     extra: Counter[tuple[str, str]] = Counter()
     lost = 0
@@ -159,7 +158,6 @@ def _expected(left: Left, struck: Sequence[Struck], kinds: Mapping[str, str]) ->
 
 
 SLOW_SECONDS = 0.02  # a write waits so long before it is carried out, and again before it is answered
-LATE_SECONDS = 1.5  # the longest that a service works on a write when its host was killed
 
 
 class Trap:
@@ -218,13 +216,7 @@ class Gate:
     """Stands before a service. A `late` write waits for another request after the kill, `late_seconds` at most."""
 
     def __init__(
-        self,
-        app: Any,
-        routes: Routes,
-        trap: Trap,
-        *,
-        slow_seconds: float = SLOW_SECONDS,
-        late_seconds: float = LATE_SECONDS,
+        self, app: Any, routes: Routes, trap: Trap, *, slow_seconds: float = SLOW_SECONDS, late_seconds: float = 1.5
     ) -> None:
         self._app, self._routes, self._trap = app, routes, trap
         self._slow, self._late = slow_seconds, late_seconds

@@ -190,19 +190,12 @@ def registry(unit: str, options: Options) -> Row:
         after = _shown(url, service["shows"])
     named = {text for one in report["made"] for text in (*one["ids"], *one["marks"])}
     fresh = [one for key, one in after.items() if key not in before]
-    return {
-        "name": unit,
-        "tools": report["totals"]["tools"],
-        "documented": report["totals"]["answered"],
-        **{key: report["totals"][key] for key in ("fields", "links")},
-        "calls": report["sent"],
-        "seconds": spent["seconds"],
-        "cpu_seconds": spent["cpu"],
-        "made": len(report["made"]),
-        "left": sum(not one["removed"] for one in report["made"]),
-        "unnamed": sum(not any(name in json.dumps(one) for name in named) for one in fresh),
-        "foreign": sum(after.get(key) != one for key, one in before.items()),
-    }
+    totals, left = report["totals"], sum(not one["removed"] for one in report["made"])
+    row = {"name": unit, "tools": totals["tools"], "documented": totals["answered"], "fields": totals["fields"]}
+    row |= {"links": totals["links"], "calls": report["sent"], "seconds": spent["seconds"], "cpu_seconds": spent["cpu"]}
+    row |= {"made": len(report["made"]), "left": left}
+    unnamed = sum(not any(name in json.dumps(one) for name in named) for one in fresh)
+    return row | {"unnamed": unnamed, "foreign": sum(after.get(key) != one for key, one in before.items())}
 
 
 def _bare(call: str, url: str) -> Any:

@@ -1,8 +1,7 @@
-"""Probed protocols held against the truth: counts, which add up over tools and services.
+"""Probed protocols held against the truth, what the service's own document declares: counts, which add up.
 
-The truth is what the service's own document declares. Fields are pairs of path (`airports[].code`, `rates.*`) and JSON
-type, `null` left out. `integer` and `number` are different types, and a produced type that is open (no type named) is
-wrong.
+Fields are pairs of path (`airports[].code`, `rates.*`) and JSON type, `null` left out. `integer` and `number` are
+different types, and a produced type that is open (no type named) is wrong.
 """
 
 from __future__ import annotations
@@ -28,12 +27,9 @@ from protocols.sources import load_tools
 from protocols.toolbox import Toolbox
 
 STATUSES = ("404", "409", "422")  # declared outcomes that a caller can bring about
-LinkKey = tuple[str, str, str, str]
-"""Producing tool, path in its response, consuming tool, argument."""
-Fields = dict[str, frozenset[str]]
-"""Path → the JSON types there, `null` among them; `any` where a schema says nothing."""
-Row = dict[str, Any]
-"""What was measured of one unit, as plain JSON."""
+LinkKey = tuple[str, str, str, str]  # producing tool, path in its response, consuming tool, argument
+Fields = dict[str, frozenset[str]]  # path → the JSON types there, `null` among them; `any` where a schema says nothing
+Row = dict[str, Any]  # what was measured of one unit, as plain JSON
 _DEEPEST = 12
 
 
@@ -148,8 +144,7 @@ class Options:
 
     out: Path
     cache: Path | None = None
-    per_tool: int = 15
-    """Calls of one tool that probing may make."""
+    per_tool: int = 15  # calls of one tool that probing may make
     model: str = "none"
     ask: Ask | None = None
 

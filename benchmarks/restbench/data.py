@@ -85,14 +85,10 @@ def _item(task: Mapping[str, Any], api: str, aliases: Mapping[str, str], seed: i
     chosen = [*needed, *draw.sample(others, min(CANDIDATES - len(needed), len(others)))]
     draw.shuffle(chosen)
     about = {"id": task["id"], "question": task["query"].strip(), "answer": None, "type": "none"}
-    return Item(
-        question=Question(**about, calls=len(gold), extra={"gold_path": steps}),
-        gold=gold,
-        candidates=tuple(chosen),
-        services=(api,),
-        writes=any(not step.upper().startswith("GET") for step in steps),
-        grade=_answered,
-    )
+    question = Question(**about, calls=len(gold), extra={"gold_path": steps})
+    offered: dict[str, Any] = {"gold": gold, "candidates": tuple(chosen), "services": (api,)}
+    writes = any(not step.upper().startswith("GET") for step in steps)
+    return Item(question=question, writes=writes, grade=_answered, **offered)
 
 
 def _answered(answer: str | None, _state: Snapshot | None) -> Verdict:

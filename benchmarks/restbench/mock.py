@@ -1,7 +1,6 @@
 """A mock of one API: answers made of response schemas, with ids that every operation knows.
 
-It reads a specification and has no rule for any task. Everything follows from the seed, and from what was searched for
-since `reset`: a thing says the same of itself wherever it is shown. Writes are answered and change nothing.
+It has no rule for any task. All follows from the seed and what was searched for since `reset`; writes change nothing.
 """
 
 from __future__ import annotations

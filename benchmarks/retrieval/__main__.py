@@ -1,12 +1,10 @@
 """Measure methods of search on queries whose tools are known.
 
-    python -m benchmarks.retrieval --data ../shared/data/toole/single_dev.json
     python -m benchmarks.retrieval --data ../shared/data/stabletoolbench --expand --queries 3 --model local
     python -m benchmarks.retrieval --data ../shared/data/restbench --method hybrid --method toolqp --model gpt-5-mini
 
-Each query and method is one line of a file; a run that was stopped goes on where it was when the same command is given
-again with the same --out. Synthetic queries are written once (--expand) and kept beside the index. Exit status 3 if
-something is left that failed on our side.
+A run that was stopped goes on with the same --out. Synthetic queries are written once (--expand) and kept beside the
+index. Exit status 3 if something is left that failed on our side.
 """
 
 from __future__ import annotations

@@ -1,8 +1,21 @@
-"""Run programs in every sandbox and see what holds and what it costs: `python -m benchmarks.sandbox`."""
+"""Run programs in every sandbox and see what holds and what it costs."""
 
 from __future__ import annotations
 
+import json
+import os
+import random
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from dataclasses import asdict
+from itertools import pairwise, zip_longest
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -10,13 +23,152 @@ from typing import Any
 import click
 
 from atc import __version__
-from benchmarks.runner import suite
+from benchmarks import local
+from benchmarks.runner import percentile, suite, timed
+from benchmarks.sandbox.canaries import Canaries, leaked, says_escaped, strings
 from benchmarks.sandbox.containment import Program, measure_containment
-from benchmarks.sandbox.costs import measure_latency, measure_ordinary, measure_soak
-from benchmarks.sandbox.host import open_backend
-from benchmarks.sandbox.shop import run
+from benchmarks.sandbox.host import PROGRAMS, changes, held, look, open_backend, spare_ready
+from benchmarks.sandbox.shop import run, shop
+from protocols.errors import AtcError
 from protocols.toolbox import Toolbox
+from sandbox.base import Sandbox
 from sandbox.choose import NAMES
+from sandbox.journal import Journal
+from sandbox.limits import Limits
+
+CALLS = 1000
+FLAT_BYTES = 6 * 2**20  # by how much the host may grow from the first quarter of a soak's runs to the last
+SHORT = Limits(wall_seconds=0.3, cpu_seconds=1.0, memory_bytes=128 * 2**20, output_bytes=2**16, tool_calls=20)
+
+
+def measure_ordinary(programs: Sequence[Program], sandbox: Sandbox) -> dict[str, Any]:
+    """How many programs print and end as in CPython, and where each of the others differs."""
+    reasons = {program.name: compare(program.source, sandbox) for program in programs}
+    differing = {name: reason for name, reason in reasons.items() if reason}
+    return {"programs": len(programs), "same": len(programs) - len(differing), "differing": differing}
+
+
+def compare(source: str, sandbox: Sandbox) -> str:
+    """Where a program's run departs from what CPython makes of it, in a line; empty where it does not."""
+    try:
+        trace = run(sandbox, source)
+    except AtcError as error:
+        return f"{type(error).__name__}: {error}"
+    failure = trace.failure
+    ended = failure and (failure.type if failure.kind in ("exception", "syntax") else f"{failure.kind} {failure.type}")
+    stdout, should_end = plain(source)
+    if (trace.stdout, ended) == (stdout, should_end):
+        return ""
+    pairs = zip_longest(trace.stdout.splitlines(), stdout.splitlines(), fillvalue="nothing")
+    differing = (f"{one[:100]!r} where CPython prints {other[:100]!r}; " for one, other in pairs if one != other)
+    return f"{next(differing, '')}it ends with {ended} ({failure and failure.message}), CPython with {should_end}"
+
+
+def plain(source: str) -> tuple[str, str | None]:
+    """What a fresh interpreter without any sandbox makes of `source`: output, and the class of the end's exception."""
+    reading, writing = os.pipe()
+    with tempfile.TemporaryDirectory(prefix="atc-bench-") as folder, os.fdopen(reading, "rb") as ended:
+        path = Path(folder) / "program.py"
+        path.write_text(source, encoding="utf-8", newline="\n")
+        command = [sys.executable, "-s", "-P", "-B", "-c", PROGRAMS["plain"], str(path), str(writing)]
+        variables = {"PYTHONPATH": str(local.ROOT), "LANG": "C.UTF-8", "PYTHONHASHSEED": "0", "PYTHONUTF8": "1"}
+        variables |= {"TZ": "UTC", "PATH": os.defpath}
+        pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL, "stdin": subprocess.DEVNULL}
+        with subprocess.Popen(command, env=variables, cwd=folder, pass_fds=[writing], **pipes) as process:
+            os.close(writing)
+            stdout, _ = process.communicate(timeout=60.0)
+        told = ended.read()
+    return stdout.decode("utf-8", "replace"), json.loads(told)["failure"] if told else f"exit code {process.returncode}"
+
+
+def measure_latency(backend: str, without: Sequence[str], runs: int) -> dict[str, Any]:
+    with closing(open_backend(backend, without)) as sandbox:
+        run(sandbox, "print(1)", Toolbox())
+        found = {"print(1), one after another, ms": _quantiles([_print_ms(sandbox) for _ in range(runs)])}
+        if waiting := [_print_ms(sandbox) for _ in range(runs) if spare_ready(sandbox, seconds=5.0)]:
+            found["print(1), child waiting, ms"] = _quantiles(waiting)
+        source = f"for n in range({CALLS}):\n    echo(text=str(n))"
+        trace = run(sandbox, source, shop().only(["echo"]), tool_calls=CALLS)
+        found["one tool call, µs"] = _quantiles([(b.started - a.started) * 1e6 for a, b in pairwise(trace.calls)])
+    return found
+
+
+def _quantiles(values: Sequence[float]) -> dict[str, float]:
+    found = {"minimum": min(values), "p50": percentile(values, 50), "p95": percentile(values, 95)}
+    return found | {"maximum": max(values), "count": len(values)}
+
+
+def _print_ms(sandbox: Sandbox) -> float:
+    trace, seconds = timed(lambda: run(sandbox, "print(1)", Toolbox()))
+    assert trace.stdout == "1\n", trace.failure
+    return seconds * 1e3
+
+
+def measure_soak(
+    backend: str, without: Sequence[str], runs: int, jobs: int, seed: int, hostile: Sequence[Program] = ()
+) -> dict[str, Any]:
+    """Runs on one sandbox, `jobs` at a time, a tenth of them hostile, and what is left of them afterwards."""
+    draw = random.Random(seed)
+    ends: Counter[str] = Counter()
+    troubles: list[str] = []
+    resident: list[int] = []
+    known = local.existing()
+    with local.adopting(), Canaries() as canaries, ThreadPoolExecutor(jobs) as pool:
+        attacks = [(one.name, canaries.fill(one.source)) for one in hostile] or list(PROGRAMS["hostile"].items())
+        sandbox = open_backend(backend, without)
+
+        def work(job: tuple[str, str, str | None]) -> None:
+            name, source, expected = job
+            within = SHORT if expected is None else Limits(wall_seconds=60.0)
+            trace = sandbox.run(source, shop(), limits=within, journal=Journal())
+            end = trace.failure.type if trace.failure else "finished"
+            ends[f"{'hostile' if expected is None else 'ordinary'} {end}"] += 1
+            said = [*strings(asdict(trace))]
+            if expected is not None and (trace.failure is not None or trace.stdout != expected):
+                troubles.append(f"{name}: {trace.stdout[:100]!r} where it prints {expected!r} ({trace.failure})"[:300])
+            elif expected is None and (leaked(said, canaries.secrets) or says_escaped(trace.stdout, source)):
+                troubles.append(f"{name}: ESCAPED")
+            elif trace.seconds > within.wall_seconds + 2.0:  # with several at a time, a moment late is the machine's
+                troubles.append(f"{name}: {trace.seconds - within.wall_seconds:.1f} s over its wall limit")
+            resident.append(local.resident(os.getpid()))
+
+        planned: list[tuple[str, str, str | None]] = []
+        for number in range(runs):
+            n, page = draw.randrange(40), draw.randrange(6)
+            rows = [page * 10 + row for row in range(10)] if page < 5 else []
+            total = sum(k * 1.5 for k in range(n))
+            planned.append(
+                (*draw.choice(attacks), None) if number % 10 == 9
+                else draw.choice([
+                    ("print", f"print({n})", f"{n}\n"),
+                    ("sum", f"print(sum(get_item(id=n)['price'] for n in range({n})))", f"{total}\n"),
+                    ("list", f"print([row['id'] for row in list_items(page={page})])", f"{rows}\n"),
+                    ("error", "try: get_item(id=-1)\nexcept ToolError as e: print(echo(text=str(e.status)))", "404\n"),
+                ])
+            )  # fmt: skip
+        list(pool.map(work, planned[: 20 * jobs]))  # until then threads and caches come to be
+        first, inside, had = len(resident), look(), held()
+        ends.clear()
+        began = time.monotonic()
+        list(pool.map(work, planned))
+        seconds = time.monotonic() - began
+        left = changes(inside, had)
+        sandbox.close()
+        survivors = local.descendants(known)
+        local.kill_all(known)
+        left += [f"{len(survivors)} processes: {local.names(survivors)}"] if survivors else []
+        left += [*canaries.changes(), *(f"{name} was reached" for name in canaries.reached), *canaries.leftovers()]
+    kept = resident[first:]
+    quarter = max(len(kept) // 4, 1)
+    one, other = (int(statistics.median(part)) for part in (kept[:quarter], kept[-quarter:]))
+    flat = other - one <= FLAT_BYTES
+    return {
+        "runs": runs, "jobs": jobs, "seed": seed, "seconds": seconds, "runs_per_second": runs / seconds,
+        "ends": dict(sorted(ends.items())), "troubles": troubles[:5], "trouble": len(troubles), "leaks": left,
+        "resident_first_bytes": one, "resident_last_bytes": other, "flat": flat, "flat_bytes": FLAT_BYTES,
+        "passed": flat and not left and not troubles,
+    }  # fmt: skip
+
 
 _FOLDER = click.Path(path_type=Path)
 

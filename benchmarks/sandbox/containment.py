@@ -117,17 +117,11 @@ def judge_program(program: Program, backend: str, without: Sequence[str]) -> dic
             client.close()
         found = [*_escapes(seen, canaries.secrets), *_harms(seen), *_excesses(seen)]
     failure, kinds = seen.trace.get("failure"), {kind for kind, _ in found}
-    return {
-        "program": program.name,
-        "category": program.category,
-        "findings": [{"kind": kind, "text": text} for kind, text in found],
-        "seconds": seen.seconds,
-        "failure": f"{failure['kind']} {failure['type']}" if failure else "",
-        "memory_bytes": seen.grown_bytes,
-        "sibling": sibling,
-        "verdict": next((name for name, those in VERDICTS.items() if kinds & set(those)), "contained"),
-        "reason": "; ".join(f"{kind}: {text}" for kind, text in found),
-    }
+    verdict: dict[str, Any] = {"program": program.name, "category": program.category, "sibling": sibling}
+    verdict |= {"findings": [{"kind": kind, "text": text} for kind, text in found], "seconds": seen.seconds}
+    verdict |= {"failure": f"{failure['kind']} {failure['type']}" if failure else "", "memory_bytes": seen.grown_bytes}
+    verdict["verdict"] = next((name for name, those in VERDICTS.items() if kinds & set(those)), "contained")
+    return verdict | {"reason": "; ".join(f"{kind}: {text}" for kind, text in found)}
 
 
 class _Host:

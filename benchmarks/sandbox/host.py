@@ -1,8 +1,7 @@
 """The host process of one hostile program: `python -m benchmarks.sandbox.host DESCRIPTOR`.
 
-It opens the sandbox, holds secrets and tools as a real host does, runs the program between two runs of a probe, and
-tells its parent over the descriptor, as JSON lines, what happened. What can be seen from outside, the parent looks at
-itself: a program that took this process over could make it say anything.
+It holds secrets and tools as a real host does, runs the program between two runs of a probe, and tells its parent what
+happened, as JSON lines. The parent looks at what it can itself: a program that took this process over could lie.
 """
 
 import os

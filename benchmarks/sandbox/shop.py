@@ -32,13 +32,9 @@ def shop() -> Toolbox:
         return {"items": [get_item(page * 10 + row) for row in range(10)] if page < 5 else []}
 
     listing = {"type": "object", "properties": {"items": {"type": "array", "items": ITEM}}, "required": ["items"]}
-    return Toolbox(
-        [
-            make_tool("get_item", {"id": {"type": "integer"}}, get_item, output=ITEM),
-            make_tool("list_items", {"page": {"type": "integer"}}, list_items, output=listing),
-            make_tool("echo", {"text": {"type": "string"}}, lambda text: text),
-        ]
-    )
+    item = make_tool("get_item", {"id": {"type": "integer"}}, get_item, output=ITEM)
+    items = make_tool("list_items", {"page": {"type": "integer"}}, list_items, output=listing)
+    return Toolbox([item, items, make_tool("echo", {"text": {"type": "string"}}, lambda text: text)])
 
 
 def run(

@@ -96,12 +96,10 @@ def well_formed(number: int, turn: str) -> bool:
 def reward(
     conversation: Sequence[Message], *, task: str, gold: Collection[str], plan: str, base: Retriever, embedder: Embedder
 ) -> dict[str, float]:
-    """The parts of a rollout's reward before the weights, and the weighted `total`.
+    """The parts of a rollout's reward before the weights, and the weighted `total`; missing turns earn nothing.
 
-    `conversation` has all turns of the planner, from the plan on; `gold` are the tools that `task` takes and `plan` is
-    its reference plan. The rollout's ranking is the peak rank over the task's own query and the planner's first ten, as
-    `ToolQP` gives it; the baseline is what `base` finds for the task and the reference plan in one query. Turns that
-    are missing earn nothing.
+    `conversation` has all turns of the planner, from the plan on; `gold` are the tools that `task` takes, `plan` is its
+    reference plan. The ranking is `ToolQP`'s over the task's query and the planner's first ten.
     """
     turns = [message.content for message in conversation if message.role == "assistant"]
     found = Found(base, depth=20)
