@@ -230,12 +230,7 @@ def shorten(text: str, width: int) -> str:
 
 
 def last_word(
-    kind: str,
-    name: str,
-    message: str,
-    frames: list[list[Any]],
-    call: int | None = None,
-    hints: list[list[Any]] | None = None,
+    kind: str, name: str, message: str, frames: list[list[Any]], call: int | None = None, hints: list[Any] | None = None
 ) -> dict[str, Any]:
     """The frame that tells of a failure, its texts not too long. `frames`: a line, a function, perhaps columns."""
     name, message = sendable(shorten(name, NAME_CHARACTERS)), sendable(shorten(message, MESSAGE_CHARACTERS))
