@@ -14,7 +14,7 @@ import signal
 import socket
 import uuid
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
@@ -110,8 +110,7 @@ class RayPool:
             ClusterUnavailable: it is gone, a node has other versions, or an item was lost.
             SandboxUnavailable: a node has no sandbox with a boundary.
         """
-        opener = cloudpickle.dumps(open_worker)  # it goes along in memory alone: the object store may write to disk
-        order = _Order(uuid.uuid4().hex, versions(), str(Path.cwd()), self.environment, opener)
+        order = _order(open_worker, self.environment)
         task = ray.remote(num_cpus=1, max_retries=RETRIES)(_work)
         waiting, busy, lost = iter(items), list[Any](), list[_Lost]()
         # With no number given, two items for each CPU are with the cluster, so that none waits.
@@ -193,6 +192,11 @@ class _Order(NamedTuple):
     opener: bytes
 
 
+def _order(open_worker: OpenWorker[Any, Any], environment: Mapping[str, str] | None = None) -> _Order:
+    opener = cloudpickle.dumps(open_worker)  # it goes along in memory alone: the object store may write to disk
+    return _Order(uuid.uuid4().hex, versions(), str(Path.cwd()), environment or {}, opener)
+
+
 class _Lost(ClusterUnavailable):
     """An item's process died, and those after it; or the one that keeps files."""
 
@@ -225,7 +229,9 @@ _open: dict[str, tuple[ExitStack, Callable[[Any], Any]]] = {}  # a process's wor
 
 def _work(order: _Order, item: Any) -> Any:
     """In a worker process: the outcome of one item."""
-    _require_same(order.versions)
+    if (here := versions()) != order.versions:
+        there = f"the node {socket.gethostname()} has {here}, and this command {order.versions}"
+        raise ClusterUnavailable(f"{there}: install the same on all nodes.")
     if order.key not in _open:
         while _open:
             _open.popitem()[1][0].close()
@@ -242,26 +248,19 @@ def _work(order: _Order, item: Any) -> Any:
     return _open[order.key][1](item)
 
 
-def _require_same(expected: str) -> None:
-    """In a worker process: raise ClusterUnavailable where it has not the versions of the command."""
-    if (here := versions()) != expected:
-        there = f"the node {socket.gethostname()} has {here}, and this command {expected}"
-        raise ClusterUnavailable(f"{there}: install the same on all nodes.")
-
-
 def nodes(look: Callable[[], object]) -> list[tuple[str, str, str]]:
     """Of each living node of the cluster that is connected: its name, its CPUs, and why it cannot be used, if so.
 
     `look` raises SandboxUnavailable in a node that has no sandbox for programs.
     """
-    living = [node for node in ray.nodes() if node["Alive"]]
+    order = _order(lambda: nullcontext(lambda _: look()))
     asked = []
-    for node in living:
+    for node in [node for node in ray.nodes() if node["Alive"]]:
         there = NodeAffinitySchedulingStrategy(node["NodeID"], soft=False)
-        task = ray.remote(num_cpus=0, max_retries=0, scheduling_strategy=there)(_look)
-        asked.append(task.remote(versions(), cloudpickle.dumps(look)))
+        task = ray.remote(num_cpus=0, max_retries=0, scheduling_strategy=there)(_work)
+        asked.append((node, task.remote(order, None)))
     found = []
-    for node, reference in zip(living, asked, strict=True):
+    for node, reference in asked:
         problem = ""
         try:
             ray.get(reference, timeout=_DESCRIBE_SECONDS)
@@ -270,9 +269,3 @@ def nodes(look: Callable[[], object]) -> list[tuple[str, str, str]]:
         cpus = int(node["Resources"].get("CPU", 0))
         found.append((str(node["NodeManagerHostname"]), f"{cpus} CPUs; {versions()}", problem))
     return found
-
-
-def _look(expected: str, look: bytes) -> None:
-    """In a worker process: what `nodes` asks of it."""
-    _require_same(expected)
-    cloudpickle.loads(look)()
