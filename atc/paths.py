@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
+from itertools import islice
 
 from protocols.jsontypes import Json
 from sandbox.trace import ToolCall
@@ -112,6 +113,11 @@ def walk(value: Json) -> Iterator[tuple[Path, Json]]:
             stack.extend(((*path, i), current[i]) for i in range(min(len(current), room) - 1, -1, -1))
 
 
+def walk_responses(calls: Iterable[ToolCall]) -> Iterator[tuple[ToolCall, Path, Json]]:
+    """Every value inside the responses of calls, with its path, in the order of these calls, at most `MAX_NODES`."""
+    return islice(((call, path, inner) for call in calls for path, inner in walk(call.result)), MAX_NODES)
+
+
 def general(path: Path) -> Path:
     """The path with every index of a list replaced by EACH."""
     return tuple(EACH if isinstance(step, int) else step for step in path)
@@ -168,19 +174,12 @@ def origins(value: Json, calls_before: Iterable[ToolCall]) -> tuple[Origin, ...]
     """
     if not telling(value):
         return ()
-    found: list[Origin] = []
-    budget = MAX_NODES
-    for call in sorted(calls_before, key=lambda call: -call.index):
-        if call.error is not None or budget <= 0:
-            continue
-        matches: dict[Path, list[Path]] = {}
-        for path, inner in walk(call.result):
-            budget -= 1
-            if budget <= 0:
-                break
-            if type(inner) is type(value) and inner == value:
-                matches.setdefault(general(path), []).append(path)
-        for pattern, paths in matches.items():
-            shown = text(paths[0] if len(paths) == 1 else pattern)
-            found.append(Origin(call.index, call.tool, shown, paths[0]))
-    return tuple(found)
+    before = sorted((call for call in calls_before if call.error is None), key=lambda call: -call.index)
+    matches: dict[tuple[int, Path], tuple[ToolCall, list[Path]]] = {}
+    for call, path, inner in walk_responses(before):
+        if type(inner) is type(value) and inner == value:
+            matches.setdefault((id(call), general(path)), (call, []))[1].append(path)
+    return tuple(
+        Origin(call.index, call.tool, text(paths[0] if len(paths) == 1 else pattern), paths[0])
+        for (_, pattern), (call, paths) in matches.items()
+    )

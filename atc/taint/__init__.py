@@ -10,9 +10,8 @@ import ast
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from itertools import islice
 
-from atc.paths import KEY, MAX_NODES, Path, general, text, walk
+from atc.paths import KEY, Path, general, text, walk_responses
 from atc.taint.clean import Trusted, stands_in
 from atc.taint.sensitive import Leaf, is_email, sensitive_leaves
 from atc.taint.values import Same, host_of, plain, same, shown, typed
@@ -91,7 +90,8 @@ class Taint:
     def of(self, tool: Tool, arguments: JsonObject) -> tuple[Tainted, ...]:
         """The values of a call that ask; `arguments` by original name."""
         leaves = [leaf for leaf in sensitive_leaves(tool.protocol, arguments) if not self._is_clean(tool, leaf)]
-        seen = list(self._responses()) if leaves else []
+        found = walk_responses(reversed(self._calls())) if leaves else ()  # the latest response first
+        seen = [(call, path, inner) for call, path, inner in found if not isinstance(inner, list | dict)]
         places = {same(inner): (call, path) for call, path, inner in reversed(seen)}
         return tuple(
             self._tainted(leaf, places, seen if number < _MOST_SEARCHED else []) for number, leaf in enumerate(leaves)
@@ -128,11 +128,6 @@ class Taint:
             origin = next(_overlaps(value, seen), "the model wrote it, or the program computed it")
         known = {field.name: getattr(leaf, field.name) for field in fields(leaf)}
         return Tainted(**known, origin=origin, rules=tuple(rule for rule in rules if rule is not None))
-
-    def _responses(self) -> Iterator[_Seen]:
-        """Every value in a response that holds no others, the latest response first, at most `MAX_NODES` of them."""
-        found = ((call, path, inner) for call in reversed(self._calls()) for path, inner in walk(call.result))
-        return islice((seen for seen in found if not isinstance(seen[2], list | dict)), MAX_NODES)
 
 
 def _field(call: ToolCall, path: Path) -> str:
