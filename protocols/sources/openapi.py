@@ -148,7 +148,7 @@ class _Reader:
         declared = next((_filled(one) for one in listed(servers, Mapping) if isinstance(one.get("url"), str)), "/")
         url = urljoin(self._where, declared) if is_url(self._where) and not is_url(declared) else declared
         if self._base_url is not None:
-            path = re.sub(r"^\w+://[^/?#]*", "", url)
+            path = re.sub(r"^(\w+:)?//[^/?#]*", "", url)
             url = self._base_url if urlsplit(self._base_url).path else f"{self._base_url}/{path.lstrip('/')}"
         try:
             split_url(url)

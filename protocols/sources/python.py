@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib.machinery import PathFinder
 from pathlib import Path
 from types import FunctionType, MethodType, ModuleType
-from typing import Any, NamedTuple
+from typing import Any
 
 import docstring_parser
 import typing_extensions
@@ -79,7 +79,7 @@ def read_functions(given: Sequence[Callable[..., Any]]) -> tuple[list[ToolProtoc
 
 def is_module(name: str) -> bool:
     """Whether `name` is a dotted name whose first part Python finds, the current folder included. Imports nothing."""
-    if not all(part.isidentifier() for part in name.split(".")):
+    if not all(map(str.isidentifier, name.split("."))):
         return False
     return _is_installed(name) or PathFinder.find_spec(name.partition(".")[0], [str(Path.cwd())]) is not None
 
@@ -160,11 +160,8 @@ def _read(
 ) -> tuple[list[ToolProtocol], dict[str, Callable[..., Any]]]:
     protocols, functions = [], {}
     for name, function in found:
-        module, hints, documented = (
-            home or function.__module__,
-            _hints(function),
-            read_docstring(inspect.getdoc(function)),
-        )
+        module, hints = home or function.__module__, _hints(function)
+        description, texts, only_reads = read_docstring(inspect.getdoc(function))
         unnamed = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
         named = {key: one for key, one in inspect.signature(function).parameters.items() if one.kind not in unnamed}
         adapters = {key: adapter for key in named if (adapter := _adapter(hints.get(key, Any))) is not None}
@@ -172,14 +169,14 @@ def _read(
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a default that has no JSON form is left out, with a warning
             output = result.json_schema(mode="serialization") if result is not None else None
-            input_schema = _input_schema(named.values(), adapters, documented.arguments)
+            input_schema = _input_schema(named.values(), adapters, texts)
         protocol = ToolProtocol(
             name=name,
-            description=documented.description,
+            description=description,
             input_schema=input_schema,
             output_schema=output,
             annotations=Annotations(
-                read_only=bool(getattr(function, "read_only", documented.read_only)),
+                read_only=bool(getattr(function, "read_only", only_reads)),
                 destructive=getattr(function, "destructive", None),
                 idempotent=getattr(function, "idempotent", None),
             ),
@@ -271,18 +268,13 @@ def _portable(annotation: Any) -> Any:
     return origin[tuple(map(_portable, arguments))] if origin in (list, dict) else annotation
 
 
-class Documented(NamedTuple):
-    """The description (first paragraph, on one line), each argument's text, and whether it says `read_only = True`."""
+def read_docstring(text: str | None) -> tuple[str, dict[str, str], bool]:
+    """What a docstring says, in Google's, NumPy's or Sphinx's style; empty where there is none.
 
-    description: str
-    arguments: dict[str, str]
-    read_only: bool
-
-
-def read_docstring(text: str | None) -> Documented:
-    """What a docstring says, in Google's, NumPy's or Sphinx's style; empty where there is none."""
+    The description (first paragraph, on one line), each argument's text, and whether it says `read_only = True`.
+    """
     kept, marks = _READ_ONLY.subn("", inspect.cleandoc(text or ""))
     read = docstring_parser.parse(kept)
     first = re.split(r"\n\s*\n", read.description or "", maxsplit=1)[0]
     arguments = {param.arg_name.lstrip("*"): " ".join((param.description or "").split()) for param in read.params}
-    return Documented(" ".join(first.split()), arguments, marks > 0)
+    return " ".join(first.split()), arguments, marks > 0
