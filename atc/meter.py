@@ -13,6 +13,7 @@ from atc.config import Config
 from atc.events import ModelAsked, ModelReplied, Noted, Observer
 from atc.models.prices import FREE, Price
 from atc.past import Past
+from atc.redaction import Redactor
 from atc.searching import Searching
 from atc.side_by_side import Reply, Request, as_done, reply, require, wait_until
 from atc.types import Usage
@@ -35,8 +36,8 @@ class Meter:
     """Asks the model within the budget of `config` and counts what it takes. One a run. `price` is the model's.
 
     What was asked in the run's `past` is not asked again; it counts towards the usage, not towards the budget's time.
-    `redact` takes sensitive values out of every prompt before the model, or anybody else, sees it;
-    `restore` puts them in the place of placeholders that the model copied into its reply.
+    `redact` takes sensitive values out of every prompt before the model, or anybody else, sees it, and puts them in the
+    place of placeholders that the model copied into its reply.
     """
 
     def __init__(
@@ -47,11 +48,10 @@ class Meter:
         *,
         price: Price = FREE,
         past: Past | None = None,
-        redact: Callable[[str], str] = str,
-        restore: Callable[[str], str] = str,
+        redact: Redactor | None = None,
     ) -> None:
         self._ask, self._observer, self._config, self._price = ask, observer, config, price
-        self._past, self._redact, self._restore = past or Past(), redact, restore
+        self._past, self._redact = past or Past(), redact or Redactor()
         self._began = time.monotonic()
         self._notes: dict[str, None] = {}
         self.searching: Searching | None = None
@@ -127,7 +127,7 @@ class Meter:
         replies, mark = list[Reply](), time.monotonic()
         for request, found in zip(requests, known, strict=True):
             if found is not None:
-                replies.append(replace(found, text=self._restore(found.text)))
+                replies.append(replace(found, text=self._redact.restored(found.text)))
                 continue
             self._require_budget()
             self._observer(ModelAsked(purpose, tuple(request.messages)))
@@ -140,7 +140,7 @@ class Meter:
                 one = replace(one, seconds=took)
                 self.usage += Usage.of(one)
                 self._observer(ModelReplied(purpose, one))
-                one = replace(one, text=self._restore(one.text))
+                one = replace(one, text=self._redact.restored(one.text))
             replies.append(one)
         return replies
 

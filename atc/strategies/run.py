@@ -68,10 +68,7 @@ class Parts:
     def meter(self) -> Meter:
         """The model of this run with its budget."""
         price = FREE if self.config.max_cost is None else _price(self.config, self.ask.name)
-        redact = self.redact
-        return Meter(
-            self.ask, self.observer, self.config, price=price, past=self.past, redact=redact, restore=redact.restored
-        )
+        return Meter(self.ask, self.observer, self.config, price=price, past=self.past, redact=self.redact)
 
 
 Strategy = Callable[[str, Parts], Solution]
