@@ -118,7 +118,10 @@ class Meter:
 
     def _replies(self, requests: Sequence[Request], each: Callable[..., Iterable[Reply]], purpose: str) -> list[Reply]:
         """The replies to requests; `each` is `map`, or maps on threads."""
-        requests = [request._replace(messages=self._redacted(request.messages)) for request in requests]
+        requests = [
+            request._replace(messages=[replace(one, content=self._redact(one.content)) for one in request.messages])
+            for request in requests
+        ]
         known = [self._past.reply(request.messages, self._redact) for request in requests]
         config = self._config
         bounded = any(most is not None for most in (config.max_tokens, config.max_cost, config.max_model_calls))
@@ -149,9 +152,6 @@ class Meter:
         most = self._config.max_seconds
         with wait_until(math.inf if most is None else self._began + most):
             return reply(self._ask, request)
-
-    def _redacted(self, messages: Iterable[Message]) -> list[Message]:
-        return [replace(message, content=self._redact(message.content)) for message in messages]
 
     def asker(self, purpose: str) -> Ask:
         """The model as an `Ask` whose questions are the run's: counted, shown, stored and not asked again."""

@@ -54,8 +54,8 @@ class RunRecord:
         spans = self._spans(tools)
         try:
             with ExitStack() as stack:
-                if self.watcher is None and _in_notebook():
-                    self.watcher = stack.enter_context(_cell())
+                if self.watcher is None and (cell := _cell()) is not None:
+                    self.watcher = stack.enter_context(cell)
                 yield
         except BaseException as error:
             if spans is not None:
@@ -127,14 +127,11 @@ class RunRecord:
             self.watcher(event)
 
 
-def _in_notebook() -> bool:
-    """Whether this process is the kernel of a notebook, in which there is something to display on."""
+def _cell() -> AbstractContextManager[Observer] | None:
+    """Shows a run below the cell that runs it, where this process is the kernel of a notebook."""
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
-    return shell is not None and hasattr(shell, "kernel")
-
-
-def _cell() -> AbstractContextManager[Observer]:
-    """Shows a run below the cell that runs it."""
+    if not hasattr(shell, "kernel"):
+        return None
     from rich.console import Console
 
     from atc.view import RunView

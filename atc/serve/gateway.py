@@ -300,7 +300,8 @@ class Gateway:
             reply["calls"] = [*map(_call_line, calls[:_CALLS_SHOWN]), *more]
             if reused := sum(call.reused for call in calls):
                 reply["reused"] = f"{reused} of {len(calls)} calls were answered by the journal, not made again"
-        cut = last.answer is not None and not printed and _is_cut(last.trace.value if last.trace is not None else None)
+        value = "" if printed else last.answer or ""  # as it left the sandbox
+        cut = len(value) >= VALUE_CHARACTERS and value.endswith("…")
         warnings = [_CUT] if cut else []
         warnings += [*last.doubts, *(f"{c.tool}: {clause}" for c in calls for clause in c.drift[:1])]
         if warnings:
@@ -347,11 +348,6 @@ def _answer(attempt: Attempt) -> Json:
     assert attempt.trace is not None
     printed = attempt.trace.stdout.strip()
     return answered(printed) if printed else attempt.trace.value
-
-
-def _is_cut(value: Json) -> bool:
-    """Whether it is the sandbox's text for a value that is too long to leave it."""
-    return isinstance(value, str) and len(value) >= VALUE_CHARACTERS and value.endswith("…")
 
 
 def _call_line(call: ToolCall) -> str:

@@ -148,7 +148,7 @@ class Requests:
         The client is told of progress where it asks for it; when it cancels, the program ends.
         """
         consent = _Consent(ctx, params)
-        progress = _Progress(ctx) if _wants_progress(ctx) else None
+        progress = _Progress(ctx) if ctx.meta and ctx.meta.get("progress_token") is not None else None
         asked = Asked(client=_client(ctx), progress=progress, ask_person=consent.ask)
         stop = threading.Event()
 
@@ -361,10 +361,6 @@ def _client(ctx: Context) -> str:
     """Whose request it is: the token that it came with, and its session where the protocol version has sessions."""
     request = ctx.request
     return "" if request is None else f"{request.scope.get(CLIENT, '')}/{request.headers.get('mcp-session-id', '')}"
-
-
-def _wants_progress(ctx: Context) -> bool:
-    return bool(ctx.meta and ctx.meta.get("progress_token") is not None)
 
 
 def result(reply: Json, *, failed: bool = False) -> types.CallToolResult:
