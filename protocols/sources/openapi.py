@@ -152,10 +152,10 @@ class _Reader:
             url = self._base_url if urlsplit(self._base_url).path else f"{self._base_url}/{path.lstrip('/')}"
         try:
             split_url(url)
-        except ValueError:
+        except ValueError as error:
             raise InvalidProtocol(
                 self._where,
-                f"{self._document.at} is served at {declared or '/'!r}, which names no http(s) host.",
+                f"{self._document.at} is served at {declared or '/'!r} ({error}), which names no http(s) host.",
                 path="host" if "swagger" in self._content else "servers",
                 hint=f"Say where the service runs: '{self._where}@https://HOST'.",
             ) from None
