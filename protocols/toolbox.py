@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
@@ -223,6 +224,11 @@ class Toolbox(Mapping[str, Tool]):
 _TRUST: dict[EvidenceLevel, int] = {"declared": 0, "observed": 1, "guessed": 2}
 
 
+def subscript(key: str) -> str:
+    """`["code"]`: how a program reads a key. One that a document or a response chose cannot leave its quotes."""
+    return f"[{json.dumps(key, ensure_ascii=False)}]"
+
+
 class Producer(NamedTuple):
     """A tool whose response holds values of an argument, at `path` (`airports[].code`)."""
 
@@ -235,5 +241,5 @@ class Producer(NamedTuple):
         path = steps(self.path)
         if self.tool.wrapper is not None and path[:1] == [self.tool.wrapper]:
             path = path[1:]
-        read = "".join("[0]" if isinstance(step, int) else f'["{step}"]' for step in path)
+        read = "".join("[0]" if isinstance(step, int) else subscript(step) for step in path)
         return f"{self.tool.alias}({arguments}){read}"

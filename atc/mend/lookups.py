@@ -18,7 +18,7 @@ from atc.edits import with_text
 from atc.types import Program
 from protocols.parsing import literal, parse
 from protocols.schema import resolve, types, unwrapped
-from protocols.toolbox import Tool, Toolbox
+from protocols.toolbox import Tool, Toolbox, subscript
 from protocols.words import singular
 from sandbox.trace import Trace
 
@@ -69,7 +69,7 @@ def lookup(field: str, keys: Iterable[str], tools: Toolbox) -> str | None:
         if found := [route for route in routes if field in route.keys]:
             least = min(route.arguments for route in found)
             fewest = [route for route in found if route.arguments == least]
-            return f'{fewest[0].expression}["{field}"]' if len(fewest) == 1 else None
+            return f"{fewest[0].expression}{subscript(field)}" if len(fewest) == 1 else None
     return None
 
 
@@ -83,7 +83,7 @@ def _further(route: _Route, tools: Toolbox) -> Iterator[_Route]:
         fitting = ([alias] if alias in route.keys else sorted(linked[alias] & route.keys) for alias in required)
         for keys in product(*fitting):
             given = zip(required, keys, strict=True)
-            arguments = ", ".join(f'{alias}={route.expression}["{key}"]' for alias, key in given)
+            arguments = ", ".join(f"{alias}={route.expression}{subscript(key)}" for alias, key in given)
             yield _Route(f"{tool.alias}({arguments})", frozenset(fields), route.arguments + len(required))
 
 
@@ -124,7 +124,7 @@ def look_up_answer(task: str, program: Program, trace: Trace, answer: str, tools
         return None
     alias, argument, field = common.pop()
     printed = ast.unparse(prints[0])
-    one = f'{alias}({argument}={{}})["{field}"]'
+    one = f"{alias}({argument}={{}}){subscript(field)}"
     new = f"[{one.format('item')} for item in {printed}]" if several else one.format(printed)
     return with_text(program, prints[0], new)
 

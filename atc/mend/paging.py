@@ -14,7 +14,7 @@ from atc.types import Program
 from protocols.jsontypes import Json
 from protocols.parsing import parse
 from protocols.schema import resolve, types
-from protocols.toolbox import Tool, Toolbox
+from protocols.toolbox import Tool, Toolbox, subscript
 from sandbox.trace import ToolCall, Trace
 
 _NUMBERS = ("page", "page_number")
@@ -162,7 +162,7 @@ def _helper(unread: Unread, tool: Tool) -> str | None:
         most = schema.get("maximum")
         larger = isinstance(most, int) and most > unread.size
         return _AT_ONCE.format(tool=tool.alias, argument=unread.argument, most=most) if larger else None
-    sizes, step, start = "", 1, schema.get("default", 1)
+    sizes, step, default = "", 1, schema.get("default")
     if unread.count is not None and key is not None:
         most_of = (
             (alias, _argument(tool, alias).get("maximum")) for alias in tool.arguments if alias in SIZE_ARGUMENTS
@@ -171,19 +171,19 @@ def _helper(unread: Unread, tool: Tool) -> str | None:
         more = f'page["page"] < page["{unread.count}"]'
     elif unread.size is not None and types(schema) == ("integer",):
         step = 1 if unread.argument in _NUMBERS else unread.size
-        start = schema.get("default", int(step == 1))
         more = f"len({_rows('page', key)}) == {unread.size}"
     else:
         return None
+    start = default if _is_number(default) else int(step == 1)
     rows = f"{_rows('result', key)} + {_rows('page', key)}"
-    joined = rows if key is None else f'{{**page, "{key}": {rows}}}'
+    joined = rows if key is None else f"{{**page, {key!r}: {rows}}}"
     return _PAGE_BY_PAGE.format(
         tool=tool.alias, argument=unread.argument, sizes=sizes, start=start, step=step, more=more, joined=joined
     )
 
 
 def _rows(page: str, key: str | None) -> str:
-    return page if key is None else f'{page}["{key}"]'
+    return page if key is None else page + subscript(key)
 
 
 _PAGE_BY_PAGE = """\
