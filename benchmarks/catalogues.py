@@ -17,15 +17,10 @@ from toolflow_bench.services.service import NAMES, find_service
 
 INSTALL = "pip install --no-deps bfcl-eval mpmath"
 CLASSES = {
-    "GorillaFileSystem": "gorilla_file_system",
-    "TradingBot": "trading_bot",
-    "TravelAPI": "travel_booking",
-    "TicketAPI": "ticket_api",
-    "MessageAPI": "message_api",
-    "MathAPI": "math_api",
-    "TwitterAPI": "posting_api",
+    "GorillaFileSystem": "gorilla_file_system", "TradingBot": "trading_bot", "TravelAPI": "travel_booking",
+    "TicketAPI": "ticket_api", "MessageAPI": "message_api", "MathAPI": "math_api", "TwitterAPI": "posting_api",
     "VehicleControlAPI": "vehicle_control",
-}
+}  # fmt: skip
 """Class → its module, which names its document too."""
 _TYPES = {"dict": "object", "float": "number", "list": "array", "tuple": "array", "bool": "boolean", "int": "integer"}
 _PLAIN = ("object", "number", "array", "boolean", "integer", "string", "null")

@@ -12,6 +12,7 @@ from __future__ import annotations
 import statistics
 import sys
 import time
+from collections import Counter
 from typing import Any
 
 from atc.check import check
@@ -31,38 +32,33 @@ def findings(case: Case) -> tuple[Finding, ...]:
 
 
 def rechecked(missed: list[str]) -> dict[str, int]:
-    figures = dict.fromkeys(("known", "found", "flagged", "still_flagged"), 0)
+    figures = Counter[str]()
     for case in present("real"):
         got = {(finding.code, finding.line) for finding in findings(case)}
-        figures["known"] += len(case.expect)
-        figures["found"] += len(got & set(case.expect))
-        figures["flagged"] += bool(case.expect)
-        figures["still_flagged"] += bool(case.expect and got)
+        figures.update(known=len(case.expect), found=len(got & set(case.expect)))
+        figures.update(flagged=bool(case.expect), still_flagged=bool(case.expect and got))
         missed += [f"real {case.name}: {code} line {line}" for code, line in case.expect if (code, line) not in got]
-    return figures
+    return dict(figures)
 
 
 def not_needed(name: str, programs: list[Case], missed: list[str]) -> dict[str, int]:
-    figures = {"programs": len(programs), "with_findings": 0, "with_certain": 0}
+    figures = Counter[str]()
     for case in programs:
         found = findings(case)
         certain = [finding for finding in found if finding.certain]
-        figures["with_findings"] += bool(found)
-        figures["with_certain"] += bool(certain)
+        figures.update(programs=1, with_findings=bool(found), with_certain=bool(certain))
         missed += [f"{name} {case.name}: line {one.line}: {one.message}" for one in certain]
-    return figures
+    return dict(figures)
 
 
 def batches(missed: list[str]) -> dict[str, int]:
-    figures = {"programs": 0, "found": 0, "flagged": 0}
+    figures = Counter[str]()
     for case in present("batches"):
         got = {(finding.code, finding.line) for finding in findings(case)}
-        figures["programs"] += 1
-        figures["found"] += set(case.expect) <= got
-        figures["flagged"] += bool(got)
+        figures.update(programs=1, found=set(case.expect) <= got, flagged=bool(got))
         if not set(case.expect) <= got:
             missed.append(f"batches {case.name}: {case.expect}, got {sorted(got)}")
-    return figures
+    return dict(figures)
 
 
 def speed() -> dict[str, float]:

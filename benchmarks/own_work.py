@@ -55,13 +55,9 @@ def of_runs(runs: int) -> Iterator[tuple[float, float]]:
     tools = Toolbox(Tool(protocol=p, call=partial(_canned, p.name)) for p in chosen)
     question = "How many flights left Kennedy for Boston on 5 March 2013?"
     with Agent(tools, model=ScriptedModel(*[PROGRAM] * (runs + 1)), config=Config(samples=1)) as agent:
-
-        def run() -> None:
-            assert agent.run(question, seed=0).status == "solved"
-
-        run()
+        assert agent.run(question, seed=0).status == "solved"
         for _ in range(runs):
-            yield _spent(resource.RUSAGE_SELF, run)
+            yield _spent(resource.RUSAGE_SELF, partial(agent.run, question, seed=0))
 
 
 def _canned(name: str, _: Any) -> Any:

@@ -51,8 +51,7 @@ from toolflow_bench.workers import WorldLike, agree_to_all, answered, offered
 from toolflow_bench.world import World
 
 ARMS: tuple[Way, ...] = ("traceback", "reflection", "facts")
-"""`traceback`: a plain code agent; the program runs unchecked, the model reads Python's traceback, and the next program
-runs all calls again. `reflection`: the same, with the paper's attributable reflection. `facts`: atc as it is."""
+"""`traceback`: a plain agent, unchecked, that calls all again; `reflection`: by the paper's; `facts`: atc as it is."""
 _SETTINGS = ("docs", "max_tools", "max_repairs", "max_calls", "prompt_tokens", "sandbox", "decoding")
 _NO_PROGRAM = Fault(kind="syntax", message="The reply held no Python program.")
 

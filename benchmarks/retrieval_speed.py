@@ -106,10 +106,8 @@ def build(base: Sequence[ToolDocument], count: int, folder: Path, name: str) -> 
     _, building = timed(lambda: ToolIndex.build(documents(base, count), folder=index, embedder=embedder))
     figures: dict[str, Any] = {"tools": count, "really_embedded": len(base)}
     figures |= {"embedding_originals_seconds": round(embedding, 1), "build_seconds": round(building, 1)}
-    size, peak = (
-        sum(path.stat().st_size for path in index.rglob("*")),
-        resource.getrusage(resource.RUSAGE_SELF).ru_maxrss,
-    )
+    size = sum(path.stat().st_size for path in index.rglob("*") if path.is_file())
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return figures | {"build_peak_mb": round(peak / 1024), "disk_mb": round(size / 1e6)}
 
 

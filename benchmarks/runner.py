@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import wraps
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import click
 import yaml
@@ -32,12 +32,6 @@ MOST_OUTAGES = 5  # in a row: after so many nobody is asked any further
 _SCREEN = 30
 
 
-class _Named(Protocol):
-    @property
-    def id(self) -> str: ...
-
-
-_T = TypeVar("_T", bound=_Named)
 _Any = TypeVar("_Any")
 _Work = Callable[[Any], Any]
 
@@ -62,7 +56,7 @@ def read_json(path: Path, expected: str) -> Any:
         raise InvalidData(f"cannot read {str(path)!r} ({error}); give --data {expected}.") from error
 
 
-def sampled(things: Sequence[_T], count: int | None, seed: int, kind: str) -> list[_T]:
+def sampled(things: Sequence[Any], count: int | None, seed: int, kind: str) -> list[Any]:
     """`count` of the things (None: all) in their order, drawn by seed, kind and their ids alone."""
     most = len(things) if count is None else count
     return list(drawn(things, most, seed=seed, name=lambda one: one.id, stratum=lambda _: kind))
@@ -94,10 +88,9 @@ class Rows(LineFile):
             self.close()
             raise
 
-    def append(self, row: Mapping[str, Any]) -> dict[str, Any]:
+    def append(self, row: Mapping[str, Any]) -> None:
         self.write(dict(row))
         self.rows[tuple(row[name] for name in self._key)] = dict(row)
-        return dict(row)
 
     def lacks(self, key: tuple[Any, ...]) -> bool:
         """Whether a row is not there, or was an outage."""

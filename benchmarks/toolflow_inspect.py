@@ -84,8 +84,6 @@ def _as_tool(tool: Tool) -> Any:
 
     properties = {alias: tool.protocol.parameters[name] for alias, name in tool.arguments.items()}
     allowed = {"type", "description", "enum", "default", "format"}
-    kept = {
-        name: {key: value for key, value in schema.items() if key in allowed} for name, schema in properties.items()
-    }
+    kept = {name: {k: v for k, v in schema.items() if k in allowed} for name, schema in properties.items()}
     parameters = ToolParams.model_validate({"properties": kept, "required": sorted(tool.required)})
     return ToolDef(call, name=tool.alias, description=tool.protocol.description, parameters=parameters).as_tool()

@@ -39,11 +39,9 @@ EXPLORING = ("get_tools_in_category", "get_tool_descriptions", "get_APIs_in_tool
 KINDS = ("missing information", "fake parameters", "names an API", "unreasonable")
 """Why a query is no good: A.7's four kinds."""
 EXPLORE, WORDS, LEAST_CATEGORIES, MOST_CATEGORIES, CALLS = 20, 30, 2, 5, 10
-"""Calls of the functions that explore, the shortest query, the categories that the calls of a solution come from (all
-B.4), and those calls: as many as the paper's solver may make (A.1)."""
+"""Exploring calls, the shortest query, the categories of a solution (all B.4), and its calls, as the solver's (A.1)."""
 TURNS, FINISHES, POOL, TEMPERATURE = 40, 3, 16, 1.0
-"""What the paper does not state: calls of all functions together; times that a query is handed in, each but the last
-told what is wrong with it by rule; APIs in the pool; and the writer's temperature (judge and filter are greedy)."""
+"""Not in the paper: calls in all, times that a query is handed in, APIs in the pool, and the writer's temperature."""
 _REPLY_TOKENS, _VERDICT_TOKENS = 1500, 300
 _LONGEST_TEXT, _LINE, _LETTERS = 1500, 300, 3
 _NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")

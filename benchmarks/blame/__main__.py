@@ -54,9 +54,8 @@ _FAULTS: Mapping[str, Mapping[str, Any]] = {
     "dropped": {"rate_drop": 1.0},
 }
 BROKEN_KINDS = (*_FAULTS, "emptied")
-"""`drift`: a field of one operation's answers is renamed, of another type, null or new. The others befall one call:
-HTTP 500, no answer in time, an answer cut short, a connection closed before or after the work, and an answer whose
-lists are empty, for which the program has no guard."""
+"""`drift`: a field of one operation's answers is renamed, of another type, null or new. The others befall one call;
+`emptied`: the lists of its answer are empty, for which the program has no guard."""
 _DRAWS = 60
 
 
@@ -180,8 +179,7 @@ KINDS = (*MUTANT_KINDS, *BROKEN_KINDS)
 
 
 Row = dict[str, Any]
-"""One fault as JSON. `right` says whether attribution blames it, None where nothing shows it; `doubts` are those that
-the gold run does not raise. `correct`: the answer and what the writes left are right."""
+"""One fault: `right` says whether attribution blames it, None where nothing shows it; `doubts` are no gold run's."""
 
 
 def judge(fault: Fault, trace: Trace, truths: Sequence[Truth]) -> bool:

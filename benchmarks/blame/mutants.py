@@ -220,13 +220,9 @@ def _wrong_enums(gold: Gold, rng: random.Random) -> Iterator[_Edited]:
                 seen = gold.traced(left)
                 if seen and _CODE.fullmatch(word):
                     known = {one.value for one in gold.values(left) if isinstance(one.value, str)}
-                    yield it, repr(_outside(word, known, rng)), "compared", [_of_field(gold, left)]
-
-
-def _of_field(gold: Gold, field: ast.expr) -> Truth:
-    """The place that a field which is compared was first read from."""
-    first = gold.traced(field)[0]
-    return gold.place(first.call or 0, first.path, sure=len({one.call for one in gold.values(field)}) == 1)
+                    sure = len({one.call for one in gold.values(left)}) == 1
+                    truth = gold.place(seen[0].call or 0, seen[0].path, sure=sure)  # where it was first read from
+                    yield it, repr(_outside(word, known, rng)), "compared", [truth]
 
 
 def _outside(word: str, allowed: set[str], rng: random.Random) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import replace
@@ -17,7 +18,7 @@ from atc.models.fetch import LOCAL_MODELS, own_file
 from atc.models.fetch import fetch as fetch_model
 from benchmarks import runner
 from benchmarks.decoding import chance, questions
-from benchmarks.decoding.arms import MODES, Arm, Row, arm_file, report, run_arms
+from benchmarks.decoding.arms import MODES, Arm, Row, report, run_arms
 from protocols.ask import Ask
 
 SUITES = ("funcqa", "kamel", "random", "gold", "speed", "overhead")
@@ -60,7 +61,8 @@ def main(suite: str, models: tuple[str, ...], sample: int | None, seed: int, **o
             for asked, cases, known, part in _parts(suite, ask, sample, seed, options):
                 pairs = _pairs(known, options["modes"], options["docs"])
                 arms = [Arm(model=Path(model).name, mode=mode, docs=docs, part=part) for mode, docs in pairs]
-                path = folder / arm_file(suite, arms[0])
+                file = re.sub(r"[^\w.]+", "_", f"{suite}-{arms[0].model}-{part}").strip("_")
+                path = folder / f"{file}.jsonl"
                 say(f"{suite}: {len(cases)} questions in {len(arms)} arms with {model}; rows go to {path}")
                 rows |= run_arms(arms, cases, ask, asked, path=path, seed=seed)
     return {**about, "rows": str(folder), **report(rows)}

@@ -191,11 +191,6 @@ def _comparable(arm: Arm, base: Arm) -> bool:
     return (arm.mode, arm.docs, base.docs) == ("calls", "names", "full") and base.mode in ("free", "calls")
 
 
-def arm_file(suite: str, arm: Arm) -> str:
-    """The name of the file that an arm's rows stand in, with those of the other arms of its model and part."""
-    return re.sub(r"[^\w.]+", "_", f"{suite}-{arm.model}-{arm.part}").strip("_") + ".jsonl"
-
-
 STEPS, ALTERNATIVES = 5, 10  # steps back at most, and tokens that are looked at in each place
 _SPECIAL = re.compile(r"<\|[^|]*\|>|</s>|.*�.*", re.DOTALL)
 """Tokens that end a reply or hold a part of a character: nothing can continue them."""

@@ -43,8 +43,7 @@ SCENARIOS = HERE / "scenarios.toml"
 DESK = HERE / "desk.yaml"
 _MORE = 30  # times that a model says its last reply again, where it is asked for further pieces
 ARMS = ("first", "repaired")
-"""`first`: the gold program is the model's first. `repaired`: it is written after a program that called a tool and
-failed, so that none of its literals is clean by itself."""
+"""The gold program is the model's first, or follows one that called a tool and failed: no literal is clean then."""
 
 
 @dataclass(frozen=True, kw_only=True)

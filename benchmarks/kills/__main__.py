@@ -19,7 +19,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from queue import SimpleQueue
-from typing import Any, Self
+from typing import Any
 
 import click
 import psutil
@@ -65,15 +65,18 @@ class HostLost(Exception):
 Played = dict[str, Any]  # what became of one run, as `Stage.play` gives it
 
 
-class Nursery:
-    """A process that forks host processes over the tools of `sources`, one at a time. A context manager."""
+class Nursery(ExitStack):
+    """A process that forks host processes over the tools of `sources`, one at a time."""
 
     def __init__(self, sources: Sequence[str]) -> None:
+        super().__init__()
         processes = multiprocessing.get_context("forkserver")
         self._nursery, theirs = processes.Pipe()
-        self._process = processes.Process(target=nursery, args=(theirs, list(sources)))
-        self._process.start()
+        process = processes.Process(target=nursery, args=(theirs, list(sources)))
+        process.start()
         theirs.close()
+        self.callback(process.join)
+        self.callback(self._nursery.close)
 
     def host(
         self, order: Mapping[str, Any], kill: Kill | None, trap: Trap, *, taken: Callable[[], object] = int
@@ -118,13 +121,6 @@ class Nursery:
             raise HostLost(f"a host says nothing for {SILENCE_SECONDS:.0f} s.")
         said: dict[str, Any] = self._nursery.recv()
         return said
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._nursery.close()
-        self._process.join()
 
 
 def _state(pid: int) -> str:

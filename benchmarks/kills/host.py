@@ -123,7 +123,9 @@ def _carry_out(order: Mapping[str, Any], kill: Kill | None, tools: Toolbox, harn
         harness.send({"struck": struck})
         os.kill(os.getpid(), signal.SIGSTOP if order.get("cut") else signal.SIGKILL)
 
-    _set_clock(order.get("skew", 0.0))
+    right, skew = time.time, order.get("skew", 0.0)  # this process's clock is wrong by so many seconds
+    time.time = lambda: right() + skew
+    cast("dict[str, Any]", Effects.__init__.__kwdefaults__)["now"] = time.time  # taken when the class was made
     with (
         closing(open_sandbox(order["sandbox"])) as sandbox,
         mortal(order["store"], kill, tools, die, lambda: harness.send({"taken": True})) as store,
@@ -154,10 +156,3 @@ def _send_program(gateway: Gateway, program: str, begun: str | None) -> None:
         handle = str(reply["run"])
         if reply["status"] != "failed":
             return
-
-
-def _set_clock(skew: float) -> None:
-    """Let this process's clock be wrong by so many seconds."""
-    right = time.time
-    time.time = lambda: right() + skew
-    cast("dict[str, Any]", Effects.__init__.__kwdefaults__)["now"] = time.time  # taken when the class was made

@@ -145,7 +145,8 @@ def _row(name: str, probing: Probing, declared: Sequence[ToolProtocol]) -> Row:
     told = {sample.tool for sample in probing.samples if sample.done and not refusal_in(sample.response)}
     # What must not be called is not told which record is meant, writes over a single one, or ends what others rest on.
     unsent = probing.stopped.keys() - {sample.tool for sample in probing.samples}
-    whole = {tool.name for tool in declared if _takes_all(tool)}
+    http = {tool.name: tool.binding for tool in declared if isinstance(tool.binding, HttpBinding)}
+    whole = {name for name, one in http.items() if one.method == "DELETE" and not one.url.endswith("}")}  # takes all
     forbidden = sorted(tool for tool in unsent if tool in whole or re.search(_FORBIDDEN, probing.stopped[tool]))
     scores = {}
     for tool in declared:
@@ -156,11 +157,6 @@ def _row(name: str, probing: Probing, declared: Sequence[ToolProtocol]) -> Row:
     row = {"name": name, "tools": len(declared), **added(list(scores.values()))}
     links = rate(links_of(probing.protocols.values()), ())
     return row | {"links": links, **probing.spent, "forbidden": ", ".join(forbidden)}
-
-
-def _takes_all(tool: ToolProtocol) -> bool:
-    binding = tool.binding
-    return isinstance(binding, HttpBinding) and binding.method == "DELETE" and not binding.url.endswith("}")
 
 
 _VOLATILE = frozenset({"last_activity", "last_modified", "etag"})
@@ -236,11 +232,6 @@ def units(name: str) -> Sequence[str]:
     return [one for one, service in SERVICES.items() if "shows" in service]
 
 
-def left_behind(rows: Sequence[Row]) -> Row:
-    """Records that no report names, and records of others that changed."""
-    return {key: sum(row[key] for row in rows) for key in ("unnamed", "foreign")}
-
-
 @suite
 @click.option("--suite", "chosen", multiple=True, type=click.Choice(list(MEASURES)), help="Repeatable. Default: all.")
 @click.option("--services", multiple=True, metavar="NAME", help="These services alone; repeatable.")
@@ -262,8 +253,9 @@ def main(
                 replace(options, out=folder / name),
             )
             rows = {unit: MEASURES[name](unit, own) for unit in tracked(name, mine, total=len(mine))}
-            total = left_behind if name == "registry" else summed
-            parts[name] = {"units": rows, "total": total(list(rows.values())) if rows else {}}
+            left = {key: sum(row.get(key, 0) for row in rows.values()) for key in ("unnamed", "foreign")}
+            total = left if name == "registry" else summed(list(rows.values())) if rows else {}
+            parts[name] = {"units": rows, "total": total}
     return {"suite": "probing", "model": model, **parts}
 
 

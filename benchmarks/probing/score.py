@@ -67,18 +67,14 @@ def schema_fields(schema: JsonObject | None) -> Fields:
     found: dict[str, set[str]] = {}
     if schema is not None:
         _walk_schema(schema, schema, "", 0, found)
-    return _settled(found)
+    kept = {path: kinds - ({"integer"} if "number" in kinds else set()) for path, kinds in found.items() if path}
+    return {path: frozenset(kinds) for path, kinds in sorted(kept.items())}
 
 
 def says_something(schema: JsonObject | None) -> bool:
     """Whether a response schema describes any value besides wrappers of values; a bare text or number is one."""
     kinds = [*schema_fields(schema).values(), frozenset(types(resolve(schema, schema)) if schema else ())]
     return any(of - {"object", "array", "null", "any"} for of in kinds)
-
-
-def _settled(found: Mapping[str, set[str]]) -> Fields:
-    kept = {path: kinds - ({"integer"} if "number" in kinds else set()) for path, kinds in found.items() if path}
-    return {path: frozenset(kinds) for path, kinds in sorted(kept.items())}
 
 
 def _walk_schema(schema: Any, root: JsonObject, path: str, depth: int, found: dict[str, set[str]]) -> None:

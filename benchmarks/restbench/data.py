@@ -86,9 +86,9 @@ def _item(task: Mapping[str, Any], api: str, aliases: Mapping[str, str], seed: i
     draw.shuffle(chosen)
     about = {"id": task["id"], "question": task["query"].strip(), "answer": None, "type": "none"}
     question = Question(**about, calls=len(gold), extra={"gold_path": steps})
-    offered: dict[str, Any] = {"gold": gold, "candidates": tuple(chosen), "services": (api,)}
+    tools: dict[str, Any] = {"gold": gold, "candidates": tuple(chosen), "services": (api,)}
     writes = any(not step.upper().startswith("GET") for step in steps)
-    return Item(question=question, writes=writes, grade=_answered, **offered)
+    return Item(question=question, writes=writes, grade=_answered, **tools)
 
 
 def _answered(answer: str | None, _state: Snapshot | None) -> Verdict:
