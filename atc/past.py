@@ -66,15 +66,11 @@ def is_unfinished(stored: StoredRun) -> bool:
 
 def recorded(stored: StoredRun, tools: Toolbox) -> list[list[Recorded]]:
     """The stored calls by execution, as a journal takes them over. Calls of tools that are gone are left out."""
-    executions: list[list[Recorded]] = [
-        [] for _ in range(1 + max((found.execution for found in stored.calls), default=-1))
-    ]
+    executions = [list[Recorded]() for _ in range(1 + max((found.execution for found in stored.calls), default=-1))]
     for found in stored.calls:
-        tool = tools.get(found.call.tool)
-        if tool is None:
-            continue
-        writes, defaults = tool.protocol.writes, contract(tool.protocol).defaults
-        executions[found.execution].append(
-            Recorded(found.call, complete=found.complete, writes=writes, defaults=defaults, intended=found.intended)
-        )
+        if (tool := tools.get(found.call.tool)) is not None:
+            writes, defaults = tool.protocol.writes, contract(tool.protocol).defaults
+            executions[found.execution].append(
+                Recorded(found.call, complete=found.complete, writes=writes, defaults=defaults, intended=found.intended)
+            )
     return executions
