@@ -13,8 +13,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+from sandbox.base import SandboxUnavailable
 from sandbox.docker.engine import connect, speaking_to_engine
-from sandbox.errors import SandboxUnavailable
 
 _LEFT_OUT = re.compile(r".*/(test|tests|idlelib|tkinter|ensurepip|posix|right|site-packages|dist-packages|config-\d.*)")
 _LIBRARY = re.compile(r"^\s*(?:(\S+) => )?(/\S+) \(0x[0-9a-f]+\)$", re.MULTILINE)

@@ -29,7 +29,7 @@ from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 from atc import __version__
 from atc.side_by_side import OpenWorker
 from protocols.errors import AtcError
-from sandbox.errors import SandboxUnavailable
+from sandbox.base import SandboxUnavailable
 
 _Given = TypeVar("_Given")
 _Item = TypeVar("_Item")

@@ -19,8 +19,8 @@ from atc.types import Program
 from protocols.jsontypes import JsonObject
 from protocols.protocol import McpBinding, spelled
 from protocols.toolbox import Tool, Toolbox
+from sandbox.base import Paused
 from sandbox.clock import waiting_on_person
-from sandbox.errors import Paused
 from sandbox.journal import Journal
 
 _MOST_NAMED = 3

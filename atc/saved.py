@@ -29,9 +29,8 @@ from protocols.parsing import parse
 from protocols.protocol import Annotations, Binding, Evidence, ProgramBinding, ToolProtocol, load
 from protocols.toolbox import Tool, Toolbox
 from sandbox.base import Sandbox
-from sandbox.errors import Diverged
 from sandbox.limits import Limits
-from sandbox.replay import ReplayJournal
+from sandbox.replay import Diverged, ReplayJournal
 
 SOURCE = "saved"
 """The name of the source that saved tools come from."""

@@ -1,4 +1,4 @@
-"""The contract of every sandbox."""
+"""The contract of every sandbox, and what it raises."""
 
 from __future__ import annotations
 
@@ -7,11 +7,22 @@ import weakref
 from contextlib import AbstractContextManager
 from typing import Any, Generic, Protocol, Self, TypeVar
 
+from protocols.errors import AtcError
 from protocols.toolbox import Toolbox
-from sandbox.errors import SandboxUnavailable
 from sandbox.journal import Journal
 from sandbox.limits import Limits
 from sandbox.trace import Trace
+
+
+class SandboxUnavailable(AtcError):
+    """The sandbox could not start, or died: nothing was learned about the program."""
+
+
+class Paused(Exception):
+    """Raised by a tool's gate *before* the call is sent: a person must decide. Ends the run as `paused`.
+
+    Not a `ToolError`: a program cannot catch it and go on.
+    """
 
 
 class Sandbox(AbstractContextManager["Sandbox"], Protocol):

@@ -13,10 +13,10 @@ from protocols.protocol import HttpBinding, McpBinding
 from protocols.schema import shape
 from protocols.toolbox import Tool, Toolbox, idempotency_key
 from sandbox import hints
+from sandbox.base import Paused
 from sandbox.clock import LONGEST_WAIT_SECONDS, Clock
 from sandbox.contract import BadArguments, Contract, contract, shorten
 from sandbox.effects import Sending, Sent, StillUnknown
-from sandbox.errors import Paused
 from sandbox.frames import Call, RunEnded, limit_exceeded, violation
 from sandbox.journal import Journal
 from sandbox.limits import Limits

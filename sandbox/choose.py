@@ -8,8 +8,7 @@ from collections.abc import Callable, Collection
 from typing import Any, NamedTuple
 
 from protocols.errors import docs_page
-from sandbox.base import Sandbox
-from sandbox.errors import SandboxUnavailable
+from sandbox.base import Sandbox, SandboxUnavailable
 
 AUTO = "auto"  # the best that this machine has: never `trusted`, which is no boundary
 _CLASSES = {"zygote": "ZygoteSandbox", "docker": "DockerSandbox", "monty": "MontySandbox", "trusted": "TrustedSandbox"}

@@ -25,8 +25,7 @@ from typing import Any, NoReturn
 
 from protocols.toolbox import Toolbox
 from sandbox import workers
-from sandbox.base import OnDemand
-from sandbox.errors import SandboxUnavailable
+from sandbox.base import OnDemand, SandboxUnavailable
 from sandbox.frames import FRAME_BYTES, LEVELS
 from sandbox.journal import Journal
 from sandbox.limits import Limits

@@ -6,16 +6,27 @@ import json
 from collections.abc import Collection
 from functools import partial
 
+from protocols.errors import AtcError
 from protocols.jsontypes import JsonObject
 from protocols.toolbox import Toolbox
 from sandbox.base import Sandbox
-from sandbox.errors import Diverged
 from sandbox.frames import RunEnded
 from sandbox.journal import Journal, again, canonical
 from sandbox.limits import Limits
 from sandbox.trace import ToolCall, Trace
 
 _text = partial(json.dumps, ensure_ascii=False)
+
+
+class Diverged(AtcError):
+    """A replay left its recording at call `index`: `expected` stood there, `got` was asked."""
+
+    def __init__(self, index: int, expected: str, got: str) -> None:
+        super().__init__(index, expected, got)
+        self.index, self.expected, self.got = index, expected, got
+
+    def __str__(self) -> str:
+        return f"the replay left its recording at call {self.index}: expected {self.expected}, got {self.got}"
 
 
 class Redacted(Diverged):

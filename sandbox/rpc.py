@@ -28,9 +28,9 @@ from protocols.jsontypes import Json
 from protocols.protocol import ProgramBinding
 from protocols.toolbox import Toolbox
 from sandbox import workers
+from sandbox.base import SandboxUnavailable
 from sandbox.calls import Calls, Closed, Open, Reply, encode
 from sandbox.clock import GLANCE_SECONDS, LONGEST_WAIT_SECONDS, Cancelled, Clock, cancelled, running
-from sandbox.errors import SandboxUnavailable
 from sandbox.frames import (
     FRAME_BYTES,
     Call,

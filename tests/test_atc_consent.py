@@ -10,7 +10,7 @@ from atc.config import Config
 from atc.consent import Consent
 from atc.store import Store
 from protocols.toolbox import Toolbox
-from sandbox.errors import Paused
+from sandbox.base import Paused
 from sandbox.journal import Journal
 from tests.tool_lab import tool, writing
 

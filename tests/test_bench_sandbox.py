@@ -24,7 +24,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks at proces
 
 LEAKY = '''
 import contextlib, io, random, sys
-from sandbox.errors import SandboxUnavailable
+from sandbox.base import SandboxUnavailable
 from sandbox.trace import Failure, ToolCall, Trace
 
 sys.modules["__main__"].SETTLE_SECONDS = 0.2  # the host, without threads that need longer: what was changed stays

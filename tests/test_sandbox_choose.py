@@ -8,8 +8,8 @@ import pytest
 
 from benchmarks.sandbox.shop import run
 from sandbox import choose
+from sandbox.base import SandboxUnavailable
 from sandbox.choose import NAMES, Availability, automatic, open_sandbox
-from sandbox.errors import SandboxUnavailable
 from sandbox.zygote import unavailable
 
 

@@ -16,9 +16,9 @@ import pytest
 
 from benchmarks.sandbox.shop import run
 from protocols.toolbox import Toolbox
+from sandbox.base import SandboxUnavailable
 from sandbox.conformance import make_tool
 from sandbox.docker import DockerSandbox, container, engine, unavailable
-from sandbox.errors import SandboxUnavailable
 from tests import sandbox_checks
 
 ROOT = Path(__file__).resolve().parent.parent

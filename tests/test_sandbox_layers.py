@@ -284,7 +284,7 @@ def host_under(refusals, body):
         process.no_new_privileges()
         seccomp.install(code + give({ALLOW}))
         from benchmarks.sandbox.shop import run
-        from sandbox.errors import SandboxUnavailable
+        from sandbox.base import SandboxUnavailable
         from sandbox.zygote import ZygoteSandbox
     """
     source = textwrap.dedent(script) + textwrap.dedent(body)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from benchmarks.sandbox.shop import run
+from sandbox.base import SandboxUnavailable
 from sandbox.choose import open_sandbox
-from sandbox.errors import SandboxUnavailable
 from sandbox.monty import MontySandbox, unavailable
 from tests import sandbox_checks
 

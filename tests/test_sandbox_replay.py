@@ -12,10 +12,9 @@ from protocols.errors import ToolError
 from protocols.toolbox import Toolbox
 from sandbox.choose import availability, open_sandbox
 from sandbox.conformance import make_tool
-from sandbox.errors import Diverged
 from sandbox.journal import Journal
 from sandbox.limits import Limits
-from sandbox.replay import Redacted, replay
+from sandbox.replay import Diverged, Redacted, replay
 from sandbox.trace import Pins
 
 BACKENDS = [name for name in ("zygote", "monty") if availability(name).reason is None]

@@ -31,7 +31,7 @@ from atc.retrieve.expand import expand_all  # noqa: E402
 from atc.retrieve.index import ToolIndex  # noqa: E402
 from atc.side_by_side import Threads  # noqa: E402
 from protocols.ask import Completion  # noqa: E402
-from sandbox.errors import SandboxUnavailable  # noqa: E402
+from sandbox.base import SandboxUnavailable  # noqa: E402
 from tests.loopback import Reply, serving  # noqa: E402
 
 pytestmark = [

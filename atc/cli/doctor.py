@@ -28,8 +28,8 @@ from atc.models.fetch import LOCAL_MODELS, whereabouts
 from atc.models.llama import require_runtime
 from protocols.errors import AtcError, ModelUnavailable
 from protocols.toolbox import Toolbox
+from sandbox.base import SandboxUnavailable
 from sandbox.choose import NAMES, automatic, availability, open_sandbox
-from sandbox.errors import SandboxUnavailable
 from sandbox.journal import Journal
 from sandbox.limits import Limits
 

@@ -24,7 +24,7 @@ from atc.terminal import count
 from atc.types import Solution
 from atc.view import RunView, stderr_console, told_call
 from protocols.errors import ModelUnavailable
-from sandbox.errors import SandboxUnavailable
+from sandbox.base import SandboxUnavailable
 
 _OWN = frozenset({"credentials", "mcp", "state_dir", "store", "cache_dir"})
 """Settings of this machine: a stored run's are not taken over."""

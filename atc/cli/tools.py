@@ -30,7 +30,7 @@ from protocols.protocol import HttpBinding, ToolProtocol, dump, spelled
 from protocols.render import FULL, stubs
 from protocols.toolbox import Tool, Toolbox
 from protocols.words import alike
-from sandbox.errors import Paused
+from sandbox.base import Paused
 from sandbox.journal import Journal
 
 _METHODS = (

@@ -34,9 +34,8 @@ from protocols.invoke import Credential, Invoker, InvokeSettings
 from protocols.settings import McpServer
 from protocols.sources import load_tools
 from protocols.toolbox import Toolbox
-from sandbox.base import Sandbox
+from sandbox.base import Sandbox, SandboxUnavailable
 from sandbox.choose import open_sandbox
-from sandbox.errors import SandboxUnavailable
 
 _VARIABLES = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "OLLAMA_HOST")
 """What a model is reached by; workers elsewhere get these from here."""

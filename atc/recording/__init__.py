@@ -25,9 +25,8 @@ from protocols.secrets import PLACEHOLDER
 from protocols.toolbox import Tool, Toolbox
 from sandbox.base import Sandbox
 from sandbox.choose import AUTO, automatic, availability, open_sandbox
-from sandbox.errors import Diverged
 from sandbox.limits import Limits
-from sandbox.replay import replay
+from sandbox.replay import Diverged, replay
 from sandbox.trace import ToolCall, Trace
 
 CALL_FIELDS = ("tool", "arguments", "line", "result", "error", "status", "outcome")

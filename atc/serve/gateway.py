@@ -32,7 +32,7 @@ from protocols.protocol import ProgramBinding
 from protocols.render import described_within, first_sentences, stubs, token_estimate
 from protocols.schema import shape
 from protocols.toolbox import Tool, Toolbox
-from sandbox.errors import Paused
+from sandbox.base import Paused
 from sandbox.trace import ToolCall
 from sandbox.zygote.channel import VALUE_CHARACTERS
 

@@ -20,9 +20,9 @@ import click
 from benchmarks import local
 from benchmarks.sandbox.canaries import Canaries, environment, fingerprint, leaked, says_escaped, strings
 from protocols.parsing import parse
+from sandbox.base import SandboxUnavailable
 from sandbox.choose import NAMES
 from sandbox.docker.engine import LABEL, connect
-from sandbox.errors import SandboxUnavailable
 from sandbox.limits import Limits
 
 LIMITS = Limits(wall_seconds=2.0, cpu_seconds=1.0, memory_bytes=256 * 2**20, output_bytes=2**20, tool_calls=20)

@@ -17,8 +17,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from sandbox.base import SandboxUnavailable
 from sandbox.docker.engine import GVISOR, LABEL, sdk, speaking_to_engine
-from sandbox.errors import SandboxUnavailable
 from sandbox.limits import Limits
 from sandbox.rpc import Exit
 

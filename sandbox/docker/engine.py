@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from sandbox.errors import SandboxUnavailable
+from sandbox.base import SandboxUnavailable
 
 GVISOR = "runsc"  # the runtime that is chosen where the engine has it: a kernel of its own for each container
 LABEL = "org.atc.sandbox"  # on each container; its value begins with the number of the process whose it is

@@ -19,8 +19,7 @@ from typing import Any
 
 from protocols.toolbox import Toolbox
 from sandbox import workers
-from sandbox.base import OnDemand
-from sandbox.errors import SandboxUnavailable
+from sandbox.base import OnDemand, SandboxUnavailable
 from sandbox.journal import Journal
 from sandbox.layers.names import LAYERS, REQUIRED, SWITCHED_OFF
 from sandbox.limits import Limits
