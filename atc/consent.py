@@ -20,8 +20,8 @@ from protocols.jsontypes import JsonObject
 from protocols.protocol import McpBinding, spelled
 from protocols.toolbox import Tool, Toolbox
 from sandbox.base import Paused
-from sandbox.clock import waiting_on_person
 from sandbox.journal import Journal
+from sandbox.limits import waiting_on_person
 
 _MOST_NAMED = 3
 """Values that a message names one by one."""

@@ -14,12 +14,11 @@ from protocols.schema import shape
 from protocols.toolbox import Tool, Toolbox, idempotency_key
 from sandbox import hints
 from sandbox.base import Paused
-from sandbox.clock import LONGEST_WAIT_SECONDS, Clock
 from sandbox.contract import BadArguments, Contract, contract, shorten
 from sandbox.effects import Sending, Sent, StillUnknown
 from sandbox.frames import Call, RunEnded, limit_exceeded, violation
 from sandbox.journal import Journal
-from sandbox.limits import Limits
+from sandbox.limits import LONGEST_WAIT_SECONDS, Clock, Limits
 from sandbox.trace import Failure, Frame, Hint, ToolCall
 
 UNKNOWN_OUTCOME = "UnknownOutcome"  # type of the failure that pauses a run at a write whose effect nobody knows

@@ -30,7 +30,6 @@ from protocols.toolbox import Toolbox
 from sandbox import workers
 from sandbox.base import SandboxUnavailable
 from sandbox.calls import Calls, Closed, Open, Reply, encode
-from sandbox.clock import GLANCE_SECONDS, LONGEST_WAIT_SECONDS, Cancelled, Clock, cancelled, running
 from sandbox.frames import (
     FRAME_BYTES,
     Call,
@@ -45,7 +44,7 @@ from sandbox.frames import (
     violation,
 )
 from sandbox.journal import Journal
-from sandbox.limits import Limits
+from sandbox.limits import GLANCE_SECONDS, LONGEST_WAIT_SECONDS, Cancelled, Clock, Limits, cancelled, running
 from sandbox.trace import Failure, Trace
 
 SURE_TO_FIT = 32768  # so many bytes can be sent without waiting for a child that may not read

@@ -9,9 +9,9 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 
+from sandbox import zygote
 from sandbox.layers.names import LAYERS
 from sandbox.policy import LAYER, Policed
-from sandbox.zygote import host
 
 WARNING = (
     "the trusted sandbox is no boundary: programs run as you, with your files and your network; "
@@ -30,7 +30,7 @@ class TrustedSandbox(Policed):
     """
 
     def __init__(self, say: Callable[[str], None] = _say) -> None:
-        inner = host.ZygoteSandbox(without=LAYERS.keys() - {"limits"})
+        inner = zygote.ZygoteSandbox(without=LAYERS.keys() - {"limits"})
         inner.name = "trusted"
         super().__init__(inner)
         self.layers = (LAYER, "a process of its own, with your rights")
@@ -39,5 +39,5 @@ class TrustedSandbox(Policed):
 
 def unavailable() -> str | None:
     """Why this machine cannot run it; `None` where it can."""
-    reason = host.unavailable()
+    reason = zygote.unavailable()
     return reason and reason.replace("zygote", "trusted")

@@ -17,11 +17,10 @@ from benchmarks.sandbox.shop import shop
 from protocols.toolbox import Toolbox
 from sandbox import frames
 from sandbox.base import SandboxUnavailable
-from sandbox.clock import waiting_on_person
 from sandbox.conformance import make_tool
 from sandbox.hints import mark
 from sandbox.journal import Journal
-from sandbox.limits import Limits
+from sandbox.limits import Limits, waiting_on_person
 from sandbox.replay import Diverged
 from sandbox.rpc import Exit, serve
 from sandbox.trace import Trace

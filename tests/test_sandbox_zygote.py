@@ -263,7 +263,7 @@ def test_closing_ends_runs_that_are_under_way(own):
 
 
 def test_a_zygote_that_does_not_answer_is_replaced(own, monkeypatch):
-    monkeypatch.setattr("sandbox.zygote.host.DEATH_SECONDS", 0.3)
+    monkeypatch.setattr("sandbox.zygote.DEATH_SECONDS", 0.3)
     run(own, "1")
     os.kill(pid_of(own), signal.SIGSTOP)
     trace = run(own, "5", wall_seconds=0.2)

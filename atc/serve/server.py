@@ -29,7 +29,7 @@ from atc.serve.turns import Turns
 from protocols.errors import AtcError
 from protocols.jsontypes import Json
 from protocols.protocol import dump
-from sandbox.clock import cancelled_by
+from sandbox.limits import cancelled_by
 
 Context = ServerRequestContext[Any, Any]
 

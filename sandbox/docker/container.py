@@ -33,7 +33,7 @@ GVISOR_PROCESSES, USUAL_PROCESSES = 512, 16  # the threads of runc before Python
 SECCOMP_PROFILE = Path(__file__).with_name("seccomp.json")
 SIGNALLED = 128  # an exit code above it tells the signal
 _PACKAGE = Path(__file__).resolve().parent.parent
-_INSIDE = ("docker/inside.py", "hints.py", "layers/[!_]*.py", "zygote/[!_h]*.py")
+_INSIDE = ("docker/inside.py", "hints.py", "layers/[!_]*.py", "zygote/[!_]*.py")
 """What runs in a container: not the host's side, nor what imports it."""
 
 _START = """

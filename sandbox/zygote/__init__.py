@@ -1,7 +1,324 @@
-"""The default backend on Linux: full CPython in a child forked from a warm, clean process."""
+"""The default on Linux: a warm, clean process of CPython, and a child of it for each program. The host's side."""
 
 from __future__ import annotations
 
-from sandbox.zygote.host import ZygoteSandbox, unavailable
+import importlib.util
+import json
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Collection, Mapping
+from contextlib import ExitStack, suppress
+from functools import partial
+from pathlib import Path
+from typing import Any
 
-__all__ = ["ZygoteSandbox", "unavailable"]
+from protocols.toolbox import Toolbox
+from sandbox import workers
+from sandbox.base import OnDemand, SandboxUnavailable
+from sandbox.journal import Journal
+from sandbox.layers.names import LAYERS, REQUIRED, SWITCHED_OFF
+from sandbox.limits import Limits
+from sandbox.rpc import Exit, serve
+from sandbox.trace import Trace
+
+START_SECONDS = 30.0
+DEATH_SECONDS = 5.0  # how long a killed child may take to be gone before its zygote counts as lost
+
+# No -I: it would ignore PYTHONHASHSEED. The environment has nothing else to ignore.
+_FLAGS = ("-s", "-S", "-B", "-P")
+_ENVIRONMENT = {"LANG": "C.UTF-8", "PYTHONHASHSEED": "0", "TZ": "UTC"}
+# The packages without their __init__ files, which import what is ours; they are gone before a program runs.
+_BOOTSTRAP = """
+import json, sys, types
+options = json.loads(sys.argv[1])
+for name, folder in (("sandbox", ""), ("sandbox.layers", "/layers"), ("sandbox.zygote", "/zygote")):
+    module = sys.modules[name] = types.ModuleType(name)
+    module.__path__ = [options["package"] + folder]
+from sandbox.zygote.server import serve
+serve(options)
+"""
+
+
+class ZygoteLost(SandboxUnavailable):
+    """The zygote died, or does not answer."""
+
+
+class ZygoteSandbox(OnDemand["Zygote"]):
+    """Runs programs in children of one warm process, which is started when first needed and reused for all runs.
+
+    A child is forked ahead of the run that needs it. `without` switches layers off, by their names in
+    `layers.names.LAYERS`: for tests, and for a look at what each is worth.
+    """
+
+    name = "zygote"
+
+    def __init__(self, *, without: Collection[str] = ()) -> None:
+        if unknown := set(without) - set(LAYERS):
+            raise ValueError(f"no layer {min(unknown)!r}; there are {', '.join(LAYERS)}")
+        super().__init__()
+        self._without = frozenset(without)
+        self.missing: Mapping[str, str] = dict.fromkeys(without, SWITCHED_OFF)  # each with the reason
+
+    @property
+    def layers(self) -> tuple[str, ...]:
+        """What stands between a program and this machine; known for sure after the first run."""
+        return tuple(text for name, text in LAYERS.items() if name not in self.missing)
+
+    @property
+    def boundary(self) -> bool:
+        """Whether the layers are meant to hold a hostile program: not where a required one was switched off."""
+        return not REQUIRED & set(self.missing)
+
+    def spare_ready(self) -> bool:
+        """Whether a child is forked and waits for a program."""
+        with self._lock:
+            return self._runner is not None and self._runner.spare_ready()
+
+    def run(self, source: str, tools: Toolbox, *, limits: Limits, journal: Journal) -> Trace:
+        """See `sandbox.base.Sandbox.run`. A zygote that dies is replaced once, and the program run again: the calls
+        that it had made are answered by the journal.
+        """
+        for last in (False, True):
+            zygote = self._current()
+            try:
+                self.missing = zygote.await_ready()
+                child = zygote.take(limits)
+                try:
+                    return serve(child, source, tools, limits=limits, journal=journal, backend=self.name)
+                finally:
+                    workers.start(partial(zygote.top_up, limits))
+            except ZygoteLost:
+                with self._lock:
+                    if self._runner is zygote:
+                        self._runner = None
+                zygote.stop()
+                if last or self._closed:
+                    raise
+        raise AssertionError("unreachable")
+
+    def _start(self) -> Zygote:
+        if (reason := unavailable()) is not None:
+            raise SandboxUnavailable(reason)
+        return Zygote(self._without)
+
+
+def unavailable() -> str | None:
+    """Why this machine cannot run a zygote; `None` where it can."""
+    if sys.platform != "linux":
+        return f"the zygote sandbox needs Linux, and this is {sys.platform}; run atc in a Linux container"
+    if not sys.executable:
+        return "the zygote sandbox needs the path of the Python interpreter, and sys.executable is empty"
+    return None
+
+
+class Zygote:
+    """The warm process, as its host sees it: started once, asked for children, ended."""
+
+    def __init__(self, without: Collection[str]) -> None:
+        self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._waiting: ZygoteChild | None = None  # forked ahead
+        self._stopped = False
+        self._pool, self._ready = threading.Lock(), threading.Lock()
+        self._missing: dict[str, str] | None = None
+        tzdata = importlib.util.find_spec("tzdata")  # for a system that has no time zones of its own
+        options = {
+            "without": sorted(without),
+            "zones": [str(Path(tzdata.origin).parent / "zoneinfo")] if tzdata is not None and tzdata.origin else [],
+            "package": str(Path(__file__).resolve().parent.parent),
+            "channel": theirs.fileno(),
+        }
+        try:
+            with theirs:
+                self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and code
+                    [sys.executable, *_FLAGS, "-c", _BOOTSTRAP, json.dumps(options)],
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.DEVNULL,
+                    env=_ENVIRONMENT,
+                    cwd="/",
+                    pass_fds=[theirs.fileno()],
+                    start_new_session=True,  # Ctrl-C at the terminal is for the host alone
+                )
+        except OSError as error:
+            self._control.close()
+            raise SandboxUnavailable(f"the sandbox cannot start {sys.executable!r}: {error}") from error
+        self.top_up(Limits())  # it finds the requests when it has loaded
+
+    def await_ready(self) -> Mapping[str, str]:
+        """Wait until it can fork. Gives the layers that are missing, with the reasons.
+
+        Raises:
+            ZygoteLost: it cannot.
+            SandboxUnavailable: a layer is missing without which nothing runs.
+        """
+        with self._ready:
+            if self._missing is None:
+                try:
+                    self._control.settimeout(START_SECONDS)
+                    said = json.loads(self._control.recv(8192) or "{}")
+                except OSError as error:
+                    raise ZygoteLost(f"the zygote sandbox did not start: {error}") from error
+                if not said:
+                    raise ZygoteLost(f"the zygote sandbox did not start: {sys.executable!r} ended at once")
+                if "failed" in said:
+                    raise SandboxUnavailable(f"the zygote sandbox did not start: {said['failed']}")
+                self._missing = dict(said["missing"])
+        for name in LAYERS:
+            if name in REQUIRED and self._missing.get(name, SWITCHED_OFF) != SWITCHED_OFF:
+                raise SandboxUnavailable(
+                    f"the zygote sandbox cannot have {LAYERS[name]}: {self._missing[name]}. "
+                    f"It runs nothing without; use --sandbox docker or --sandbox monty"
+                )
+        return self._missing
+
+    def take(self, limits: Limits) -> ZygoteChild:
+        """A child that waits for its program: one forked ahead, or a new one.
+
+        Raises `ZygoteLost`: the zygote is dead.
+        """
+        with self._pool:
+            child, self._waiting = self._waiting, None
+            if child is not None and not (child.limits == _kept(limits) and child.alive()):
+                child.close()
+                child = None
+            child = child or self._fork(limits)
+            child.alone = self._missing is not None and "namespaces" not in self._missing
+            return child
+
+    def top_up(self, limits: Limits) -> None:
+        """Have a child forked ahead, for another run within these limits.
+
+        Once it was stopped it does nothing: the last run's top-up may come after the end.
+        """
+        with self._pool, suppress(SandboxUnavailable):  # the next run will notice
+            if not self._stopped and self._waiting is None:
+                self._waiting = self._fork(limits)
+
+    def spare_ready(self) -> bool:
+        """Whether a child listens for its program."""
+        with self._pool:
+            return self._waiting is not None and self._waiting.alive() and "ready" in self._waiting.told
+
+    def stop(self) -> None:
+        """Kill it and all its children, and wait until they are gone; does nothing when it is dead."""
+        with self._pool:
+            self._stopped = True
+            if self._waiting is not None:
+                self._waiting.close()
+                self._waiting = None
+        self._control.close()  # at this it kills its children, waits for them, and exits
+        try:
+            self._process.wait(DEATH_SECONDS)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+    def _fork(self, limits: Limits) -> ZygoteChild:
+        with ExitStack() as stack:
+            try:
+                channel, their_channel = map(stack.enter_context, socket.socketpair())
+                pair = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+                status, their_status = map(stack.enter_context, pair)
+            except OSError as error:
+                raise SandboxUnavailable(f"the zygote sandbox cannot open a channel: {error.strerror}") from error
+            try:
+                theirs = [their_channel.fileno(), their_status.fileno()]
+                socket.send_fds(self._control, [json.dumps(_kept(limits)).encode()], theirs)
+            except OSError as error:
+                said = "the zygote sandbox's process died; see the kernel log for an out-of-memory kill"
+                raise ZygoteLost(said) from error
+            stack.pop_all()
+        their_channel.close()
+        their_status.close()
+        return ZygoteChild(channel, status, _kept(limits))
+
+
+def _kept(limits: Limits) -> dict[str, float]:
+    """The limits that the kernel keeps for a child."""
+    return {"memory_bytes": limits.memory_bytes, "cpu_seconds": limits.cpu_seconds}
+
+
+class ZygoteChild:
+    """A process that waits for its program, runs it, and is killed (`sandbox.rpc.Child`).
+
+    `alone`: it is in a namespace of processes of its own, so that nothing that it started is left when it is dead.
+    """
+
+    def __init__(self, channel: socket.socket, status: socket.socket, limits: Mapping[str, float]) -> None:
+        self.channel, self.limits, self.alone = channel, limits, False
+        self._status = status
+        self._pidfd = -1
+        self.told: dict[str, Any] = {}  # its zygote's messages in one, see `sandbox.zygote.server`
+
+    def alive(self) -> bool:
+        """Whether it has not ended, as far as is known without waiting."""
+        try:
+            while _readable(self._status):
+                self._receive()
+        except SandboxUnavailable:
+            return False
+        return self._pidfd < 0 or not _readable(self._pidfd)
+
+    def end(self) -> Exit:
+        """Kill it, wait until it and everything that it started is gone, and give how it ended."""
+        try:
+            self._kill()
+            code = int(self._hear("status"))
+            return Exit(code if code >= 0 else None, -code if code < 0 else None, float(self.told["cpu"]))
+        finally:
+            self.close()
+
+    def finish(self) -> None:
+        """Kill it: not one instruction of it is executed any more. The kernel takes its memory back meanwhile."""
+        if not self.alone:
+            self.end()
+            return
+        try:
+            self._kill()
+        finally:
+            self.close()
+
+    def close(self) -> None:
+        """Let go of it; if it still lives, its zygote ends it."""
+        self.channel.close()
+        self._status.close()
+        if self._pidfd >= 0:
+            os.close(self._pidfd)
+            self._pidfd = -1
+
+    def _kill(self) -> None:
+        self._hear("pid")
+        with suppress(OSError):  # it is dead
+            signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
+        with suppress(OSError):
+            self._status.shutdown(socket.SHUT_WR)  # the zygote kills it too, and all that it started
+
+    def _hear(self, what: str) -> Any:
+        self._status.settimeout(DEATH_SECONDS)
+        while what not in self.told:
+            self._receive()
+        return self.told[what]
+
+    def _receive(self) -> None:
+        try:
+            data, descriptors, _, _ = socket.recv_fds(self._status, 256, 1)
+        except OSError as error:
+            raise ZygoteLost(f"the zygote sandbox does not answer: {error}") from error
+        if descriptors:
+            self._pidfd = descriptors[0]
+        if not data:
+            raise ZygoteLost("the zygote sandbox's process died while it ran the program")
+        self.told |= json.loads(data)
+        if "error" in self.told:
+            raise SandboxUnavailable(f"the zygote sandbox cannot start a child: {self.told['error']}")
+
+
+def _readable(what: int | socket.socket) -> bool:
+    poll = select.poll()
+    poll.register(what, select.POLLIN)
+    return bool(poll.poll(0))
