@@ -31,6 +31,7 @@ from pydantic_core import ErrorDetails, PydanticCustomError
 
 from protocols.errors import AtcError
 from protocols.jsontypes import Json
+from protocols.settings import Credential, McpServer
 from sandbox.choose import AUTO, NAMES
 from sandbox.effects import OnUnknown
 
@@ -98,30 +99,15 @@ Backend = Annotated[str, _of_form(f"^({'|'.join((AUTO, *NAMES))})$", f"one of {A
 
 
 @pydantic.dataclasses.dataclass(frozen=True, slots=True, kw_only=True, config=_CLOSED)
-class CredentialEntry:
+class CredentialEntry(Credential):
     """A secret that tools may name, and the only hosts it is sent to. How it is sent, their document says."""
 
     value: Annotated[Secret, _of_form(r"^[^\n]*\Z", "one line of text")] = Field("", repr=False)
     """`env:NAME`, `file:PATH` (its first line) or the secret itself: a key, a token, `user:password`."""
     hosts: tuple[Annotated[str, AfterValidator(_host)], ...] = Field(min_length=1)
     """`api.example.org` or `localhost:8080`; the secret goes nowhere else."""
-    header: str = ""
-    query: str = ""
-    """Where it goes, for documents that declare nothing; then also with the tools that name no credential."""
-    place: Literal["header", "query", "cookie"] | None = None
-    name: str = ""
-    """The same in two settings, for cookies too."""
-    prefix: str | None = None
-    """Stands before the secret in a header; `Bearer ` in `Authorization`, else empty."""
-    client_id: str = ""
-    """Of OAuth 2, in place of `value`: a token is got at the addresses that the document names."""
     client_secret: Secret = Field("", repr=False)
-    """With it the client signs in by itself; without it you do, in the browser."""
     scopes: tuple[Text, ...] = ()
-    """Those that the document lists where empty."""
-    token_url: str = ""
-    authorization_url: str = ""
-    """For documents that name none."""
 
     @model_validator(mode="after")
     def _something(self) -> Self:
@@ -129,27 +115,16 @@ class CredentialEntry:
             raise PydanticCustomError("setting", "needs a value, or a client_id")
         return self
 
-    def how(self) -> dict[str, Any]:
-        """Where it goes as the user said it."""
-        place = "header" if self.header else "query" if self.query else self.place
-        return {"place": place, "name": self.header or self.query or self.name, "prefix": self.prefix}
-
 
 @pydantic.dataclasses.dataclass(frozen=True, slots=True, kw_only=True, config=_CLOSED)
-class McpEntry:
+class McpEntry(McpServer):
     """An MCP server that the user has named. Its command is started without asking."""
 
     command: Annotated[tuple[Text, ...], BeforeValidator(_words)] = ()
     """Its words, or one line as a shell takes it. Either this or `url` is set."""
-    url: str = ""
-    """Of a server that speaks streamable HTTP."""
     env: Mapping[Text, Secret] = Field(default_factory=dict, repr=False)
     """Variables of the command: `env:NAME`, `file:PATH` or the text itself. It gets no others of ours but PATH, HOME,
     LANG and TMPDIR."""
-    credential: str = ""
-    """The credential that requests to `url` carry."""
-    trusted: bool = False
-    """Whether it is believed when it says that a tool only reads."""
 
     @model_validator(mode="after")
     def _one_of_both(self) -> Self:

@@ -36,14 +36,15 @@ class Carried:
     """Its name in the configuration."""
 
 
-def carried(known_as: str, credential: Credential, scheme: JsonObject) -> Carried:
-    """How a request carries a credential, by the user's settings or else by an OpenAPI security scheme.
+def carried(known_as: str, credential: Credential, scheme: JsonObject, *, token: str = "") -> Carried:
+    """How a request carries a credential, or the `token` got for it: by the user's settings, or else by an OpenAPI
+    security scheme.
 
     Without either it is a bearer token.
     """
-    place, name = credential.place or "header", credential.name or "Authorization"
-    value, prefix = credential.value, credential.prefix
-    if not (credential.place or credential.name):
+    place, name = credential.where[0] or "header", credential.where[1] or "Authorization"
+    value, prefix = token or credential.value, credential.prefix
+    if not any(credential.where):
         match scheme:
             case {"type": "apiKey", "in": "header" | "query" | "cookie" as where, "name": str(key)} if key:
                 place, name = where, key

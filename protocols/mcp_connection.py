@@ -70,7 +70,7 @@ class Connection:
             else:
                 command, *words = server.command
                 given = StdioServerParameters(
-                    command=command, args=words, env=dict(server.environment), encoding_error_handler="replace"
+                    command=command, args=words, env=dict(server.env), encoding_error_handler="replace"
                 )
                 transport = stdio_client(given, errlog=self._stderr)
             self._portal = stack.enter_context(start_blocking_portal(name="mcp"))

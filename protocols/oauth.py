@@ -15,7 +15,6 @@ import threading
 import time
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import replace
 from functools import partial
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
@@ -117,12 +116,13 @@ class Keyring:
     """What the calls of one invoker share: settings, connections, secrets and the tokens got for them. Thread-safe."""
 
     def __init__(self, settings: InvokeSettings) -> None:
-        self.settings, credentials = settings, settings.credentials.values()
-        self.homes = {re.sub(r":\d+$", "", host.lower()) for one in credentials for host in one.hosts}
+        self.settings, known = settings, settings.credentials
+        self.homes = {re.sub(r":\d+$", "", host.lower()) for one in known.values() for host in one.hosts}
         """Hosts that the user named, and that may be on this machine or its networks (`origin.may_reach`)."""
-        self.mask = Mask(secret for one in credentials for secret in (one.value, one.client_secret))
+        self._usable = {name: one for name, one in known.items() if name not in settings.problems}
+        self.mask = Mask(secret for one in self._usable.values() for secret in (one.value, one.client_secret))
         for server in settings.servers.values():  # which may echo what it was given
-            self.mask.add(*(value for name, value in server.environment.items() if names_secret(name, value)))
+            self.mask.add(*(value for name, value in server.env.items() if names_secret(name, value)))
         self.transport = Transport(max_body_bytes=settings.max_body_bytes, homes=self.homes)
         self.tokens = TokenFile(settings.tokens)
         self._lock = threading.Lock()
@@ -139,15 +139,14 @@ class Keyring:
             CredentialMissing: no alternative is configured, one is for other hosts, or a token cannot be got. Says what
                 to write where.
         """
-        known, alternatives = self.settings.credentials, [(one,) if isinstance(one, str) else one for one in offered]
-        usable = {name: one for name, one in known.items() if not one.problem}
+        usable, alternatives = self._usable, [(one,) if isinstance(one, str) else one for one in offered]
         if not any(alternatives):
             names = tuple(name for name, one in usable.items() if one.says_how and one.may_go_to(origin))
         else:
             names = next((names for names in alternatives if names and usable.keys() >= set(names)), ())
             if not names and all(alternatives):
                 missing = [name for names in alternatives for name in names if name not in usable]
-                problem = next((known[name].problem for name in missing if name in known), "")
+                problem = next(filter(None, map(self.settings.problems.get, missing)), "")
                 told = advice(missing[0], schemes.get(missing[0], {}), origin, tool)
                 raise CredentialMissing(f"{tool}: {problem}" if problem else told)
         return [self._carried(name, usable[name], schemes.get(name, {}), origin, tool) for name in names]
@@ -160,7 +159,7 @@ class Keyring:
                 f"the credential {name!r} is empty or has control characters; correct it in your own settings file."
             )
         token = credential.value or self._token(name, credential, scheme)
-        found = carried(name, replace(credential, value=token), scheme)
+        found = carried(name, credential, scheme, token=token)
         self.mask.add(found.value.rpartition(" ")[2])
         return found
 

@@ -17,27 +17,29 @@ _LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Credential:
-    """A secret and the only hosts that it is ever sent to. From the user's configuration.
-
-    An entry of `hosts` is exact: `host` means its https port (on loopback also http's port 80), `host:port` that port.
-    Where `place`, `name` and `prefix` are not set, the tool's security scheme says how it is sent.
-    """
+    """A secret that tools may name, and the only hosts it is sent to. How it is sent, their document says."""
 
     value: str = field(default="", repr=False)
     """A token, a key, or `user:password`; empty where a token is got with the client's id."""
     hosts: tuple[str, ...]
+    """Each is exact: `host` means its https port (on loopback also http's port 80), `host:port` that port."""
+    header: str = ""
+    query: str = ""
+    """Where it goes, for documents that declare nothing; then also with the tools that name no credential."""
     place: Place | None = None
     name: str = ""
+    """The same in two settings, for cookies too."""
     prefix: str | None = None
+    """Stands before the secret in a header; `Bearer ` in `Authorization`, else empty."""
     client_id: str = ""
+    """Of OAuth 2, in place of `value`: a token is got at the addresses that the document names."""
     client_secret: str = field(default="", repr=False)
+    """With it the client signs in by itself; without it you do, in the browser."""
     scopes: tuple[str, ...] = ()
-    """Of OAuth 2; those that the tool's document lists where empty."""
+    """Those that the document lists where empty."""
     token_url: str = ""
     authorization_url: str = ""
-    """Of OAuth 2, for documents that name none."""
-    problem: str = ""
-    """Why the value cannot be read; empty where it can."""
+    """For documents that name none."""
 
     def may_go_to(self, origin: Origin) -> bool:
         """Whether `hosts` lists this origin. A bare host never allows clear text over a network."""
@@ -46,9 +48,15 @@ class Credential:
         return f"{origin.host}:{origin.port}" in listed or (secure and origin.netloc in listed)
 
     @property
+    def where(self) -> tuple[Place | None, str]:
+        """Where in a request it goes and under what name, as far as the user said it."""
+        place: Place | None = "header" if self.header else "query" if self.query else self.place
+        return place, self.header or self.query or self.name
+
+    @property
     def says_how(self) -> bool:
         """Whether the user said how it is sent, so that it can go with tools whose document declares nothing."""
-        return bool(self.place or self.name or self.prefix is not None)
+        return any(self.where) or self.prefix is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,12 +65,13 @@ class McpServer:
 
     command: tuple[str, ...] = ()
     url: str = ""
-    environment: Mapping[str, str] = field(default_factory=dict, repr=False)
-    """Variables of the command, beside a few of ours such as PATH and HOME, which are all that it gets."""
+    """Of a server that speaks streamable HTTP."""
+    env: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Variables of the command, which gets no others of ours but PATH, HOME, LANG and TMPDIR."""
     credential: str = ""
-    """Name of the credential that requests to `url` carry; empty for none, or for a sign-in where the server asks."""
+    """The credential that requests to `url` carry."""
     trusted: bool = False
-    """Whether the server is believed when it says that a tool only reads."""
+    """Whether it is believed when it says that a tool only reads."""
 
     @property
     def shown(self) -> str:
@@ -76,6 +85,8 @@ class InvokeSettings:
 
     credentials: Mapping[str, Credential] = field(default_factory=dict)
     """By the name that bindings use. Only the user's configuration fills this."""
+    problems: Mapping[str, str] = field(default_factory=dict)
+    """Why credentials cannot be used, by their names."""
     headers: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """Fixed headers, by the host (`api.example.org`, `localhost:8080`) whose tools carry them."""
     timeout_seconds: float = 30.0

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import html
 import inspect
+import itertools
 import re
 from collections.abc import Iterator
 from dataclasses import MISSING, fields
@@ -101,13 +102,18 @@ def _default(setting: object) -> str:
 
 
 def _docstrings(kind: type) -> dict[str, str]:
-    """Of each field the text that stands under it."""
-    (body,) = ast.parse(inspect.getsource(kind)).body
-    assert isinstance(body, ast.ClassDef)
+    """Of each field the text that stands under it, in the class or the one that it narrows."""
     found: dict[str, str] = {}
-    for field, after in zip(body.body, body.body[1:], strict=False):
-        if isinstance(field, ast.AnnAssign) and isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant):
-            found[ast.unparse(field.target)] = str(after.value.value)
+    for one in reversed(kind.__mro__[:-1]):
+        (body,) = ast.parse(inspect.getsource(one)).body
+        assert isinstance(body, ast.ClassDef)
+        for field, after in itertools.pairwise(body.body):
+            if (
+                isinstance(field, ast.AnnAssign)
+                and isinstance(after, ast.Expr)
+                and isinstance(after.value, ast.Constant)
+            ):
+                found[ast.unparse(field.target)] = str(after.value.value)
     return found
 
 

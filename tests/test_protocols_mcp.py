@@ -124,7 +124,7 @@ def test_calls_from_several_threads(notes):
 def test_a_command_gets_a_clean_environment(monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-never")
     given = {"WANTED": "yes", "NOTES_API_KEY": "k-1234567890ab"}
-    servers = {"notes": McpServer(command=(sys.executable, "-I", "-S", SCRIPT), environment=given)}
+    servers = {"notes": McpServer(command=(sys.executable, "-I", "-S", SCRIPT), env=given)}
     with Invoker(InvokeSettings(servers=servers)) as invoker:
         seen = load_tools("mcp:notes", invoker=invoker)["get_environment"].call({})
     ours = {"HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER"} & os.environ.keys()

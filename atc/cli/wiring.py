@@ -30,7 +30,7 @@ from atc.strategies.given import NoModel
 from atc.terminal import escape_controls
 from protocols.ask import Ask, Completion, Message
 from protocols.errors import SourceUnavailable
-from protocols.invoke import Credential, Invoker, InvokeSettings
+from protocols.invoke import Invoker, InvokeSettings
 from protocols.settings import McpServer
 from protocols.sources import load_tools
 from protocols.toolbox import Toolbox
@@ -190,32 +190,12 @@ def invoke_settings(config: Config, talk: Talk = say) -> InvokeSettings:
     config, problems = with_secrets(config)
     for problem in problems.values():
         talk(problem)
-    credentials = {
-        name: Credential(
-            value="" if name in problems else entry.value,
-            hosts=entry.hosts,
-            client_id=entry.client_id,
-            client_secret="" if name in problems else entry.client_secret,
-            scopes=entry.scopes,
-            token_url=entry.token_url,
-            authorization_url=entry.authorization_url,
-            problem=problems.get(name, ""),
-            **entry.how(),
-        )
-        for name, entry in config.credentials.items()
-    }
-    servers = {
-        name: McpServer(
-            command=one.command, url=one.url, environment=one.env, credential=one.credential, trusted=one.trusted
-        )
-        for name, one in config.mcp.items()
-        if f"mcp.{name}" not in problems
-    }
     return replace(
         settings,
-        credentials=credentials,
+        credentials=config.credentials,
+        problems=problems,
         headers=config.headers,
-        servers=servers,
+        servers={name: server for name, server in config.mcp.items() if f"mcp.{name}" not in problems},
         open_browser=show_page if has_person() else None,
         tokens=config.state_dir / "sign-ins.json",
     )
