@@ -18,6 +18,7 @@ from probing.questions import discover
 from probing.samples import FOLDER, Arguments, Log, Origin, ProbeSettings, Sample, Value, Watch
 from probing.session import Session
 from protocols.jsontypes import JsonObject
+from protocols.judge import Judge, TooMuch
 from protocols.protocol import Evidence, ToolProtocol
 from protocols.reply import one_line
 from protocols.schema import type_name, validator
@@ -79,12 +80,19 @@ def _departures(old: ToolProtocol, facts: ToolFacts) -> Iterator[Change]:
     replies = [sample.response for sample in facts.done]
     known = {path for path, _ in nodes(old.output_schema or {})}
     now = dict(nodes(infer(replies)))
+    judge, checks = Judge(old.output_schema or {}), validator(old.output_schema or {})
     found: dict[tuple[str, str], list[ValidationError]] = {}
-    for error in (error for reply in replies for error in validator(old.output_schema or {}).iter_errors(reply)):
-        keyword, path = error.kind.name, _path_of(error.instance_path, known)
-        if keyword == "required":
-            path = f"{path}.{error.kind.as_dict()['property']}".lstrip(".")
-        found.setdefault((path, keyword), []).append(error)
+    for reply in replies:
+        try:
+            departs = not judge.valid(reply)
+        except TooMuch as problem:
+            yield Change(old.name, "", "departs", "risky", f"an answer is not compared with its schema: {problem}")
+            continue
+        for error in checks.iter_errors(reply) if departs else ():
+            keyword, path = error.kind.name, _path_of(error.instance_path, known)
+            if keyword == "required":
+                path = f"{path}.{error.kind.as_dict()['property']}".lstrip(".")
+            found.setdefault((path, keyword), []).append(error)
     for (path, keyword), errors in found.items():
         shown, times = repr(path) if path else "the response", len(errors)
         if keyword == "required":

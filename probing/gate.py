@@ -21,7 +21,7 @@ from protocols.errors import AtcError, ToolError, docs_page
 from protocols.jsontypes import Json, JsonObject
 from protocols.protocol import HttpBinding, PythonBinding, ToolProtocol, spelled
 from protocols.schema import resolve, types
-from protocols.secrets import names_secrets
+from protocols.secrets import may_name_secrets
 from protocols.toolbox import Tool, Toolbox
 
 TOOL_LOSSES, HOST_LOSSES = 2, 6
@@ -201,7 +201,7 @@ class Host:
             return "", []
         self._denied.append(sample)
         tools = {denied.tool for denied in self._denied}
-        strangers = {tool for tool in tools if not any(map(names_secrets, self.tools[tool].parameters))}
+        strangers = {tool for tool in tools if not any(map(may_name_secrets, self.tools[tool].parameters))}
         enough = len(tools & self.answered) > 1 if self.answered else len(strangers) >= min(DENIED, len(self.tools))
         if len(self._denied) < DENIED or not enough:
             return "", []

@@ -28,7 +28,7 @@ from protocols.jsontypes import JsonObject, loads
 from protocols.origin import Origin, split_url
 from protocols.reply import Lost, one_line, parse
 from protocols.request import DEFAULT_HEADERS, HttpRequest
-from protocols.secrets import names_secret
+from protocols.secrets import is_secret
 from protocols.settings import Credential, InvokeSettings
 from protocols.transport import Transport
 
@@ -122,7 +122,7 @@ class Keyring:
         self._usable = {name: one for name, one in known.items() if name not in settings.problems}
         self.mask = Mask(secret for one in self._usable.values() for secret in (one.value, one.client_secret))
         for server in settings.servers.values():  # which may echo what it was given
-            self.mask.add(*(value for name, value in server.env.items() if names_secret(name, value)))
+            self.mask.add(*(value for name, value in server.env.items() if is_secret(name, value)))
         self.transport = Transport(max_body_bytes=settings.max_body_bytes, homes=self.homes)
         self.tokens = TokenFile(settings.tokens)
         self._lock = threading.Lock()

@@ -109,7 +109,7 @@ def fits(kind: Kind, value: Json) -> bool:
     return kind == "text" or looks_random(text)
 
 
-def names_secret(name: str, value: Json) -> bool:
+def is_secret(name: str, value: Json) -> bool:
     """Whether a header, a parameter or a field of this name and value is a secret."""
     return (kind := kind_of(name)) is not None and fits(kind, value)
 
@@ -155,7 +155,7 @@ def covered(value: Json, schema: JsonObject | None, cover: Change, *, rest: Chan
     return node(value, _Place((schema,), schema or {}), "", marked=False)
 
 
-def names_secrets(name: str) -> bool:
+def may_name_secrets(name: str) -> bool:
     """Whether what stands under a name may be judged a secret for it, or for a name beside or above it."""
     return kind_of(name) is not None or name.lower() == "value" or name.lower() in _MAPS
 
@@ -239,7 +239,7 @@ def within(text: str) -> Iterator[str]:
         yield from (unquote_plus(found[1]) for found in _USERINFO.finditer(text))
     for name, raw in _ASSIGNED.findall(text) if "=" in text else ():
         value = unquote_plus(raw)
-        if len(value) >= _SHORTEST_ASSIGNED and (name.lower() in _SIGNED or names_secret(name, value)):
+        if len(value) >= _SHORTEST_ASSIGNED and (name.lower() in _SIGNED or is_secret(name, value)):
             yield value
     if text[:100].lstrip()[:1] in ("{", "[") and len(text) <= _LONGEST_JSON:
         try:
@@ -268,7 +268,7 @@ def may_hold(value: Json, schema: JsonObject | None) -> bool:
         elif isinstance(part, Mapping):
             names.update(part)
     return (
-        any(map(names_secrets, names))
+        any(map(may_name_secrets, names))
         or any(_mark(part) for part in parts(schema) if isinstance(part, Mapping))
         or any(text[:100].lstrip()[:1] in ("{", "[") for text in texts)
         or any(within("\n".join([*names, *texts])))

@@ -25,7 +25,7 @@ from protocols.jsontypes import Json, JsonObject, listed
 from protocols.origin import Origin, split_url
 from protocols.protocol import Evidence, Location, ToolProtocol
 from protocols.reply import parse
-from protocols.secrets import conceals_nothing, covered, looks_random, names_secret, secrets_of
+from protocols.secrets import conceals_nothing, covered, is_secret, looks_random, secrets_of
 from protocols.sources.operation import FORM_TYPES, Arguments, is_json, readable_name
 from protocols.words import singular, snake
 
@@ -126,12 +126,12 @@ def _entry(item: Json, secrets: set[str]) -> _Entry | None:
     path, _, query = rest.partition("?")
     queried, several = parse_qsl(query, keep_blank_values=True), dict[str, list[Json]]()
     for name, text in queried:
-        if not names_secret(name, text):  # the tool's credential takes its place
+        if not is_secret(name, text):  # the tool's credential takes its place
             several.setdefault(name, []).append(_typed(text))
     given: _Given = {("query", name): texts if len(texts) > 1 else texts[0] for name, texts in several.items()}
     for value in (*({name: text} for name, text in queried), {name: one for (_, name), one in body.items()}, answer):
         secrets.update(_secrets(value))
-    credentials = [name.lower() for name, text in (*headers, *queried) if names_secret(name, text)]
+    credentials = [name.lower() for name, text in (*headers, *queried) if is_secret(name, text)]
     credential = any(name != "cookie" and "csrf" not in name for name in credentials)
     return _Entry(method, origin, [unquote(part) for part in path.split("/")[1:]], given | body, answer, credential)
 
@@ -233,7 +233,7 @@ def _operation(
 
 def _schema(name: str, values: Sequence[Json]) -> dict[str, Any]:
     """The schema of what was sent under a name."""
-    if any(names_secret(name, value) for value in values):
+    if any(is_secret(name, value) for value in values):
         return {"type": "string", "x-atc-secret": True}
     builder = SchemaBuilder(schema_uri=None)
     for value in values:
