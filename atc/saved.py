@@ -22,12 +22,12 @@ from atc.recording import RecordedTools, redactor, standing
 from atc.store.stored import StoredRun
 from atc.types import Program, answered
 from probing.infer import count_fields, infer
-from protocols.alias import identifier
 from protocols.errors import AtcError, InvalidProtocol, ToolError
 from protocols.jsontypes import Json, JsonObject
 from protocols.parsing import parse
 from protocols.protocol import Annotations, Binding, Evidence, ProgramBinding, ToolProtocol, load
 from protocols.toolbox import Tool, Toolbox
+from protocols.words import identifier
 from sandbox.base import Sandbox
 from sandbox.limits import Limits
 from sandbox.replay import Diverged, ReplayJournal

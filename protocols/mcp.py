@@ -10,7 +10,6 @@ from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from protocols.alias import identifier
 from protocols.credentials import dress
 from protocols.errors import CredentialMissing, InvalidProtocol, Outcome, SourceUnavailable, ToolError
 from protocols.jsontypes import Json, JsonObject, mapping
@@ -21,6 +20,7 @@ from protocols.reply import Answer, Unreadable, one_line, read, to_json
 from protocols.request import HttpRequest, refuse_unless_json
 from protocols.schema import compiles
 from protocols.settings import McpServer
+from protocols.words import identifier
 
 if TYPE_CHECKING:
     from protocols.mcp_connection import Connection

@@ -10,11 +10,11 @@ from functools import cached_property
 from hashlib import sha256
 from typing import NamedTuple
 
-from protocols.alias import FreeNames, argument_aliases, identifier, tool_aliases
 from protocols.errors import InvalidProtocol, UnknownTool
 from protocols.jsontypes import Json, JsonObject
 from protocols.protocol import EvidenceLevel, HttpBinding, ToolProtocol
 from protocols.schema import steps, wrapper_key
+from protocols.words import FreeNames, argument_aliases, identifier, tool_aliases
 
 Call = Callable[[JsonObject], Json]
 """Takes arguments by their original names, gives the full response; raises `ToolError`."""

@@ -6,12 +6,11 @@ from collections.abc import Mapping
 
 import jsonschema_rs
 
-from protocols.alias import argument_aliases
 from protocols.jsontypes import Json, JsonObject
 from protocols.judge import Judge, TooMuch, Violation
 from protocols.protocol import ToolProtocol
 from protocols.schema import all_types, dotted, resolve
-from protocols.words import alike
+from protocols.words import alike, argument_aliases
 
 DRIFT_CLAUSES = 5  # at most so many departures of one response are kept
 KEPT = 1024  # so many contracts are kept for their next call

@@ -6,11 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from protocols.alias import argument_aliases, identifier, tool_aliases
 from protocols.errors import UnknownTool
 from protocols.protocol import ToolProtocol
 from protocols.toolbox import Tool, Toolbox
-from protocols.words import alike
+from protocols.words import alike, argument_aliases, identifier, tool_aliases
 
 tools = st.lists(
     st.tuples(

@@ -20,13 +20,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from protocols.alias import identifier
 from protocols.errors import SourceUnavailable, ToolError
 from protocols.invoke import Invoker
 from protocols.jsontypes import Json, JsonObject
 from protocols.protocol import Annotations, HttpBinding, ToolProtocol, dump
 from protocols.sources import load_tools
 from protocols.toolbox import Tool, Toolbox
+from protocols.words import identifier
 from toolflow_bench.final_state import Snapshot
 from toolflow_bench.services.faults import Faults
 from toolflow_bench.workers import OpenWorld, WorldLike

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 from urllib.parse import urlsplit
 
-from protocols.alias import identifier
 from protocols.errors import InvalidProtocol, SourceUnavailable
 from protocols.invoke import Invoker
 from protocols.links import guess_links, guess_verifiers
@@ -24,6 +23,7 @@ from protocols.sources.openapi import read_openapi
 from protocols.sources.operation import annotations_of
 from protocols.sources.python import is_module, read_functions, read_module
 from protocols.toolbox import Tool, Toolbox
+from protocols.words import identifier
 
 SourceKind = Literal["protocols", "openapi", "python", "har", "mcp"]
 ToolSource: TypeAlias = str | Callable[..., Any] | Iterable[Any]

@@ -18,7 +18,6 @@ from urllib.parse import parse_qsl, quote, unquote
 
 from genson import SchemaBuilder
 
-from protocols.alias import FreeNames, identifier
 from protocols.credentials import MASK, Mask
 from protocols.errors import SourceUnavailable
 from protocols.jsontypes import Json, JsonObject, listed
@@ -27,7 +26,7 @@ from protocols.protocol import Evidence, Location, ToolProtocol
 from protocols.reply import parse
 from protocols.secrets import conceals_nothing, covered, is_secret, looks_random, secrets_of
 from protocols.sources.operation import FORM_TYPES, Arguments, is_json, readable_name
-from protocols.words import singular, snake
+from protocols.words import FreeNames, identifier, singular, snake
 
 _METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 _SHORTEST = 8

@@ -9,7 +9,6 @@ from dataclasses import replace
 from typing import Any, TypeAlias
 from urllib.parse import urljoin, urlsplit
 
-from protocols.alias import FreeNames
 from protocols.errors import InvalidProtocol, SourceUnavailable
 from protocols.jsontypes import Json, JsonObject, listed, mapping
 from protocols.origin import is_url, split_url
@@ -17,6 +16,7 @@ from protocols.protocol import Annotations, ErrorOutcome, Link, Location, ToolPr
 from protocols.schema import types
 from protocols.sources.operation import FORM_TYPES, Arguments, annotations_of, is_json, readable_name
 from protocols.sources.schemas import Document, Schemas
+from protocols.words import FreeNames
 
 _Place: TypeAlias = tuple[str, str]
 """The method and path of an operation."""

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from protocols.alias import FreeNames
 from protocols.protocol import Annotations, HttpBinding, Location, ToolProtocol
+from protocols.words import FreeNames
 
 FORM_TYPES = ("application/x-www-form-urlencoded", "multipart/form-data")
 

@@ -14,10 +14,10 @@ from functools import lru_cache
 from typing import Any, Literal
 from urllib.parse import unquote
 
-from protocols.alias import FreeNames
 from protocols.errors import InvalidProtocol
 from protocols.jsontypes import Json, JsonObject, dumps, mapping
 from protocols.schema import ANNOTATIONS, compiles, narrowed, pointer, references, resolve
+from protocols.words import FreeNames
 
 _DEFINITIONS = "#/$defs/"
 _ONE = frozenset({
