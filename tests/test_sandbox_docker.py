@@ -18,7 +18,7 @@ from benchmarks.sandbox.shop import run
 from protocols.toolbox import Toolbox
 from sandbox.base import SandboxUnavailable
 from sandbox.conformance import make_tool
-from sandbox.docker import DockerSandbox, container, engine, unavailable
+from sandbox.docker import DockerSandbox, engine, unavailable
 from tests import sandbox_checks
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -170,7 +170,7 @@ def test_nothing_is_left_of_a_run(sandbox, client):
 
 
 def test_memory_beyond_the_containers_is_the_limit(own, monkeypatch):
-    monkeypatch.setattr(container, "USUAL_MARGIN_BYTES", -(400 << 20))
+    monkeypatch.setattr("sandbox.docker.USUAL_MARGIN_BYTES", -(400 << 20))
     trace = run(own, "x = bytearray(300 << 20)\nfor i in range(0, len(x), 4096): x[i] = 1", memory_bytes=512 << 20)
     assert (trace.failure.kind, trace.failure.type) == ("limit", "memory_bytes")
 

@@ -1,21 +1,34 @@
-"""The sandbox of single-use containers of a Docker engine, with gVisor where it has it. Needs the extra `docker`."""
+"""The sandbox of single-use containers of a Docker engine, with gVisor where it has it. Needs the extra `docker`.
+
+A container waits for a program, runs it, and is never used again. Its code comes with its command.
+"""
 
 from __future__ import annotations
 
+import base64
+import json
+import math
+import os
+import select
+import signal
+import socket
+import time
+import uuid
+import zlib
 from collections.abc import Collection
-from dataclasses import replace
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
 
 from protocols.toolbox import Toolbox
 from sandbox import workers
-from sandbox.base import OnDemand
-from sandbox.docker.container import Container, Kind
-from sandbox.docker.engine import GVISOR, choose_runtime, connect, ensure_image, remove_leftovers, unavailable
+from sandbox.base import OnDemand, SandboxUnavailable
+from sandbox.docker import engine
 from sandbox.journal import Journal
 from sandbox.limits import Limits
-from sandbox.rpc import kernel_limit, serve
+from sandbox.rpc import Exit, kernel_limit, serve
 from sandbox.trace import Trace
-
-__all__ = ["DockerSandbox", "unavailable"]
 
 LAYERS = {
     "kernel": "gVisor: a kernel of its own",
@@ -32,15 +45,42 @@ LAYERS = {
 
 SWITCHABLE = frozenset({"seccomp", "landlock", "filter"})
 
+START_SECONDS = 60.0
+OWN_DEATH_SECONDS, DEATH_SECONDS = 1, 10  # for one to end by itself, and for one that was killed
+GVISOR_MARGIN_BYTES, USUAL_MARGIN_BYTES = 256 << 20, 64 << 20
+"""Memory of a container beyond the limit of the program's address space: page tables, pipes, files read, and the whole
+kernel that gVisor puts into it."""
 
-class DockerSandbox(OnDemand[Kind]):
+START_CPU_SECONDS = 10  # processor time that loading Python may take before the program's own begins
+GVISOR_PROCESSES, USUAL_PROCESSES = 512, 16  # the threads of runc before Python takes their place, which may start none
+SECCOMP_PROFILE = Path(__file__).with_name("seccomp.json")
+SIGNALLED = 128  # an exit code above it tells the signal
+_PACKAGE = Path(__file__).resolve().parent.parent
+_INSIDE = ("docker/inside.py", "hints.py", "layers/[!_]*.py", "zygote/[!_]*.py")
+"""What runs in a container: not the host's side, nor what imports it."""
+
+_START = """
+import base64, importlib.abc, importlib.util, json, sys, zlib
+sources = json.loads(zlib.decompress(base64.b64decode(sys.argv[2])))
+class Sent(importlib.abc.InspectLoader):
+    def find_spec(self, name, path=None, target=None):
+        return importlib.util.spec_from_loader(name, self, is_package=not sources[name]) if name in sources else None
+    def get_source(self, name):
+        return sources[name]
+sys.meta_path.append(Sent())
+from sandbox.docker.inside import main
+main(json.loads(sys.argv[1]))
+"""
+
+
+class DockerSandbox(OnDemand["Kind"]):
     """Runs each program in a container of its own, which is removed afterwards."""
 
     name = "docker"
     boundary = True
 
     def __init__(self, *, base: str | None = None, runtime: str | None = None, without: Collection[str] = ()) -> None:
-        """`base`: see `engine.ensure_image`; `runtime`: that of the containers, else see `engine.choose_runtime`;
+        """`base`: see `engine.ensure_image`; `runtime`: that of the containers, else gVisor or the engine's own;
         `without`: names of layers to leave out, for tests of the others.
         """
         if unknown := sorted(set(without) - SWITCHABLE):
@@ -55,7 +95,7 @@ class DockerSandbox(OnDemand[Kind]):
     def layers(self) -> tuple[str, ...]:
         """What stands between a program and this machine; known for sure after the first run."""
         missing = {*self._without, *self._missing}
-        missing.add("seccomp" if self._runtime == GVISOR else "kernel")  # gVisor has its own instead
+        missing.add("seccomp" if self._runtime == engine.GVISOR else "kernel")  # gVisor has its own instead
         return tuple(text for name, text in LAYERS.items() if name not in missing)
 
     def run(self, source: str, tools: Toolbox, *, limits: Limits, journal: Journal) -> Trace:
@@ -71,11 +111,214 @@ class DockerSandbox(OnDemand[Kind]):
         return trace
 
     def _start(self) -> Kind:
-        client = connect()
+        client = engine.connect()
         try:
-            remove_leftovers(client)
-            self._runtime = self._runtime or choose_runtime(client)
-            return Kind(client, ensure_image(client, self._base), self._runtime, self._without)
+            engine.remove_leftovers(client)
+            with engine.speaking_to_engine("ask for its runtimes"):
+                info = client.info()
+            usual = engine.GVISOR if engine.GVISOR in (info.get("Runtimes") or {}) else info.get("DefaultRuntime")
+            self._runtime = self._runtime or usual or "runc"
+            return Kind(client, engine.ensure_image(client, self._base), self._runtime, self._without)
         except BaseException:
             client.close()
             raise
+
+
+def unavailable() -> str | None:
+    """Why programs cannot run in containers here; `None` where they can. Asks the engine, builds nothing."""
+    try:
+        engine.connect().close()
+    except SandboxUnavailable as error:
+        return str(error)
+    return None
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What the containers of one sandbox have in common, and how they end. `without`: layers that are switched off."""
+
+    client: Any
+    image: str
+    runtime: str
+    without: frozenset[str] = frozenset()
+    owner: str = field(default_factory=lambda: f"{os.getpid()} {uuid.uuid4().hex}")
+    """The containers' label, which tells whose they are."""
+
+    def stop(self) -> None:
+        """Remove every container, those in use too, and wait until they are gone."""
+        with suppress(SandboxUnavailable), engine.speaking_to_engine("remove its containers"):
+            mine = {"label": f"{engine.LABEL}={self.owner}"}
+            for container in self.client.containers.list(all=True, filters=mine, ignore_removed=True):
+                container.remove(force=True, v=True)
+        self.client.close()
+
+
+class Container:
+    """A started container (`sandbox.rpc.Child`).
+
+    `missing` are the layers that it has not; `out_of_memory` is whether the kernel killed it for the memory that it
+    took, known after `end`.
+    """
+
+    def __init__(self, kind: Kind, limits: Limits) -> None:
+        """Start one for a program within `limits`, and wait until it has put its layers on.
+
+        Raises `SandboxUnavailable`: the engine does not start it.
+        """
+        self.out_of_memory = False
+        self.limits = limits
+        with engine.speaking_to_engine("create a container"):
+            self.container = kind.client.containers.create(kind.image, **_options(kind, limits))
+        try:
+            with engine.speaking_to_engine("start a container"):
+                # Attached before it starts, so that nothing it says is missed.
+                streams = {"stdin": 1, "stdout": 1, "stderr": 1, "stream": 1}
+                self.channel = Attached(self.container.attach_socket(params=streams))
+                self.container.start()
+                said = self.channel.first_line()
+            if not said.endswith(b"\n"):
+                told = self.channel.errors.decode("utf-8", "replace").strip().rpartition("\n")[2]
+                raise SandboxUnavailable(  # noqa: TRY301 - it is removed below
+                    f"the docker sandbox could not start a container of the image {kind.image} (runtime {kind.runtime},"
+                    f" {told or 'no message'}); its base image must have Python 3.11 or newer as python3"
+                )
+            self.missing: tuple[str, ...] = tuple(json.loads(said))
+            self._began = time.monotonic()
+        except BaseException:
+            self.remove()
+            raise
+
+    def end(self) -> Exit:
+        """Have it end, and learn from the engine how it did."""
+        self.channel.close()  # before anybody waits for the engine: it may be waiting for us to read
+        killed = False
+        with engine.speaking_to_engine("learn how a container ended"):
+            try:
+                self.container.wait(timeout=OWN_DEATH_SECONDS)
+            except OSError:  # that of requests, when the time is over
+                killed = True
+                self._kill()
+                self.container.wait(timeout=DEATH_SECONDS)
+            self.container.reload()
+        state = self.container.attrs["State"]
+        self.out_of_memory = bool(state["OOMKilled"])
+        code = int(state["ExitCode"])
+        number = code - SIGNALLED if code > SIGNALLED else None
+        cpu_seconds = 0.0
+        if number == signal.SIGKILL and not killed and not self.out_of_memory:
+            # A program cannot kill process 1, which it is; the kernel does when it took all its processor time.
+            cpu_seconds = self.limits.cpu_seconds
+            if time.monotonic() - self._began < cpu_seconds:
+                raise SandboxUnavailable("the program's container was killed from outside; see the engine's log")
+        return Exit(code if number is None else None, number, cpu_seconds)
+
+    def finish(self) -> None:
+        """Kill it. Nothing of the program is executed any more; what the kernel still holds, `remove` waits for."""
+        self.channel.close()
+        self._kill()
+
+    def remove(self) -> None:
+        """Leave nothing of it. What the engine does not remove now, closing the sandbox does."""
+        if hasattr(self, "channel"):
+            self.channel.close()
+        with suppress(SandboxUnavailable), engine.speaking_to_engine("remove a container"):
+            self.container.remove(force=True, v=True)
+
+    def _kill(self) -> None:
+        with suppress(SandboxUnavailable), engine.speaking_to_engine("kill a container"):  # it may be dead already
+            self.container.kill()
+
+
+class Attached:
+    """The standard streams of a container over one connection to the engine (`sandbox.frames.Stream`).
+
+    `errors` is the beginning of what came on standard error.
+    """
+
+    def __init__(self, attached: Any) -> None:
+        self.errors = b""
+        self._attached = attached  # what the SDK gives: a reader over the socket, which goes when the reader goes
+        self._socket = getattr(attached, "_sock", attached)
+        self._pieces = engine.sdk().utils.socket.frames_iter(attached, tty=False)
+
+    def first_line(self) -> bytes:
+        """The first line of output; what there is of it where it ends, or takes longer than `START_SECONDS`."""
+        said, ends = b"", time.monotonic() + START_SECONDS
+        poll = select.poll()
+        poll.register(self._socket, select.POLLIN)
+        while not said.endswith(b"\n") and poll.poll(max(ends - time.monotonic(), 0) * 1000):
+            if not (data := self.recv(1024)):
+                break
+            said += data
+        return said
+
+    def recv(self, size: int, /) -> bytes:  # noqa: ARG002 - the engine's pieces are of at most 32 KiB
+        """Output as it comes; nothing at the end."""
+        while True:
+            stream, data = next(self._pieces, (1, b""))
+            if stream == 1 or not data:
+                return bytes(data)
+            self.errors = (self.errors + data)[:4000]
+
+    def sendall(self, data: bytes, /) -> None:
+        """Give all of `data` to the container's standard input."""
+        self._socket.sendall(data)
+
+    def shutdown(self, how: int, /) -> None:
+        """Have the other methods return at once, also where they wait in another thread."""
+        self._socket.shutdown(how)
+
+    def close(self) -> None:
+        """Hang up. The engine then stops reading what the container writes."""
+        with suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)
+        # In this order: the response would flush its reader, which must not be closed by then.
+        for end in (getattr(self._attached, "_response", None), self._attached, self._socket):
+            if end is not None:
+                with suppress(OSError):
+                    end.close()
+
+
+def _options(kind: Kind, limits: Limits) -> dict[str, Any]:
+    profile = "unconfined" if "seccomp" in kind.without else SECCOMP_PROFILE.read_text(encoding="utf-8")
+    gvisor = kind.runtime == engine.GVISOR
+    memory = limits.memory_bytes + (GVISOR_MARGIN_BYTES if gvisor else USUAL_MARGIN_BYTES)
+    cpu = math.ceil(min(limits.cpu_seconds, 1 << 30)) + START_CPU_SECONDS
+    # No limit on processes among these: it would count all of this user's on the machine, in every container.
+    ulimits = {"cpu": cpu, "core": 0, "fsize": 0, "nofile": 64}
+    kept = {"memory_bytes": limits.memory_bytes, "cpu_seconds": limits.cpu_seconds}
+    return {
+        "entrypoint": "",
+        "command": _command({**kept, "without": sorted(kind.without)}),
+        "user": "65534:65534",
+        "hostname": "sandbox",
+        "working_dir": "/",
+        "environment": ["LANG=C.UTF-8", "PYTHONHASHSEED=0", "TZ=UTC"],
+        "labels": {engine.LABEL: kind.owner},
+        "stdin_open": True,  # until we hang up, which ends a container that waits
+        "stop_signal": "SIGKILL",
+        "healthcheck": {"test": ["NONE"]},
+        "network_mode": "none",
+        "read_only": True,
+        "cap_drop": ["ALL"],
+        "security_opt": ["no-new-privileges:true", f"seccomp={profile}"],
+        "mem_limit": memory,
+        "memswap_limit": memory,
+        "oom_score_adj": 1000,
+        "pids_limit": GVISOR_PROCESSES if gvisor else USUAL_PROCESSES,
+        "ipc_mode": "none",
+        "ulimits": [{"Name": name, "Soft": value, "Hard": value} for name, value in ulimits.items()],
+        "log_config": {"Type": "none", "Config": {}},
+        "runtime": kind.runtime,
+    }
+
+
+def _command(options: dict[str, Any]) -> list[str]:
+    """What a container executes: `sandbox.docker.inside.main` with these options, all its code included."""
+    sources = dict.fromkeys(("sandbox", "sandbox.docker", "sandbox.layers", "sandbox.zygote"), "")
+    for path in [path for pattern in _INSIDE for path in _PACKAGE.glob(pattern)]:
+        name = ".".join(path.relative_to(_PACKAGE.parent).with_suffix("").parts)
+        sources[name] = path.read_text(encoding="utf-8")
+    sent = base64.b64encode(zlib.compress(json.dumps(sources).encode("ascii"))).decode("ascii")
+    # Not -I: it would ignore PYTHONHASHSEED.
+    return ["python3", "-s", "-S", "-B", "-P", "-c", _START, json.dumps(options), sent]

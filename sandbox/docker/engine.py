@@ -19,15 +19,6 @@ BASE_VARIABLE = "ATC_DOCKER_BASE"
 _REPLY_SECONDS = 60
 
 
-def unavailable() -> str | None:
-    """Why programs cannot run in containers here; `None` where they can. Asks the engine, builds nothing."""
-    try:
-        connect().close()
-    except SandboxUnavailable as error:
-        return str(error)
-    return None
-
-
 def connect() -> Any:
     """A client of the engine that DOCKER_HOST names, or of the one on this machine.
 
@@ -87,13 +78,6 @@ def sdk() -> Any:
     return docker
 
 
-def choose_runtime(client: Any) -> str:
-    """The runtime of the containers: gVisor, else the engine's own."""
-    with speaking_to_engine("ask for its runtimes"):
-        info = client.info()
-    return GVISOR if GVISOR in (info.get("Runtimes") or {}) else str(info.get("DefaultRuntime") or "runc")
-
-
 def ensure_image(client: Any, base: str | None = None) -> str:
     """The name of an image with Python 3.11 or newer as `python3`, pulled where the engine does not have it.
 
@@ -101,20 +85,17 @@ def ensure_image(client: Any, base: str | None = None) -> str:
 
     Raises `SandboxUnavailable`: it cannot be had.
     """
-
-    def has(name: str) -> bool:
-        with speaking_to_engine(f"look for the image {name}"), suppress(sdk().errors.ImageNotFound):
-            return client.images.get(name) is not None
-        return False
-
-    base = base or os.environ.get(BASE_VARIABLE) or (LOCAL_BASE if has(LOCAL_BASE) else USUAL_BASE)
+    base = base or os.environ.get(BASE_VARIABLE)
     try:
-        if not has(base):
-            with speaking_to_engine(f"pull the image {base!r}"):
-                client.images.pull(base)
+        for name in [base] if base else [LOCAL_BASE, USUAL_BASE]:
+            with speaking_to_engine(f"look for the image {name}"), suppress(sdk().errors.ImageNotFound):
+                client.images.get(name)
+                return name
+        with speaking_to_engine(f"pull the image {name!r}"):
+            client.images.pull(name)
     except SandboxUnavailable as error:
         raise SandboxUnavailable(f"{error}; name another image with Python 3.11 or newer in {BASE_VARIABLE}") from error
-    return base
+    return name
 
 
 def remove_leftovers(client: Any) -> None:
