@@ -58,7 +58,9 @@ def until(condition, seconds=10):
 def settled_children(sandbox):
     """The children that are left when those that were killed are dead, and the next one waits for its program."""
     pid = pid_of(sandbox)
-    assert until(lambda: sandbox.spare_ready() and len(children_of(pid)) == 1)
+    assert until(
+        lambda: (one := sandbox._runner._waiting) and one.alive() and [str(one.told.get("pid"))] == children_of(pid)
+    )
     return children_of(pid)
 
 

@@ -33,6 +33,7 @@ from sandbox.trace import Trace
 
 HOLD_SECONDS = 300.0
 SETTLE_SECONDS = 2.0  # how long threads and descriptors of a run may take to be gone
+CHILD_SECONDS = 0.005  # how long a forked child may take to put its layers on
 SPARE = {"threads": 4, "descriptors": 8}
 """How many more are no leak: idle threads, and a few sockets of a dead child, may be kept until the next run."""
 HOST_MEMORY_BYTES = 4 * 2**30
@@ -54,9 +55,11 @@ def open_backend(name: str, without: Sequence[str] = ()) -> Sandbox:
 
 def spare_ready(sandbox: Sandbox, *, seconds: float) -> bool:
     """Wait until a child waits; False where the sandbox keeps none or does not get one ready in time."""
-    ready, until = getattr(sandbox, "spare_ready", None), time.monotonic() + seconds
-    while ready is not None and time.monotonic() < until:
-        if ready():
+    zygote: Any = getattr(sandbox, "_runner", None)
+    until = time.monotonic() + seconds
+    while hasattr(zygote, "_waiting") and time.monotonic() < until:
+        if zygote._waiting is not None:  # noqa: SLF001 - nobody else asks
+            time.sleep(CHILD_SECONDS)
             return True
         time.sleep(0.0005)
     return False

@@ -74,11 +74,6 @@ class ZygoteSandbox(OnDemand["Zygote"]):
         """Whether the layers are meant to hold a hostile program: not where a required one was switched off."""
         return not REQUIRED & set(self.missing)
 
-    def spare_ready(self) -> bool:
-        """Whether a child is forked and waits for a program."""
-        with self._lock:
-            return self._runner is not None and self._runner.spare_ready()
-
     def run(self, source: str, tools: Toolbox, *, limits: Limits, journal: Journal) -> Trace:
         """See `sandbox.base.Sandbox.run`. A zygote that dies is replaced once, and the program run again: the calls
         that it had made are answered by the journal.
@@ -198,11 +193,6 @@ class Zygote:
         with self._pool, suppress(SandboxUnavailable):  # the next run will notice
             if not self._stopped and self._waiting is None:
                 self._waiting = self._fork(limits)
-
-    def spare_ready(self) -> bool:
-        """Whether a child listens for its program."""
-        with self._pool:
-            return self._waiting is not None and self._waiting.alive() and "ready" in self._waiting.told
 
     def stop(self) -> None:
         """Kill it and all its children, and wait until they are gone; does nothing when it is dead."""

@@ -2,8 +2,8 @@
 
 It greets the host with the layers that it could not have. Then it listens on one sequenced-packet socket for messages
 `{"memory_bytes", "cpu_seconds"}` with two descriptors: the program's channel, and a socket on which the host is told
-how the child fares: `{"pid"}` with a pidfd; `{"ready"}`, from the child; `{"status", "cpu"}`. When the host closes
-either that socket or the first one, the children concerned are killed. Standard library alone.
+how the child fares: `{"pid"}` with a pidfd, and `{"status", "cpu"}` at its end. When the host closes either that socket
+or the first one, the children concerned are killed. Standard library alone.
 """
 
 from __future__ import annotations
@@ -171,7 +171,7 @@ class _Server:
             os.close(channel)
             return True
         if pid == 0:
-            self._be_child(channel, host, json.loads(data))
+            self._be_child(channel, json.loads(data))
         os.close(channel)
         pidfd = os.pidfd_open(pid)
         self._children[pidfd] = pid, host
@@ -181,7 +181,7 @@ class _Server:
             socket.send_fds(host, [json.dumps({"pid": pid}).encode()], [pidfd])
         return True
 
-    def _be_child(self, channel: int, host: socket.socket, limits: Mapping[str, float]) -> NoReturn:
+    def _be_child(self, channel: int, limits: Mapping[str, float]) -> NoReturn:
         """Run one program in this child, which was forked just now; whatever fails on the way ends it.
 
         Every layer is on before the first byte from the host is read.
@@ -190,10 +190,8 @@ class _Server:
             os.setsid()
             process.die_with_parent(self._self)
             self._layering.on_child()
-            told = os.dup(host.fileno()) if host.fileno() == CHANNEL else host.fileno()
             if channel != CHANNEL:
                 os.dup2(channel, CHANNEL)
-            os.write(told, b'{"ready": true}')
             os.closerange(0, CHANNEL)
             os.closerange(CHANNEL + 1, 1 << 30)
             self._layering.last(limits)
