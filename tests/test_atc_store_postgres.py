@@ -54,7 +54,7 @@ tries = [lambda: store.confirm_owned(run), outcome, intent, lambda: observe(even
 for step in sys.stdin:
     try:
         if step.strip() == "stay":
-            with store._writing(run):
+            with store._transaction(run):
                 print("inside", flush=True)
                 sys.stdin.readline()
         else:

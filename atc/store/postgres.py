@@ -14,9 +14,8 @@ import platform
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any, cast
 
 import psycopg
@@ -120,7 +119,7 @@ class PostgresStore(RunStore):
         self._leases: dict[str, _Lease] = {}
         self._closing = threading.Event()
         with self._explained(), psycopg.connect(**self._parameters, row_factory=dict_row) as connection:
-            _set_up(connection, self._lease_seconds)
+            self._set_up(connection)
             self._migrate(_Transaction(connection))
         self._pool = ConnectionPool(
             kwargs={**self._parameters, "autocommit": True, "row_factory": dict_row},
@@ -128,7 +127,7 @@ class PostgresStore(RunStore):
             max_size=_MOST_CONNECTIONS,
             timeout=_PATIENCE_SECONDS,
             reconnect_timeout=_PATIENCE_SECONDS,
-            configure=partial(_set_up, lease_seconds=self._lease_seconds),
+            configure=self._set_up,
             check=ConnectionPool.check_connection,
             open=True,
         )
@@ -146,48 +145,42 @@ class PostgresStore(RunStore):
 
     def changes(self) -> int:
         """See `RunStore.changes`. Whatever is written renews a lease."""
-        with self._reading() as db:
+        with self._transaction(writing=False) as db:
             return hash(db.execute("SELECT sum(extract(epoch FROM expires)) AS until FROM leases").fetchone()["until"])
 
     def confirm_owned(self, run: str) -> None:
         """See `RunStore.confirm_owned`."""
         lease = self._leases.get(run)
         if lease is None or time.monotonic() >= lease.until:
-            with self._writing(run):
+            with self._transaction(run):
                 pass
 
-    def finish(
-        self, run: str, solution: Solution | None = None, *, status: str | None = None, error: str | None = None
-    ) -> None:
+    def finish(self, run: str, solution: Solution | None = None, **how: str | None) -> None:
         """See `RunStore.finish`. The lease is renewed no more, also where this could not be recorded."""
         try:
-            super().finish(run, solution, status=status, error=error)
+            super().finish(run, solution, **how)
         finally:
             self._leases.pop(run, None)
 
-    def _reading(self) -> AbstractContextManager[Database]:
-        return self._transaction("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-
     @contextmanager
-    def _writing(self, run: str | None = None) -> Iterator[Database]:
+    def _transaction(self, run: str | None = None, *, writing: bool = True) -> Iterator[Database]:
         lease, until = self._leases.get(run or "") or _Lease(0, 0.0), time.monotonic() + self._lease_seconds
-        with self._transaction() as db:
+        with self._explained(), self._pool.connection() as connection, connection.transaction():
+            db = _Transaction(connection)
+            if not writing:
+                db.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
             if run is not None and not db.execute(_WRITE, (self._lease_seconds, run, lease.token)).fetchone():
-                raise RunTaken(self._lost(db, run))
+                row = db.execute("SELECT owner FROM leases WHERE run = ?", (run,)).fetchone()
+                if row is None:
+                    raise RunTaken(f"run {run} has been deleted while this process worked on it.")
+                raise RunTaken(
+                    f"run {run} was taken over by {row['owner']}, since nothing had been heard of this process for"
+                    f" {self._lease_seconds:g} seconds; this one sends and records nothing more of it."
+                    f" 'atc runs show {run}' shows how it goes on."
+                )
             yield db
         self._leases |= db.taken
         lease.until = until
-
-    def _lost(self, db: Database, run: str) -> str:
-        """Why a write of `run` is refused."""
-        row = db.execute("SELECT owner FROM leases WHERE run = ?", (run,)).fetchone()
-        if row is None:
-            return f"run {run} has been deleted while this process worked on it."
-        return (
-            f"run {run} was taken over by {row['owner']}, since nothing had been heard of this process for"
-            f" {self._lease_seconds:g} seconds; this one sends and records nothing more of it."
-            f" 'atc runs show {run}' shows how it goes on."
-        )
 
     def _owner(self, db: Database, run: str, *, lock: bool = False) -> str | None:
         if lock and run in self._leases:  # a thread of ours is at it, perhaps without knowing that its lease is over
@@ -221,6 +214,10 @@ class PostgresStore(RunStore):
             tokens = [lease.token for lease in leases.values()]
             return [row["run"] for row in db.execute(_RENEW, (list(leases), tokens, seconds)).fetchall()]
 
+    def _set_up(self, connection: psycopg.Connection[Any]) -> None:
+        """Prepare a connection for our transactions."""
+        connection.execute(_SESSION, (f"{_PATIENCE_SECONDS:.0f}s", f"{self._lease_seconds * 1000:.0f}ms"))
+
     def _migrate(self, db: _Transaction) -> None:
         """Bring the database's tables up to date; one process at a time does."""
         db.execute("SELECT pg_advisory_xact_lock(?)", (_LOCK,))
@@ -242,15 +239,6 @@ class PostgresStore(RunStore):
             db.execute("UPDATE atc.format SET number = ?", (len(_STEPS),))
 
     @contextmanager
-    def _transaction(self, first: str = "") -> Iterator[_Transaction]:
-        """A transaction that begins with the statement `first`, committed when the block has ended."""
-        with self._explained(), self._pool.connection() as connection, connection.transaction():
-            db = _Transaction(connection)
-            if first:
-                db.execute(first)
-            yield db
-
-    @contextmanager
     def _explained(self) -> Iterator[None]:
         """Turns what the database says into `StoreUnavailable`, without the password."""
         try:
@@ -262,11 +250,6 @@ class PostgresStore(RunStore):
             lost = isinstance(error, psycopg.OperationalError) and error.sqlstate is None
             advice = "; see that it runs, and that ATC_STORE names it" if lost else ""
             raise StoreUnavailable(f"the store of runs, {self.name}: {said.strip().rstrip('.')}{advice}.") from None
-
-
-def _set_up(connection: psycopg.Connection[Any], lease_seconds: float) -> None:
-    """Prepare a connection of the pool for our transactions."""
-    connection.execute(_SESSION, (f"{_PATIENCE_SECONDS:.0f}s", f"{lease_seconds * 1000:.0f}ms"))
 
 
 def _parsed(address: str) -> dict[str, Any]:

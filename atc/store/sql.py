@@ -7,11 +7,11 @@ import json
 import secrets
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from difflib import get_close_matches
-from typing import Any, Protocol, Self
+from typing import Any, Protocol, Self, TypeVar
 
 from atc import events
 from atc.store.stored import (
@@ -29,7 +29,6 @@ from atc.store.stored import (
     used_so_far,
 )
 from atc.types import Attempt, Program, Solution
-from protocols.ask import Completion
 from protocols.jsontypes import Json
 from protocols.protocol import dump
 from protocols.protocol import load as load_protocol
@@ -37,6 +36,7 @@ from sandbox.journal import Sink
 from sandbox.trace import ToolCall
 
 Row = Mapping[str, Any]
+_Kind = TypeVar("_Kind")
 
 TABLES = """
 CREATE TABLE runs (id text PRIMARY KEY, created double precision NOT NULL, document text NOT NULL);
@@ -69,11 +69,8 @@ _ATTEMPT_ROW = """
 INSERT INTO attempts VALUES (?, ?, ?, ?)
 ON CONFLICT (run, number) DO UPDATE SET execution = excluded.execution, document = excluded.document
 """
+_EXCHANGE = "INSERT INTO exchanges SELECT ?, count(*), ? FROM exchanges WHERE run = ?"
 _TOOL_ROW = "INSERT INTO tools VALUES (?, ?, ?) ON CONFLICT (run, alias) DO UPDATE SET digest = excluded.digest"
-
-
-_ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"  # without the characters that are read for one another
-
 _SUMMARY = """
 SELECT id, document,
     (SELECT count(*) FROM attempts WHERE run = runs.id) AS attempts,
@@ -120,20 +117,15 @@ class RunStore(ABC):
     def changes(self) -> int:
         """A number that is another one whenever somebody else has written."""
 
-    @abstractmethod
-    def confirm_owned(self, run: str) -> None:
+    def confirm_owned(self, run: str) -> None:  # noqa: B027 - nobody takes a run from a living process of one machine
         """Called right before a call is sent: whether the run is still this process's.
 
         Raises `RunTaken`: this process was paused or cut off for so long that another one has taken the run.
         """
 
     @abstractmethod
-    def _reading(self) -> AbstractContextManager[Database]:
-        """A transaction that sees one state of all tables."""
-
-    @abstractmethod
-    def _writing(self, run: str | None = None) -> AbstractContextManager[Database]:
-        """A transaction that is durable when the block has ended.
+    def _transaction(self, run: str | None = None, *, writing: bool = True) -> AbstractContextManager[Database]:
+        """A transaction that sees one state of all tables; what it writes is durable when the block has ended.
 
         Raises `RunTaken`: `run` was taken over by another process.
         """
@@ -149,9 +141,9 @@ class RunStore(ABC):
     def _own(self, db: Database, run: str) -> None:
         """Make `run` this process's."""
 
-    @abstractmethod
-    def _now(self, db: Database) -> float:
+    def _now(self, db: Database) -> float:  # noqa: ARG002 - all processes are on one machine, or the database tells
         """The Unix time, by a clock that is the same for all processes over the store."""
+        return time.time()
 
     def __enter__(self) -> Self:
         return self
@@ -164,7 +156,7 @@ class RunStore(ABC):
         now = time.time()
         document = as_json(Run, Run(task=plain(task), created=now, **about))
         added = "INSERT INTO runs VALUES (?, ?, ?) ON CONFLICT (id) DO NOTHING RETURNING id"
-        with self._writing() as db:
+        with self._transaction() as db:
             name = _new_id(now)
             while db.execute(added, (name, now, document)).fetchone() is None:
                 name = _new_id(now)  # four characters do repeat, within one second, once in a million
@@ -177,7 +169,7 @@ class RunStore(ABC):
         def observe(event: events.Event) -> None:
             if isinstance(event, events.Called):
                 return  # the journal's sink stores these
-            with self._writing(run) as db:
+            with self._transaction(run) as db:
                 write_event(db, run, event)
 
         return observe
@@ -186,7 +178,7 @@ class RunStore(ABC):
         """Stores each intent before its call is sent, durably when this returns, and each outcome after it."""
 
         def sink(execution: int, call: ToolCall, complete: bool) -> None:
-            with self._writing(run) as db:
+            with self._transaction(run) as db:
                 intended = None if complete else self._now(db)
                 kept = (int(complete), int(call.reused), as_json(ToolCall, call))
                 db.execute(_CALL, (run, execution, call.index, intended, *kept))
@@ -207,19 +199,19 @@ class RunStore(ABC):
         if solution is not None:
             answer = solution.answer and plain(solution.answer)
             changes |= {"status": status or solution.status, "answer": answer, "usage": solution.usage}
-        with self._writing(run) as db:
+        with self._transaction(run) as db:
             change_run(db, run, **changes)
 
     def list(self, limit: int | None = 20) -> list[RunSummary]:
         """The latest runs, newest first; `limit` None gives all."""
-        with self._reading() as db:
+        with self._transaction(writing=False) as db:
             most = "" if limit is None else f" LIMIT {limit:d}"
             found = db.execute(f"{_SUMMARY} ORDER BY created DESC, id DESC{most}").fetchall()
             return [self._summary(db, row, from_json(Run, row["document"])) for row in found]
 
     def key(self) -> bytes:
         """A secret of 32 bytes that is the same for all processes over this store, drawn once."""
-        with self._writing() as db:
+        with self._transaction() as db:
             row = ("gateway", secrets.token_hex(32))
             db.execute("INSERT INTO keys VALUES (?, ?) ON CONFLICT (name) DO NOTHING", row)
             return bytes.fromhex(db.execute("SELECT key FROM keys WHERE name = 'gateway'").fetchone()["key"])
@@ -230,7 +222,7 @@ class RunStore(ABC):
         Those are calls without an outcome, and all of a run that was interrupted. Some may have been settled later on
         in their run, or be under way: `load` tells.
         """
-        with self._reading() as db:
+        with self._transaction(writing=False) as db:
             found: dict[str, tuple[dict[str, Json], ...]] = {}
             for row in db.execute(_IN_DOUBT, (tool, tool)).fetchall():
                 found[row["run"]] = (*found.get(row["run"], ()), json.loads(row["document"])["arguments"])
@@ -241,7 +233,7 @@ class RunStore(ABC):
 
         Raises `UnknownRun`: there is none, or more than one.
         """
-        with self._reading() as db:
+        with self._transaction(writing=False) as db:
             return self._load(db, resolve(db, name))
 
     def _load(self, db: Database, run: str) -> StoredRun:
@@ -264,18 +256,16 @@ class RunStore(ABC):
             attempts.append(replace(attempt, trace=attempt.trace and replace(attempt.trace, calls=made)))
         exchanges = tuple(from_json(Exchange, one["document"]) for one in rows_of(db, "exchanges", run))
         tools = {one["alias"]: one["document"] for one in db.execute(_TOOLS, (run,)).fetchall()}
-        return StoredRun(
+        return _of(
+            StoredRun,
+            found,
             summary=self._summary(db, row, found),
-            config=found.config,
             tools=tuple(found.tools),
             attempts=tuple(attempts),
             calls=calls,
             exchanges=exchanges,
             usage=found.usage or used_so_far(exchanges),
-            pins=found.pins,
             protocols={alias: load_protocol(json.loads(document)) for alias, document in tools.items()},
-            notes=found.notes,
-            identities=found.identities,
         )
 
     def take(self, name: str, *, ended: bool = False) -> StoredRun:
@@ -288,7 +278,7 @@ class RunStore(ABC):
             RunTaken: a living process works on it.
             RunEnded: it was solved, or failed with budget left: there is nothing to go on with.
         """
-        with self._writing() as db:
+        with self._transaction() as db:
             run = resolve(db, name)
             self._require_free(db, run, "wait for it, or end it first")
             found = read_run(db, run)
@@ -310,7 +300,7 @@ class RunStore(ABC):
             UnknownRun: one of them is not there; nothing was deleted.
             RunTaken: a living process works on one of them; nothing was deleted.
         """
-        with self._writing() as db:
+        with self._transaction() as db:
             runs = list(dict.fromkeys(resolve(db, name) for name in names))
             for run in sorted(runs):  # always in one order, so that two who delete do not wait for each other
                 self._require_free(db, run, "end it first")
@@ -320,14 +310,8 @@ class RunStore(ABC):
 
     def _summary(self, db: Database, row: Row, run: Run) -> RunSummary:
         lost = run.status == "running" and self._owner(db, row["id"]) is None
-        same = ("task", "created", "ended", "model", "strategy", "sandbox", "answer", "error")
-        return RunSummary(
-            id=row["id"],
-            status="interrupted" if lost else run.status,
-            attempts=row["attempts"],
-            calls=row["calls"],
-            **{name: getattr(run, name) for name in same},
-        )
+        counted = {name: row[name] for name in ("id", "attempts", "calls")}
+        return _of(RunSummary, run, status="interrupted" if lost else run.status, **counted)
 
     def _require_free(self, db: Database, run: str, advice: str) -> None:
         """Refuse a run that a living process works on; a free one stays so until the transaction ends."""
@@ -336,10 +320,16 @@ class RunStore(ABC):
             raise RunTaken(f"run {run} is being worked on by {owner}; {advice}.")
 
 
+def _of(kind: Callable[..., _Kind], run: Run, **own: Any) -> _Kind:
+    """A value of `kind`: its fields are `own`, and else those of `run` with the same name."""
+    return kind(**{name: getattr(run, name) for name in kind.__annotations__ if name not in own}, **own)
+
+
 def _new_id(now: float) -> str:
     """An id that sorts by time (UTC) and can be read aloud: `20261121-010203-k3f9`."""
     stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime(now))
-    return f"{stamp}-{''.join(secrets.choice(_ALPHABET) for _ in range(4))}"
+    legible = "23456789abcdefghjkmnpqrstuvwxyz"  # without the characters that are read for one another
+    return f"{stamp}-{''.join(secrets.choice(legible) for _ in range(4))}"
 
 
 def read_run(db: Database, run: str) -> Run:
@@ -378,11 +368,14 @@ def write_event(db: Database, run: str, event: events.Event) -> None:
             change_run(db, run, tools=tuple(tools))
         case events.ModelAsked():
             asked = Exchange(purpose=event.purpose, messages=tuple(event.messages))
-            last = db.execute("SELECT max(number) AS number FROM exchanges WHERE run = ?", (run,)).fetchone()["number"]
-            number = 0 if last is None else last + 1
-            db.execute("INSERT INTO exchanges VALUES (?, ?, ?)", (run, number, as_json(Exchange, asked)))
+            db.execute(_EXCHANGE, (run, as_json(Exchange, asked), run))
         case events.ModelReplied():
-            _write_reply(db, run, event.completion)
+            last = rows_of(db, "exchanges", run, order="number DESC LIMIT 1")[0]
+            heard = replace(event.completion, text=plain(event.completion.text))
+            text = as_json(Exchange, replace(from_json(Exchange, last["document"]), reply=heard))
+            db.execute("UPDATE exchanges SET document = ? WHERE run = ? AND number = ?", (text, run, last["number"]))
+            if not read_run(db, run).model:  # a run without a named model is the model's that answers first
+                change_run(db, run, model=heard.model)
         case events.ToolsNamed():
             for alias, protocol in event.protocols.items():
                 document = json.dumps(dump(protocol), separators=(",", ":"))
@@ -410,15 +403,6 @@ def rows_of(db: Database, table: str, run: str, *, order: str = "number") -> lis
     query = f"SELECT * FROM {table} WHERE run = ? ORDER BY {order}"  # noqa: S608 - all of it stands in this file
     found: list[Row] = db.execute(query, (run,)).fetchall()
     return found
-
-
-def _write_reply(db: Database, run: str, reply: Completion) -> None:
-    last = rows_of(db, "exchanges", run, order="number DESC LIMIT 1")[0]
-    heard = replace(reply, text=plain(reply.text))
-    text = as_json(Exchange, replace(from_json(Exchange, last["document"]), reply=heard))
-    db.execute("UPDATE exchanges SET document = ? WHERE run = ? AND number = ?", (text, run, last["number"]))
-    if not read_run(db, run).model:  # a run without a named model is the model's that answers first
-        change_run(db, run, model=reply.model)
 
 
 def _write_attempt(db: Database, run: str, number: int, attempt: Attempt, execution: int | None) -> None:

@@ -6,9 +6,8 @@ import os
 import sqlite3
 import tempfile
 import threading
-import time
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 
 from atc.store.sql import TABLES, Database, RunStore, change_run, read_run
@@ -54,36 +53,18 @@ class Store(RunStore):
             )
         return count
 
-    def _reading(self) -> AbstractContextManager[Database]:
-        return self._transaction("BEGIN")
-
-    def _writing(self, run: str | None = None) -> AbstractContextManager[Database]:  # noqa: ARG002 - see `confirm_owned`
-        return self._transaction("BEGIN IMMEDIATE")
-
-    def confirm_owned(self, run: str) -> None:
-        """Nobody takes a run from a living process of this machine."""
-
     def _owner(self, db: Database, run: str, *, lock: bool = False) -> str | None:  # noqa: ARG002 - one writes at a time
         found = read_run(db, run)
         return f"process {found.pid}" if process_mark(found.pid) == found.process else None
-
-    def _now(self, db: Database) -> float:  # noqa: ARG002 - all processes are on this machine
-        return time.time()
 
     def _own(self, db: Database, run: str) -> None:
         change_run(db, run, pid=os.getpid(), process=process_mark(os.getpid()))
 
     @contextmanager
-    def _transaction(self, begin: str) -> Iterator[sqlite3.Connection]:
-        with self._lock, _explained(self.path):
-            self._db.execute(begin)
-            try:
-                yield self._db
-                self._db.execute("COMMIT")
-            except BaseException:
-                if self._db.in_transaction:
-                    self._db.execute("ROLLBACK")
-                raise
+    def _transaction(self, run: str | None = None, *, writing: bool = True) -> Iterator[Database]:  # noqa: ARG002 - see `confirm_owned`
+        with self._lock, _explained(self.path), self._db:
+            self._db.execute("BEGIN IMMEDIATE" if writing else "BEGIN")
+            yield self._db
 
 
 @contextmanager
@@ -108,21 +89,20 @@ def _connect(path: Path) -> sqlite3.Connection:
         if not path.exists():
             _make(path)
         database = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False)
-        try:
-            found = tuple(
+        with ExitStack() as stack:
+            stack.callback(database.close)
+            program, version = (
                 database.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")
             )
-            if found != (_APPLICATION, FORMAT):
-                made = f"another version of atc (format {found[1]}" if found[0] == _APPLICATION else "another program ("
-                raise StoreUnavailable(  # noqa: TRY301 - the file is closed below
+            if (program, version) != (_APPLICATION, FORMAT):
+                made = f"another version of atc (format {version}" if program == _APPLICATION else "another program ("
+                raise StoreUnavailable(
                     f"the store of runs {str(path)!r}: {made}, this one reads {FORMAT}) wrote it; move it away, or set"
                     " ATC_STATE_DIR to another folder."
                 )
             for setting in ("synchronous = FULL", "secure_delete = ON", "foreign_keys = ON"):
                 database.execute(f"PRAGMA {setting}")
-        except BaseException:
-            database.close()
-            raise
+            stack.pop_all()
     database.row_factory = sqlite3.Row
     return database
 
