@@ -1,4 +1,4 @@
-"""What a user can set, as one frozen value. `atc.layers` makes it of files, variables and flags, checked by pydantic.
+"""What a user can set, as one frozen value. `atc.cli.settings` makes it of files, variables and flags.
 
 A setting is one field here: its type, by which pydantic checks it, its default and its docstring. What is spelled with
 flags of its own (a strategy, a method of search: `NAME`, or `NAME:flag=value,flag`) is read here too.
@@ -135,7 +135,7 @@ class McpEntry(McpServer):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Config:
-    """Every setting, with its default. Made by hand it is taken as it is; `atc.layers.merge` checks it."""
+    """Every setting, with its default. Made by hand it is taken as it is; `atc.cli.settings` checks it."""
 
     model: Text | None = None
     """A model's name, or `local`; None: OPENAI_BASE_URL or OPENAI_API_KEY where set, else the embedded model."""

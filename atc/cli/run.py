@@ -12,10 +12,9 @@ import click
 
 from atc.agent import Agent, readable
 from atc.cli import options, output
-from atc.cli.settings import load_config
+from atc.cli.settings import Layer, load_config
 from atc.cli.wiring import asker, open_agent, open_store
 from atc.config import Config
-from atc.layers import Layer
 from atc.learned import amended
 from atc.redaction import Redactor
 from atc.store.stored import StoredRun
