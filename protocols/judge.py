@@ -108,7 +108,7 @@ class Judge:
 
     def _below(self, place: _Place, key: Any) -> _Place:
         if key not in place.children:
-            place.children[key] = self._place([part for schema in place.schemas for part in inside(schema, key)])
+            place.children[key] = self._place([*inside(place.schemas, key)])
         return place.children[key]
 
     def _place(self, schemas: Sequence[Any]) -> _Place:

@@ -24,7 +24,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 from protocols.credentials import Alternatives, Carried, Mask, address, advice, carried
 from protocols.errors import CredentialMissing
 from protocols.files import keep_private, write_whole
-from protocols.jsontypes import JsonObject, loads
+from protocols.jsontypes import JsonObject, loads, mapping
 from protocols.origin import Origin, split_url
 from protocols.reply import Lost, one_line, parse
 from protocols.request import DEFAULT_HEADERS, HttpRequest
@@ -234,7 +234,8 @@ def _flow(name: str, credential: Credential, scheme: JsonObject) -> tuple[str, s
 
     By the user's settings, or else by what the document declares, at hosts that the credential lists.
     """
-    code, own = _part(scheme, "flows", "authorizationCode"), _part(scheme, "flows", "clientCredentials")
+    flows = mapping(scheme.get("flows"))
+    code, own = mapping(flows.get("authorizationCode")), mapping(flows.get("clientCredentials"))
     with_browser = bool(credential.authorization_url or code) and not (credential.client_secret and own)
     flow = code if with_browser else own
     page = credential.authorization_url or str(flow.get("authorizationUrl", "")) if with_browser else ""
@@ -250,13 +251,5 @@ def _flow(name: str, credential: Credential, scheme: JsonObject) -> tuple[str, s
         except ValueError as error:
             raise CredentialMissing(f"the credential {name!r} cannot be got: {error}.") from None
         _hold_to_hosts(name, credential, origin, "the sign-in")
-    scopes = credential.scopes or tuple(_part(flow, "scopes"))
+    scopes = credential.scopes or tuple(mapping(flow.get("scopes")))
     return token_url, page, {"scope": " ".join(scopes)} if scopes else {}
-
-
-def _part(document: JsonObject, *keys: str) -> JsonObject:
-    """The object at these keys; empty where a document has none there."""
-    for key in keys:
-        found = document.get(key)
-        document = found if isinstance(found, Mapping) else {}
-    return document

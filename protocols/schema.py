@@ -130,17 +130,22 @@ def narrowed(one: Any, other: Any) -> Any:
 _MAPS = ("patternProperties", "dependentSchemas", "dependencies")
 
 
-def inside(schema: JsonObject, key: Any) -> Iterator[Any]:
-    """The schemas of what stands under a key; `str` and `int` stand for keys and items that have none of their own."""
-    if key is str or isinstance(key, str):
-        own = schema.get("properties") or {}
-        yield from [own[key]] if key in own else subschemas(schema, "additionalProperties", "unevaluatedProperties")
-        yield from subschemas(schema, "patternProperties", "propertyNames")
-    else:
-        first = schema.get("prefixItems") or ()
-        own_place = key is not int and key < len(first)
-        yield from [first[key]] if own_place else subschemas(schema, "items", "unevaluatedItems")
-        yield from subschemas(schema, "contains")
+def inside(schemas: Iterable[JsonObject], key: Any) -> Iterator[Any]:
+    """The schemas of what stands under a key of a value that has these schemas.
+
+    `str` and `int` stand for keys and items that have none of their own. Patterns are not tried, all of them count:
+    whoever wrote one may be hostile.
+    """
+    for schema in schemas:
+        if key is str or isinstance(key, str):
+            own = schema.get("properties") or {}
+            yield from [own[key]] if key in own else subschemas(schema, "additionalProperties", "unevaluatedProperties")
+            yield from subschemas(schema, "patternProperties", "propertyNames")
+        else:
+            first = schema.get("prefixItems") or ()
+            own_place = key is not int and key < len(first)
+            yield from [first[key]] if own_place else subschemas(schema, "items", "unevaluatedItems")
+            yield from subschemas(schema, "contains")
 
 
 def subschemas(schema: JsonObject, *keywords: str) -> Iterator[Any]:
@@ -156,21 +161,19 @@ def subschemas(schema: JsonObject, *keywords: str) -> Iterator[Any]:
 _COMBINING = ("allOf", "anyOf", "oneOf", "if", "then", "else")
 
 
-def combined(schemas: Iterable[Any], root: JsonObject) -> Iterator[JsonObject]:
-    """Schemas of one place, references followed, and after each those that it combines. Ends where these go round.
-
-    There may be very many: callers take a number of them.
-    """
-    left = [(schema, frozenset[str]()) for schema in schemas][::-1]
-    while left:
+def combined(schemas: Iterable[Any], root: JsonObject, *, most: int) -> list[JsonObject]:
+    """Schemas of one place, references followed, and after each those that it combines, the first `most` of them."""
+    found, left = list[JsonObject](), [(schema, frozenset[str]()) for schema in schemas][::-1]
+    while left and len(found) < most:
         schema, above = left.pop()
         ref = schema.get("$ref") if isinstance(schema, Mapping) else None
         if ref in above:
             continue
         if view := resolve(schema, root):
-            yield view
+            found.append(view)
         below = above | {ref} if isinstance(ref, str) else above
         left += [(inner, below) for inner in subschemas(view, *_COMBINING)][::-1]
+    return found
 
 
 def parts(value: Json) -> Iterator[Json]:

@@ -9,9 +9,8 @@ from __future__ import annotations
 import html
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
-from itertools import islice
 from typing import Any, Literal
 from urllib.parse import quote, quote_plus, unquote_plus
 
@@ -163,8 +162,8 @@ def may_name_secrets(name: str) -> bool:
 class _Place:
     """One place of a value: all schemas that describe it, and what they say. Those of its parts are made when met."""
 
-    def __init__(self, schemas: Sequence[Any], root: JsonObject) -> None:
-        self.root, self.views = root, tuple(islice(combined(schemas, root), _MOST_VIEWS))
+    def __init__(self, schemas: Iterable[Any], root: JsonObject) -> None:
+        self.root, self.views = root, combined(schemas, root, most=_MOST_VIEWS)
         self.listed = any("enum" in view or "const" in view for view in self.views)
         marks = [view["x-atc-secret"] for view in self.views if isinstance(view.get("x-atc-secret"), bool)]
         self.said: bool | None = any(marks) if marks else any(map(_mark, self.views)) or None
@@ -178,8 +177,7 @@ class _Place:
             return self
         key = key if isinstance(key, str) else min(key, self._firsts)
         if key not in self._parts:
-            # A foreign pattern is not tried, it may take forever: what it marks is marked for every key.
-            self._parts[key] = _Place([part for view in self.views for part in inside(view, key)], self.root)
+            self._parts[key] = _Place(inside(self.views, key), self.root)
         return self._parts[key]
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice
 
 from atc.findings import invocation
 from atc.paths import general, shared
@@ -56,7 +55,7 @@ def called(tool: Tool) -> str:
 
 def _fields(schema: JsonObject, root: JsonObject, place: str, depth: int) -> Iterator[tuple[str, str]]:
     """The places of a declared result (`["flights"][0]["carrier"]`), and their types."""
-    branches = list(islice(combined([schema], root), _MOST_BRANCHES))
+    branches = combined([schema], root, most=_MOST_BRANCHES)
     inner = [branch for branch in branches if branch.get("properties") or "items" in branch]
     if not inner or not depth:
         kinds = (

@@ -13,7 +13,6 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from importlib.resources import files
-from itertools import islice
 from typing import Literal, get_args
 
 from atc.paths import KEY, Path, Step
@@ -133,7 +132,7 @@ class _Search:
         if len(place.path) > _MAX_DEPTH:  # no argument that anybody declared: it is looked at as a whole
             yield from self._leaf(place, json.dumps(value), replace(above, kind=above.kind or "command"), [])
             return
-        here = list(islice(combined(schemas, self._root), _MAX_BRANCHES))
+        here = combined(schemas, self._root, most=_MAX_BRANCHES)
         mark = self._mark(place.name, here, above)
         if isinstance(value, Mapping):
             for key, inner in value.items():
@@ -315,7 +314,7 @@ def _is_iban(text: str) -> bool:
 
 def _beneath(here: list[JsonObject], key: str | int) -> list[Json]:
     """The schemas of a field or an item. Patterns are not tried: whoever wrote one may be hostile."""
-    return [schema for branch in here for schema in inside(branch, key)]
+    return [*inside(here, key)]
 
 
 def _words(name: str) -> tuple[str, ...]:
