@@ -12,7 +12,6 @@ import os
 import platform
 import signal
 import socket
-import uuid
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
@@ -110,7 +109,7 @@ class RayPool:
             ClusterUnavailable: it is gone, a node has other versions, or an item was lost.
             SandboxUnavailable: a node has no sandbox with a boundary.
         """
-        order = _order(open_worker, self.environment)
+        order = _Order(cloudpickle.dumps(open_worker), versions(), str(Path.cwd()), self.environment)
         task = ray.remote(num_cpus=1, max_retries=RETRIES)(_work)
         waiting, busy, lost = iter(items), list[Any](), list[_Lost]()
         # With no number given, two items for each CPU are with the cluster, so that none waits.
@@ -133,9 +132,14 @@ class RayPool:
 
     def kept_here(self, open_file: Callable[[Path], Any], /) -> Callable[[Path], FarFile]:
         """See `atc.side_by_side.Pool`: an actor on this node holds the files."""
-        here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
-        keeper = ray.remote(num_cpus=0, scheduling_strategy=here)(_Keeper).remote(cloudpickle.dumps(open_file))
-        return partial(FarFile, keeper)
+        keeper = _remote(_Keeper, ray.get_runtime_context().get_node_id())
+        return partial(FarFile, keeper.remote(cloudpickle.dumps(open_file)))
+
+
+def _remote(what: Callable[..., Any], node: str, **options: Any) -> Any:
+    """A function or class as Ray runs it, on the node of this id, beside the items that take its CPUs."""
+    there = NodeAffinitySchedulingStrategy(node, soft=False)
+    return ray.remote(num_cpus=0, scheduling_strategy=there, **options)(what)
 
 
 class FarFile:
@@ -183,18 +187,12 @@ class _Keeper:
 
 
 class _Order(NamedTuple):
-    """What each task of one command carries along."""
+    """What each task of one command carries along, in memory alone: the object store may write to disk."""
 
-    key: str
+    opener: bytes  # opens a worker; whose tasks have the same one, they share the worker of a process
     versions: str
     folder: str
     environment: Mapping[str, str]
-    opener: bytes
-
-
-def _order(open_worker: OpenWorker[Any, Any], environment: Mapping[str, str] | None = None) -> _Order:
-    opener = cloudpickle.dumps(open_worker)  # it goes along in memory alone: the object store may write to disk
-    return _Order(uuid.uuid4().hex, versions(), str(Path.cwd()), environment or {}, opener)
 
 
 class _Lost(ClusterUnavailable):
@@ -224,7 +222,7 @@ def _told(error: Exception) -> str:
     return " ".join(str(error).split())[:300]
 
 
-_open: dict[str, tuple[ExitStack, Callable[[Any], Any]]] = {}  # a process's worker, by its command
+_open: dict[bytes, tuple[ExitStack, Callable[[Any], Any]]] = {}  # a process's worker, by its opener
 
 
 def _work(order: _Order, item: Any) -> Any:
@@ -232,7 +230,7 @@ def _work(order: _Order, item: Any) -> Any:
     if (here := versions()) != order.versions:
         there = f"the node {socket.gethostname()} has {here}, and this command {order.versions}"
         raise ClusterUnavailable(f"{there}: install the same on all nodes.")
-    if order.key not in _open:
+    if order.opener not in _open:
         while _open:
             _open.popitem()[1][0].close()
         os.environ.update(order.environment)
@@ -244,8 +242,8 @@ def _work(order: _Order, item: Any) -> Any:
             except SandboxUnavailable as error:
                 advice = "it is left out with 'ray start --num-cpus 0' there"
                 raise SandboxUnavailable(f"the node {socket.gethostname()}: {error} Or {advice}.") from error
-            _open[order.key] = stack.pop_all(), worker
-    return _open[order.key][1](item)
+            _open[order.opener] = stack.pop_all(), worker
+    return _open[order.opener][1](item)
 
 
 def nodes(look: Callable[[], object]) -> list[tuple[str, str, str]]:
@@ -253,14 +251,11 @@ def nodes(look: Callable[[], object]) -> list[tuple[str, str, str]]:
 
     `look` raises SandboxUnavailable in a node that has no sandbox for programs.
     """
-    order = _order(lambda: nullcontext(lambda _: look()))
-    asked = []
-    for node in [node for node in ray.nodes() if node["Alive"]]:
-        there = NodeAffinitySchedulingStrategy(node["NodeID"], soft=False)
-        task = ray.remote(num_cpus=0, max_retries=0, scheduling_strategy=there)(_work)
-        asked.append((node, task.remote(order, None)))
+    order = _Order(cloudpickle.dumps(lambda: nullcontext(lambda _: look())), versions(), str(Path.cwd()), {})
+    living = [node for node in ray.nodes() if node["Alive"]]
+    asked = [_remote(_work, node["NodeID"], max_retries=0).remote(order, None) for node in living]
     found = []
-    for node, reference in asked:
+    for node, reference in zip(living, asked, strict=True):
         problem = ""
         try:
             ray.get(reference, timeout=_DESCRIBE_SECONDS)
