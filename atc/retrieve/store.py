@@ -243,15 +243,9 @@ class Store:
     @contextmanager
     def _writing(self) -> Iterator[None]:
         """A transaction: all that is written in it, or nothing."""
-        with self._lock, self._explaining():
+        with self._lock, self._explaining(), self._db:
             self._db.execute("BEGIN IMMEDIATE")
-            try:
-                yield
-                self._db.execute("COMMIT")
-            except BaseException:
-                if self._db.in_transaction:
-                    self._db.execute("ROLLBACK")
-                raise
+            yield
 
     def _rows(self, statement: str, values: Any = ()) -> list[Any]:
         with self._lock, self._explaining():

@@ -100,8 +100,7 @@ def _connect(path: Path) -> sqlite3.Connection:
                     f"the store of runs {str(path)!r}: {made}, this one reads {FORMAT}) wrote it; move it away, or set"
                     " ATC_STATE_DIR to another folder."
                 )
-            for setting in ("synchronous = FULL", "secure_delete = ON", "foreign_keys = ON"):
-                database.execute(f"PRAGMA {setting}")
+            database.executescript("PRAGMA synchronous = FULL; PRAGMA secure_delete = ON; PRAGMA foreign_keys = ON;")
             stack.pop_all()
     database.row_factory = sqlite3.Row
     return database
