@@ -27,7 +27,7 @@ from protocols.jsontypes import Json, JsonObject
 from protocols.protocol import ErrorOutcome, Evidence, Example, ToolProtocol
 from protocols.reply import one_line
 from protocols.schema import resolve, type_name
-from protocols.secrets import conceals_nothing, covered, fits, kind_of, secrets_of, spellings, within
+from protocols.secrets import conceals_nothing, covered, is_secret, secrets_of, spellings, within
 
 MOST_SENTENCES = 3
 _LONGEST_WORDS = 160
@@ -253,10 +253,10 @@ class Disclosure:
         """A schema without listed values that are secrets."""
         changed = copy.deepcopy(schema)
         for path, node in nodes(changed):
-            kind = kind_of(path.rpartition(".")[2].rstrip("[]*"))
+            name = path.rpartition(".")[2].rstrip("[]*")
             for key in ("enum", "examples"):
                 listed = node.get(key)
-                if isinstance(listed, list) and any(self._secret(v) or (kind and fits(kind, v)) for v in listed):
+                if isinstance(listed, list) and any(self._secret(v) or is_secret(name, v) for v in listed):
                     del node[key]
         return changed
 

@@ -94,9 +94,9 @@ def kind_of(name: str) -> Kind | None:
     return "number" if endings & _NUMBER else "random" if endings & _RANDOM else None
 
 
-def fits(kind: Kind, value: Json) -> bool:
-    """Whether `value`, found under a name of this kind, is such a secret, and not a flag, a count or a word."""
-    if isinstance(value, bool) or not isinstance(value, str | int | float):
+def is_secret(name: str, value: Json) -> bool:
+    """Whether what stands under a name is such a secret as the name says, and not a flag, a count or a word."""
+    if (kind := kind_of(name)) is None or isinstance(value, bool) or not isinstance(value, str | int | float):
         return False
     text = str(value).strip()
     if not isinstance(value, str):
@@ -106,11 +106,6 @@ def fits(kind: Kind, value: Json) -> bool:
     if kind == "number":
         return _CODE.fullmatch(text) is not None
     return kind == "text" or looks_random(text)
-
-
-def is_secret(name: str, value: Json) -> bool:
-    """Whether a header, a parameter or a field of this name and value is a secret."""
-    return (kind := kind_of(name)) is not None and fits(kind, value)
 
 
 def looks_random(text: str) -> bool:
@@ -148,8 +143,8 @@ def covered(value: Json, schema: JsonObject | None, cover: Change, *, rest: Chan
             return [node(item, place.child(i), inner, marked=inside) for i, item in enumerate(value)]
         if value is None or isinstance(value, bool) or value == "" or place.said is False:
             return plain(value)
-        kind = kind_of(name) if name and not place.listed else None  # a listed value is known to all who read it
-        return cover(value) if inside or (kind is not None and fits(kind, value)) else plain(value)
+        # A listed value is known to all who read it.
+        return cover(value) if inside or (not place.listed and is_secret(name, value)) else plain(value)
 
     return node(value, _Place((schema,), schema or {}), "", marked=False)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from importlib.resources import files
 from typing import Literal, get_args
@@ -125,7 +125,7 @@ class _Search:
         self._to_somebody = one_way or bool({*words} & (SENDS | PAYS)) or self._tells
         """Whether `to` is no end of a way, a range or a conversion that has a beginning as well."""
 
-    def walk(self, place: _Place, value: Json, schemas: list[Json], above: _Mark) -> Iterator[Leaf]:
+    def walk(self, place: _Place, value: Json, schemas: Iterable[Json], above: _Mark) -> Iterator[Leaf]:
         """The leaves in a value that may have one of these schemas."""
         if value is None:
             return
@@ -140,7 +140,7 @@ class _Search:
                     # A key is no amount, but for a declared mark.
                     on_key = _Mark(inherited=True) if mark.kind == "amount" and not mark.declared else mark
                     yield from self._text(place.below(KEY), key, [], on_key)
-                yield from self.walk(place.below(key, key), inner, _beneath(here, key), mark)
+                yield from self.walk(place.below(key, key), inner, inside(here, key), mark)
         elif isinstance(value, list):
             yield from self._list(place, value, here, mark)
         elif isinstance(value, str):
@@ -151,7 +151,7 @@ class _Search:
     def _list(self, place: _Place, value: list[Json], here: list[JsonObject], mark: _Mark) -> Iterator[Leaf]:
         found: list[Leaf] = []
         for index, inner in enumerate(value):
-            found += self.walk(place.below(index), inner, _beneath(here, index), mark)
+            found += self.walk(place.below(index), inner, inside(here, index), mark)
         yield from found
         texts = [inner for inner in value if isinstance(inner, str)]
         if len(texts) > 1 and mark.kind is None:  # whoever gets them may join them
@@ -310,11 +310,6 @@ def _is_iban(text: str) -> bool:
     """By its check digits (ISO 13616)."""
     digits = "".join(str(int(c, 36)) for c in text[4:] + text[:4]) if _IBAN.fullmatch(text) else "0"
     return int(digits) % 97 == 1
-
-
-def _beneath(here: list[JsonObject], key: str | int) -> list[Json]:
-    """The schemas of a field or an item. Patterns are not tried: whoever wrote one may be hostile."""
-    return [*inside(here, key)]
 
 
 def _words(name: str) -> tuple[str, ...]:
