@@ -38,8 +38,7 @@ class Written:
 def write(folder: Path, probed: Probed, *, keep_values: bool = False) -> Written:
     """Write all of it into `folder`, which is then a source of tools. Equal findings give equal bytes.
 
-    Raises:
-        CannotWrite: a file cannot be written.
+    Raises `CannotWrite` where a file cannot be written.
     """
     protocols = protocols_of(probed, keep_values=keep_values)
     report = coverage(probed, protocols)

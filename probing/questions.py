@@ -49,8 +49,7 @@ def discover(session: Session, tool: str, *, attempts: int = ATTEMPTS) -> None:
 def sharpen(session: Session, tool: str, *, reserve: int = 0) -> None:
     """Ask all questions about a tool that answers; `reserve` calls of its budget are left for others.
 
-    Raises:
-        NotCalled: the tool may not be called any more.
+    Raises `NotCalled` where it may not be called any more.
     """
     questions: tuple[Callable[..., Asked], ...] = (_without, _wrong, _optional, _other, _nowhere)
     if tool not in session.reads:

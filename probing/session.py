@@ -64,11 +64,7 @@ class Session:
         return {name: self.facts(name) for name in self.protocols}
 
     def call(self, tool: str, arguments: Arguments, *, purpose: Purpose, again: bool = False) -> Sample:
-        """Make one call, or take its answer from the log.
-
-        Raises:
-            NotCalled: it may not be made.
-        """
+        """Make one call, or take its answer from the log. Raises `NotCalled` where it may not be made."""
         known, arguments = len(self.log.samples), self.marked(tool, arguments)
         try:
             return self.caller.call(tool, arguments, purpose=purpose, round_number=self.round, again=again)

@@ -73,11 +73,7 @@ class Writes:
         return min(_SHOWING * shown, session.settings.per_tool // 2)
 
     def make(self, tool: str) -> None:
-        """Find arguments with which a write is done.
-
-        Raises:
-            NotCalled: it may not be called, or not any more.
-        """
+        """Find arguments with which a write is done. Raises `NotCalled` where it may not be called, or not any more."""
         session, vain = self._session, 0
         if session.kinds[tool] == "update":
             self._show()  # it is given only what was shown to be this probing's own
