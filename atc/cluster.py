@@ -111,13 +111,11 @@ class RayPool:
         """
         order = _Order(cloudpickle.dumps(open_worker), versions(), str(Path.cwd()), self.environment)
         task = ray.remote(num_cpus=1, max_retries=RETRIES)(_work)
-        waiting, busy, lost = iter(items), list[Any](), list[_Lost]()
+        waiting, lost = iter(items), list[_Lost]()
         # With no number given, two items for each CPU are with the cluster, so that none waits.
         most = self.most or max(1, 2 * int(ray.cluster_resources().get("CPU", 1)))
-        while True:
-            busy += [task.remote(order, item) for item in islice(waiting, most - len(busy))]
-            if not busy:
-                break
+        busy = [task.remote(order, item) for item in islice(waiting, most)]
+        while busy:
             ready, busy = ray.wait(busy, timeout=_LOOK_SECONDS)
             if not ready:
                 _require_reachable(ray.get_runtime_context().gcs_address, f"; {_GOES_ON}")

@@ -138,9 +138,7 @@ class PostgresStore(RunStore):
         """Let others take this process's runs, and close all connections. The store cannot be used afterwards."""
         self._closing.set()
         self._heart.join()
-        if self._leases:
-            with suppress(StoreUnavailable):
-                self._renew(self._leases, 0.0)
+        self._renew(0.0)
         self._pool.close()
 
     def changes(self) -> int:
@@ -201,18 +199,19 @@ class PostgresStore(RunStore):
     def _beat(self) -> None:
         """Renew the leases of all runs of this process until the store is closed."""
         while not self._closing.wait(self._lease_seconds / 3):
-            held, until = dict(self._leases), time.monotonic() + self._lease_seconds
-            if not held:
-                continue
-            with suppress(StoreUnavailable):  # it is tried again, and what is written meanwhile is refused
-                for run in self._renew(held, self._lease_seconds):
-                    held[run].until = until
+            self._renew(self._lease_seconds)
 
-    def _renew(self, leases: Mapping[str, _Lease], seconds: float) -> list[str]:
-        """Let those that are still this process's end in so many seconds. Gives their runs."""
-        with self._transaction() as db:
-            tokens = [lease.token for lease in leases.values()]
-            return [row["run"] for row in db.execute(_RENEW, (list(leases), tokens, seconds)).fetchall()]
+    def _renew(self, seconds: float) -> None:
+        """Let the leases that are still this process's end in so many seconds."""
+        held, until = dict(self._leases), time.monotonic() + seconds
+        if not held:
+            return
+        with suppress(StoreUnavailable):  # it is tried again, and what is written meanwhile is refused
+            with self._transaction() as db:
+                tokens = [lease.token for lease in held.values()]
+                rows = db.execute(_RENEW, (list(held), tokens, seconds)).fetchall()
+            for row in rows:
+                held[row["run"]].until = until
 
     def _set_up(self, connection: psycopg.Connection[Any]) -> None:
         """Prepare a connection for our transactions."""
@@ -224,8 +223,8 @@ class PostgresStore(RunStore):
         # Asked of the catalogue as of any table: what looks up one name may not see yet what another process has made.
         made = db.execute("SELECT 1 FROM pg_tables WHERE schemaname = 'atc' AND tablename = 'format'").fetchone()
         if not made:
-            for statement in ("SCHEMA IF NOT EXISTS atc", "TABLE atc.format AS SELECT 0 AS number"):
-                db.execute(f"CREATE {statement}")
+            db.execute("CREATE SCHEMA IF NOT EXISTS atc")
+            db.execute("CREATE TABLE atc.format AS SELECT 0 AS number")
         found = db.execute("SELECT number FROM atc.format").fetchone()["number"]
         if found > len(_STEPS):
             raise StoreUnavailable(
