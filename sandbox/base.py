@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 import weakref
-from contextlib import AbstractContextManager
 from typing import Any, Generic, Protocol, Self, TypeVar
 
 from protocols.errors import AtcError
@@ -25,7 +24,7 @@ class Paused(Exception):
     """
 
 
-class Sandbox(AbstractContextManager["Sandbox"], Protocol):
+class Sandbox(Protocol):
     """Runs programs that nobody trusts, and hosts their tool calls. Runs may overlap, from any threads.
 
     As a context manager it closes itself.
@@ -62,24 +61,17 @@ class Sandbox(AbstractContextManager["Sandbox"], Protocol):
     def close(self) -> None:
         """Release processes and descriptors. The sandbox cannot be used afterwards."""
 
-
-class Closing:
-    """What makes a sandbox a context manager."""
-
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def close(self) -> None:
-        """See `Sandbox.close`."""
-
 
 Runner = TypeVar("Runner")
 
 
-class OnDemand(Closing, Generic[Runner]):
+class OnDemand(Sandbox, Generic[Runner]):
     """A sandbox that starts its runner when it is first needed, uses it for all runs, and stops it with itself.
 
     A runner's `stop` ends it and all that it started, and waits until that is gone; more than one does no harm.

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import jsonschema_rs
 
 from protocols.jsontypes import Json, JsonObject
-from protocols.judge import Judge, TooMuch, Violation
+from protocols.judge import Judge, Violation
 from protocols.protocol import ToolProtocol
 from protocols.schema import all_types, dotted, resolve
 from protocols.words import alike, argument_aliases
@@ -25,7 +25,6 @@ TYPE_WORDS = {
     "null": "None",
 }
 """What programs call the types of JSON Schema."""
-
 
 _SCALARS = {"string": (str,), "integer": (int,), "number": (int, float), "boolean": (bool,), "null": (type(None),)}
 
@@ -106,7 +105,7 @@ class Contract:
         try:
             if self._input.valid(original):
                 return
-        except TooMuch as problem:
+        except ValueError as problem:
             message = f"the arguments cannot be compared with the tool's schema: {problem}; pass smaller ones"
             raise BadArguments(message) from None
         raise BadArguments(self._problem(self._input.violations(original, most=1)[0]))

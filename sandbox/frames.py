@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import math
 import select
 import socket
-from typing import Any, NamedTuple, NoReturn, Protocol
+from typing import Any, NamedTuple, Protocol
 
-from protocols.jsontypes import Json
+from protocols.jsontypes import Json, loads
 from sandbox.hints import LONGEST_KEY, LONGEST_PATH, MOST_HINTS
 from sandbox.trace import Failure, Frame, Hint
 
@@ -151,7 +150,7 @@ class Wire:
 def parse(line: bytes) -> Message:
     """One frame as a message. Raises `RunEnded` for anything that the child's own code would not have sent."""
     try:
-        frame = _DECODER.decode(line.decode("utf-8"))
+        frame = loads(line.decode("utf-8"))
         if b"\\ud" in line or b"\\uD" in line:  # the only way for a lone surrogate to pass the two decoders
             json.dumps(frame, ensure_ascii=False).encode("utf-8")
     except (ValueError, RecursionError):
@@ -207,7 +206,7 @@ def _failed(fail: dict[str, Json]) -> Failed:
                 hints=tuple(map(_hint, hints)),
             )
             return Failed(failure, tuple(item[7] for item in hints))
-    raise _misshapen()
+    raise violation("sent a failure of the wrong shape")
 
 
 def _frame(item: Json) -> Frame:
@@ -216,7 +215,7 @@ def _frame(item: Json) -> Frame:
             return Frame(line=line, function=function[:200])
         case [line, str(function), column, last, end] if _small(line, column, last, end):
             return Frame(line=line, function=function[:200], column=column, end_line=last, end_column=end)
-    raise _misshapen()
+    raise violation("sent a failure of the wrong shape")
 
 
 def _hint(item: Json) -> Hint:
@@ -229,11 +228,7 @@ def _hint(item: Json) -> Hint:
         ):
             place = {"line": line, "column": column, "end_line": last, "end_column": end}
             return Hint(frame=frame, **place, call=call, path=tuple(path))
-    raise _misshapen()
-
-
-def _misshapen() -> RunEnded:
-    return violation("sent a failure of the wrong shape")
+    raise violation("sent a failure of the wrong shape")
 
 
 def _small(*numbers: Json) -> bool:
@@ -251,18 +246,3 @@ def _deeper_than(levels: int, value: Json) -> bool:
             for item in (holder.values() if isinstance(holder, dict) else holder)
         ]
     return bool(inside)
-
-
-def _finite(text: str) -> float:
-    value = float(text)
-    if math.isinf(value):
-        raise ValueError(text)
-    return value
-
-
-def _refuse(constant: str) -> NoReturn:
-    raise ValueError(constant)
-
-
-# Built once: passing the hooks to `json.loads` would build a decoder for every frame.
-_DECODER = json.JSONDecoder(parse_float=_finite, parse_constant=_refuse)

@@ -6,7 +6,7 @@ import hashlib
 import secrets
 import time
 from bisect import insort
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
 from typing import NamedTuple
@@ -164,9 +164,7 @@ class Journal:
 
     def completed(self) -> list[ToolCall]:
         """Every call that was made and answered, over all executions, in order of issue."""
-        # Copies: another thread's call may come out meanwhile.
-        entries = [entry for found in list(self._done.values()) for entry in list(found)]
-        return [entry.call for entry in sorted(entries, key=_order) if entry.call.outcome == "done"]
+        return [entry.call for _, _, entry in self._entered() if entry.call.outcome == "done"]
 
     def writes(self) -> tuple[ToolCall, ...]:
         """Every write that took effect, or may have, over all executions, in order of issue."""
@@ -180,10 +178,13 @@ class Journal:
         """Writes of which nobody knows whether they took effect."""
         return tuple(call for call in self.writes() if call.outcome == "unknown")
 
-    def _written(self) -> Iterable[tuple[str, int, _Entry]]:
-        found = [(key, k, entry) for key, entries in self._done.items() for k, entry in enumerate(entries)]
-        happened = [one for one in found if one[2].writes and one[2].call.outcome in ("done", "unknown")]
-        return sorted(happened, key=lambda one: one[2].order)
+    def _written(self) -> list[tuple[str, int, _Entry]]:
+        return [one for one in self._entered() if one[2].writes and one[2].call.outcome in ("done", "unknown")]
+
+    def _entered(self) -> list[tuple[str, int, _Entry]]:
+        # Copies: another thread's call may come out meanwhile.
+        found = [(key, k, entry) for key, entries in list(self._done.items()) for k, entry in enumerate(list(entries))]
+        return sorted(found, key=lambda one: one[2].order)
 
     def _replay(self, execution: int, recorded: Recorded) -> None:
         """One stored call as if it were issued again."""

@@ -21,7 +21,7 @@ from RestrictedPython.transformer import INSPECT_ATTRIBUTES, RestrictingNodeTran
 
 from protocols.parsing import parse
 from protocols.toolbox import Toolbox
-from sandbox.base import Closing, Sandbox
+from sandbox.base import Sandbox
 from sandbox.journal import Journal
 from sandbox.limits import Limits
 from sandbox.trace import Failure, Frame, Pins, Trace
@@ -106,18 +106,29 @@ def review(source: str) -> tuple[Violation, ...]:
     return tuple(Violation(line, problem) for line, problem in sorted(found))
 
 
-class Policed(Closing):
+class Policed(Sandbox):
     """Runs in `sandbox` what the policy lets through. Everything else is as there; it is closed with this one."""
+
+    name, boundary = "", False
+    layers: tuple[str, ...] = ()
 
     def __init__(self, sandbox: Sandbox) -> None:
         self.name, self.boundary, self.layers = sandbox.name, sandbox.boundary, (*sandbox.layers, LAYER)
-        self.warm, self.close, self._run = sandbox.warm, sandbox.close, sandbox.run  # type: ignore[method-assign]
+        self._sandbox = sandbox
+
+    def warm(self) -> None:
+        """See `sandbox.base.Sandbox.warm`."""
+        self._sandbox.warm()
+
+    def close(self) -> None:
+        """See `sandbox.base.Sandbox.close`."""
+        self._sandbox.close()
 
     def run(self, source: str, tools: Toolbox, *, limits: Limits, journal: Journal) -> Trace:
         """See `sandbox.base.Sandbox.run`. Of a program that is refused nothing runs; its failure is a `policy` one."""
         if violations := review(source):
             return refused(violations, backend=self.name, pins=journal.open())
-        return self._run(source, tools, limits=limits, journal=journal)
+        return self._sandbox.run(source, tools, limits=limits, journal=journal)
 
 
 def refused(violations: tuple[Violation, ...], *, backend: str, pins: Pins) -> Trace:

@@ -63,8 +63,7 @@ def install() -> None:
     for name in ("_make_self_pipe", "_close_self_pipe", "_write_to_self"):  # nothing wakes it from another thread
         setattr(loop, name, lambda self: None)  # noqa: ARG005
     loop.time, loop.shutdown_default_executor = lambda self: _monotonic(), _do_nothing  # noqa: ARG005
-    selector: Any = lambda: Selector(_channel)  # noqa: E731
-    selectors.DefaultSelector = selector  # type: ignore[misc]
+    selectors.DefaultSelector = Selector  # type: ignore[misc, assignment]
 
 
 def run(reader: int, writer: int) -> None:
@@ -172,15 +171,11 @@ class InlineExecutor(concurrent.futures.Executor):
 
 
 class Selector(selectors.SelectSelector):
-    """Waits for the replies of one channel, and for time to pass: a program has no descriptor to wait for."""
-
-    def __init__(self, channel: Channel) -> None:
-        super().__init__()
-        self._channel = channel
+    """Waits for the channel's replies, and for time to pass: a program has no descriptor to wait for."""
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
         """Wait. No event is that of a descriptor."""
-        self._channel.wait(timeout)
+        _channel.wait(timeout)
         return []
 
 

@@ -9,6 +9,7 @@ import linecache
 import mmap
 import sys
 import traceback
+from collections.abc import Iterator
 from contextvars import ContextVar
 from types import CodeType, TracebackType
 from typing import Any
@@ -106,12 +107,7 @@ def _compile(source: str) -> list[CodeType]:
 
 def _levels(error: BaseException) -> list[TracebackType]:
     """The program's own levels of a traceback, outermost first; those in the middle are left out of a long one."""
-    found: list[TracebackType] = []
-    step = error.__traceback__
-    while step is not None:
-        if step.tb_frame.f_code.co_filename == FILENAME:
-            found.append(step)
-        step = step.tb_next
+    found = [step for step in _steps(error) if step.tb_frame.f_code.co_filename == FILENAME]
     if len(found) > OUTER_FRAMES + INNER_FRAMES:
         found[OUTER_FRAMES:-INNER_FRAMES] = []
     return found
@@ -119,12 +115,18 @@ def _levels(error: BaseException) -> list[TracebackType]:
 
 def _within(error: BaseException) -> str:
     """The saved tool that an error comes from, or nothing."""
-    within, step = "", error.__traceback__
-    while step is not None:
+    within = ""
+    for step in _steps(error):
         file = step.tb_frame.f_code.co_filename
         within = "" if file == FILENAME else within or file.partition(SAVED)[2]
-        step = step.tb_next
     return within
+
+
+def _steps(error: BaseException) -> Iterator[TracebackType]:
+    step = error.__traceback__
+    while step is not None:
+        yield step
+        step = step.tb_next
 
 
 def _frames_of(error: BaseException) -> list[list[Any]]:
