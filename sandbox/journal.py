@@ -205,10 +205,8 @@ class Journal:
         entries = self._done.setdefault(place.key, [])
         if place.entry is not None:
             entries[place.occurrence] = entry._replace(order=place.entry.order)
-        elif not entries or entries[-1].order < entry.order:  # nearly always: `insort` takes longer
-            entries.append(entry)
         else:
-            insort(entries, entry, key=_order)
+            insort(entries, entry, key=attrgetter("order"))
 
     def _forget(self, place: _Place, call: ToolCall) -> None:
         """A write that was in doubt has turned out not to have happened: the tool itself said no.
@@ -248,6 +246,3 @@ def again(found: ToolCall, asked: ToolCall) -> ToolCall:
 def canonical(tool: str, arguments: JsonObject) -> str:
     """One text for one call: keys sorted, and `1`, `1.0`, `true` and `"1"` all different."""
     return sorted_json([tool, arguments])
-
-
-_order = attrgetter("order")

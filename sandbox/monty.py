@@ -120,9 +120,8 @@ class _Interpreter:
 
     def _main(self) -> None:
         try:
-            self._frames.finish(self._run(self._frames.receive()))
-        except (OSError, EOFError):
-            pass  # the host has hung up
+            with suppress(OSError, EOFError):  # the host has hung up
+                self._frames.finish(self._run(self._frames.receive()))
         finally:
             self._own.close()
             self._left.set()
