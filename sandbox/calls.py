@@ -113,9 +113,7 @@ class Calls:
     def finish(self, opened: Open) -> Reply:
         """Make an admitted call and record how it came out.
 
-        Raises:
-            RunEnded: a person must decide.
-            AtcError, Closed: as for `begin`.
+        Raises `RunEnded` where a person must decide; `AtcError` and `Closed` as for `begin`.
         """
         tool = opened.tool
         try:
@@ -196,13 +194,10 @@ class Calls:
             self._intend(opened, None)
             return Sent(self._make(opened, arguments))
         sending = Sending(
-            tool=tool,
-            arguments=arguments,
-            earlier=earlier,
-            make=lambda: self._make(opened, arguments),
+            tool=tool, arguments=arguments, earlier=earlier, make=lambda: self._make(opened, arguments),
             intend=lambda baseline: self._intend(opened, baseline),
             results=lambda: [call.result for call in journal.completed() if call.tool == asked.tool],
-        )
+        )  # fmt: skip
         return journal.effects.send(sending)
 
     def _intend(self, opened: Open, baseline: Json) -> None:

@@ -19,11 +19,8 @@ def make_tool(
     writes: bool = False,
 ) -> Tool:
     """A tool around a function of keyword arguments; all of them are required unless `required` says which."""
-    schema = {
-        "type": "object",
-        "properties": dict(parameters),
-        "required": list(parameters if required is None else required),
-    }
+    needed = list(parameters if required is None else required)
+    schema = {"type": "object", "properties": dict(parameters), "required": needed}
     hints = Annotations(read_only=not writes)
     protocol = ToolProtocol(name=name, input_schema=schema, output_schema=output, annotations=hints)
     return Tool(protocol, lambda arguments: call(**arguments))

@@ -16,14 +16,9 @@ DRIFT_CLAUSES = 5  # at most so many departures of one response are kept
 KEPT = 1024  # so many contracts are kept for their next call
 
 TYPE_WORDS = {
-    "string": "a string",
-    "integer": "an integer",
-    "number": "a number",
-    "boolean": "True or False",
-    "array": "a list",
-    "object": "a dict",
-    "null": "None",
-}
+    "string": "a string", "integer": "an integer", "number": "a number", "boolean": "True or False",
+    "array": "a list", "object": "a dict", "null": "None",
+}  # fmt: skip
 """What programs call the types of JSON Schema."""
 
 _SCALARS = {"string": (str,), "integer": (int,), "number": (int, float), "boolean": (bool,), "null": (type(None),)}

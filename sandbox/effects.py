@@ -20,6 +20,7 @@ from protocols.links import record_fields
 from protocols.protocol import HttpBinding
 from protocols.schema import parts, resolve, types, wrapper_key
 from protocols.toolbox import Tool, Toolbox
+from protocols.words import words
 from sandbox.trace import ToolCall
 
 OnUnknown = Literal["stop", "skip"]
@@ -176,10 +177,8 @@ def _refused(error: ToolError) -> ToolError:
 
 # ---- whether a read shows that a write took effect: pure, from what it showed before and shows now
 
-_PAGING = frozenset(
-    """
-    page per_page page_size pagesize limit offset cursor after before start skip top first max max_results count
-    """.split()  # noqa: SIM905
+_PAGING = words(
+    "page per_page page_size pagesize limit offset cursor after before start skip top first max max_results count"
 )
 """Parameters of a read that may give a part of what there is, even where nobody gave them."""
 

@@ -108,12 +108,7 @@ class Wire:
         self._searched = 0
 
     def next(self) -> Message:
-        """The child's next message.
-
-        Raises:
-            RunEnded: it breaks the protocol.
-            ChannelClosed: there is none, or none in time.
-        """
+        """The child's next message. Raises `RunEnded` for what breaks the protocol, `ChannelClosed` if none comes."""
         while (end := self._buffer.find(b"\n", self._searched)) < 0:
             self._searched = len(self._buffer)
             if self._searched > FRAME_BYTES:
@@ -197,14 +192,9 @@ def _failed(fail: dict[str, Json]) -> Failed:
             "hints": list(hints),
             **more,
         } if not more and type(call) is not bool and len(frames) <= FRAMES_OF_TRACEBACK and len(hints) <= MOST_HINTS:
-            failure = Failure(
-                kind=kind,
-                type=name[:200],
-                message=message[:10_000],
-                frames=tuple(map(_frame, frames)),
-                call=call,
-                hints=tuple(map(_hint, hints)),
-            )
+            levels, found = tuple(map(_frame, frames)), tuple(map(_hint, hints))
+            name, message = name[:200], message[:10_000]
+            failure = Failure(kind=kind, type=name, message=message, frames=levels, call=call, hints=found)
             return Failed(failure, tuple(item[7] for item in hints))
     raise violation("sent a failure of the wrong shape")
 
@@ -239,10 +229,6 @@ def _deeper_than(levels: int, value: Json) -> bool:
     inside = [value]
     while inside and levels >= 0:
         levels -= 1
-        inside = [
-            item
-            for holder in inside
-            if isinstance(holder, dict | list)
-            for item in (holder.values() if isinstance(holder, dict) else holder)
-        ]
+        held = (list(one.values()) if isinstance(one, dict) else one for one in inside)
+        inside = [item for one in held if isinstance(one, list) for item in one]
     return bool(inside)

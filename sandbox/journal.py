@@ -54,6 +54,8 @@ class Journal:
     effects: Effects | None = None
     settled: tuple[ToolCall, ...] = ()
     """Calls that the next executions begin with: one that failed is answered as it was, not made again."""
+    execution: int = -1
+    """The number of the execution that was opened last, from 0; -1 before the first."""
     _done: dict[str, list[_Entry]] = field(default_factory=dict)
     _issued: dict[str, int] = field(default_factory=dict)
     _history: tuple[str, ...] = ()
@@ -61,17 +63,11 @@ class Journal:
     _lost: dict[str, ToolCall] = field(default_factory=dict)
     _failed: dict[tuple[int, int], ToolCall] = field(default_factory=dict)
     """Calls that failed in an execution that is made again, and did not end it; by the new number and index."""
-    _execution: int = -1
     _unstored: str = field(default_factory=lambda: secrets.token_hex(8))
-
-    @property
-    def execution(self) -> int:
-        """The number of the execution that was opened last, from 0; -1 before the first."""
-        return self._execution
 
     def open(self) -> Pins:
         """Begin an execution. Gives what it must pin, the same for every execution of the run."""
-        self._execution += 1
+        self.execution += 1
         self._issued, self._history, self._places, self._lost = {}, (), {}, {}
         return self.pins
 
@@ -107,7 +103,7 @@ class Journal:
 
     def _failed_before(self, call: ToolCall, *, writes: bool) -> ToolCall | None:
         was = self.settled[call.index] if call.index < len(self.settled) else None
-        was = was or self._failed.get((self._execution, call.index))
+        was = was or self._failed.get((self.execution, call.index))
         if was is None or was.error is None or (writes and was.outcome == "unknown"):
             return None
         return was if (was.tool, was.arguments) == (call.tool, call.arguments) else None
@@ -126,7 +122,7 @@ class Journal:
     def record(self, call: ToolCall, *, complete: bool) -> None:
         """Record that `call` is about to be sent; complete: one that was refused for its arguments answers nothing."""
         if self.sink is not None:
-            self.sink(self._execution, call, complete)
+            self.sink(self.execution, call, complete)
 
     def after(self, call: ToolCall) -> None:
         """Record how a call came out, in whatever order calls do. Those answered by the journal are told too."""
@@ -138,7 +134,7 @@ class Journal:
         if call.reused or (call.outcome != "done" and not lost):
             self._forget(place, call)
         else:
-            self._enter(place, call, self._execution, time.time() if lost else None)
+            self._enter(place, call, self.execution, time.time() if lost else None)
 
     def restore(self, executions: Sequence[Sequence[Recorded]], *, unfinished: bool = False) -> None:
         """Take over what a store has kept of the run, before the first execution of this process.

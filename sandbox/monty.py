@@ -131,18 +131,13 @@ class _Interpreter:
         self._file = f"<python-input-{len(self._saved)}>"
         seconds = max(min(self._limits.cpu_seconds, self._limits.wall_seconds, TURN_SECONDS), 0.001)
         limits = {
-            "max_feed_duration_secs": seconds,
-            "max_turn_duration_secs": seconds,
-            "max_memory": min(self._limits.memory_bytes, MEMORY_BYTES),
-            "max_recursion_depth": 1000,
-            "max_suspensions": SUSPENSIONS,
-        }
+            "max_feed_duration_secs": seconds, "max_turn_duration_secs": seconds, "max_recursion_depth": 1000,
+            "max_memory": min(self._limits.memory_bytes, MEMORY_BYTES), "max_suspensions": SUSPENSIONS,
+        }  # fmt: skip
         policy = {
             "datetime": datetime.datetime.fromtimestamp(pins["clock"], datetime.UTC),  # it stands still
-            "timezone": pins["timezone"],
-            "sleep": "call_host",
-            "random_start": {"seed": pins["seed"]},
-        }
+            "timezone": pins["timezone"], "sleep": "call_host", "random_start": {"seed": pins["seed"]},
+        }  # fmt: skip
         try:
             with self._pool.checkout(
                 script_name="program.py", limits=limits, os_policy=policy, assert_message_annotations=False

@@ -21,6 +21,7 @@ from RestrictedPython.transformer import INSPECT_ATTRIBUTES, RestrictingNodeTran
 
 from protocols.parsing import parse
 from protocols.toolbox import Toolbox
+from protocols.words import words
 from sandbox.base import Sandbox
 from sandbox.journal import Journal
 from sandbox.limits import Limits
@@ -28,11 +29,10 @@ from sandbox.trace import Failure, Frame, Pins, Trace
 
 LAYER = "source policy"
 SHOWN = 3  # so many violations stand in a failure's message; the others are counted
-BUILTINS = frozenset("__import__ breakpoint compile eval exec globals help input locals open vars".split())  # noqa: SIM905
+BUILTINS = words("__import__ breakpoint compile eval exec globals help input locals open vars")
 """Functions of Python that the policy refuses unless the program binds the name itself."""
 
-ALLOWED = frozenset(
-    """
+ALLOWED = words("""
     __future__ abc array ast asyncio asyncio.exceptions asyncio.locks asyncio.queues asyncio.tasks base64 binascii
     bisect calendar cmath codecs collections collections.abc colorsys concurrent.futures configparser contextlib
     contextvars copy csv dataclasses datetime decimal difflib email.utils enum errno fnmatch fractions functools
@@ -40,8 +40,7 @@ ALLOWED = frozenset(
     json.decoder json.encoder keyword logging math numbers operator pathlib pprint queue quopri random re reprlib
     secrets shlex statistics string struct sys textwrap threading time tomllib traceback types typing unicodedata
     urllib.parse uuid warnings weakref xml.etree.ElementTree zlib zoneinfo
-    """.split()  # noqa: SIM905
-)
+""")
 """The part of the standard library that is of use without files, network and processes."""
 
 PACKAGES = frozenset(name.rpartition(".")[0] for name in ALLOWED if "." in name) - ALLOWED | {"xml"}
@@ -65,22 +64,18 @@ WITHOUT = {
 }
 """What a program may not use of these modules."""
 
-_INTERPRETER = INSPECT_ATTRIBUTES | frozenset(
-    """
+_INTERPRETER = INSPECT_ATTRIBUTES | words("""
     __base__ __bases__ __builtins__ __closure__ __code__ __file__ __func__ __globals__ __import__ __loader__ __mro__
     __reduce__ __reduce_ex__ __self__ __spec__ __subclasses__ mro
-    """.split()  # noqa: SIM905
-)
+""")
 """Attributes that lead to frames, code and the interpreter's own objects. Those with underscores are refused also where
 they stand in a text: what else would a program do with such a string?"""
 
 # Nodes that RestrictedPython refuses or never took up because its guards could not hold them, of which there are none.
-_TAKEN = frozenset(
-    """
+_TAKEN = words("""
     Nonlocal TryStar AsyncFor AsyncWith AsyncFunctionDef Await AnnAssign Match match_case MatchValue MatchSingleton
     MatchSequence MatchStar MatchAs MatchOr MatchMapping MatchClass TypeAlias TypeVar ParamSpec TypeVarTuple
-    """.split()  # noqa: SIM905
-)
+""")
 
 _WORD = re.compile(r"[^\W\d]\w*")
 
@@ -149,6 +144,7 @@ def _module_problems(path: str) -> Iterator[str]:
 def _member_problems(path: str, name: str) -> Iterator[str]:
     """What is wrong with `name` of the module at `path`, which may be a part of one that may be imported."""
     full = f"{path}.{name}"
+    module = path in ALLOWED and isinstance(getattr(importlib.import_module(path), name, None), ModuleType)
     private = name.startswith("_") and name not in ("__name__", "__doc__", "__version__", "__all__", "__annotations__")
     if full in ALLOWED | PACKAGES:
         return
@@ -156,11 +152,7 @@ def _member_problems(path: str, name: str) -> Iterator[str]:
         yield from _module_problems(full)
     elif name == "*":
         yield "a star hides what is imported"
-    elif (
-        private
-        or name in WITHOUT.get(path, "").split()
-        or (path in ALLOWED and isinstance(getattr(importlib.import_module(path), name, None), ModuleType))
-    ):
+    elif private or module or name in WITHOUT.get(path, "").split():
         yield f"{full!r} is not available in a program"
 
 

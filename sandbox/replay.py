@@ -107,9 +107,7 @@ def _stop(recorded: Trace) -> int | None:
     A limit that the program itself runs into, such as that of memory, is met again.
     """
     failure, calls = recorded.failure, recorded.calls
-    if failure is None or not (
-        failure.kind == "paused" or (failure.kind == "limit" and failure.type == "wall_seconds")
-    ):
+    if failure is None or (failure.kind != "paused" and (failure.kind, failure.type) != ("limit", "wall_seconds")):
         return None
     if failure.call is not None:
         return failure.call

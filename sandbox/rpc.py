@@ -27,22 +27,9 @@ from typing import NamedTuple, Protocol
 from protocols.jsontypes import Json
 from protocols.protocol import ProgramBinding
 from protocols.toolbox import Toolbox
-from sandbox import workers
+from sandbox import frames, workers
 from sandbox.base import SandboxUnavailable
 from sandbox.calls import Calls, Closed, Open, Reply, encode
-from sandbox.frames import (
-    FRAME_BYTES,
-    Call,
-    ChannelClosed,
-    Done,
-    Failed,
-    Output,
-    RunEnded,
-    Stream,
-    Wire,
-    limit_exceeded,
-    violation,
-)
 from sandbox.journal import Journal
 from sandbox.limits import GLANCE_SECONDS, LONGEST_WAIT_SECONDS, Cancelled, Clock, Limits, cancelled, running
 from sandbox.trace import Failure, Trace
@@ -62,7 +49,7 @@ class Child(Protocol):
     """A process that runs one program, as a backend offers it to `serve`."""
 
     @property
-    def channel(self) -> Stream:
+    def channel(self) -> frames.Stream:
         """The connected stream that frames go over."""
 
     def end(self) -> Exit:
@@ -86,7 +73,8 @@ def serve(child: Child, source: str, tools: Toolbox, *, limits: Limits, journal:
         AtcError: a tool or the journal failed on our side.
     """
     clock = Clock(limits.wall_seconds)
-    saved = {alias: own for alias, tool in tools.items() if isinstance(own := tool.protocol.binding, ProgramBinding)}
+    bindings = {alias: tool.protocol.binding for alias, tool in tools.items()}
+    saved = {alias: own.source for alias, own in bindings.items() if isinstance(own, ProgramBinding)}
     tools = tools.only([alias for alias in tools if alias not in saved]) if saved else tools
     calls = Calls(tools, limits=limits, journal=journal, clock=clock)
     stop = cancelled.get()
@@ -94,16 +82,9 @@ def serve(child: Child, source: str, tools: Toolbox, *, limits: Limits, journal:
         if stop is not None and stop.is_set():
             raise Cancelled  # noqa: TRY301 - the child ends below
         pins = journal.open()
-        start = {
-            "source": source,
-            "tools": {alias: list(tool.arguments) for alias, tool in tools.items()},
-            "saved": {
-                alias: re.sub(r"^\s*def \w+", f"def {alias}", own.source, count=1)
-                for alias, own in saved.items()
-                if alias in source
-            },
-            "pins": asdict(pins),
-        }
+        needed = {a: re.sub(r"^\s*def \w+", f"def {a}", text, count=1) for a, text in saved.items() if a in source}
+        called = {alias: list(tool.arguments) for alias, tool in tools.items()}
+        start = {"source": source, "tools": called, "saved": needed, "pins": asdict(pins)}
         run = _Run(child, source, calls, limits, clock)
         ended = run.hold((encode(start) + "\n").encode("ascii"))
         calls.settle()
@@ -113,13 +94,13 @@ def serve(child: Child, source: str, tools: Toolbox, *, limits: Limits, journal:
             child.end()
         raise
     calls.close(f"no answer within the run's {limits.wall_seconds:g} s")
-    if not isinstance(ended, ChannelClosed):
+    if not isinstance(ended, frames.ChannelClosed):
         child.finish()
     return Trace(
         calls=tuple(calls.made),
         stdout="".join(run.stdout),
         value=run.value,
-        failure=_explain(child.end(), limits) if isinstance(ended, ChannelClosed) else ended,
+        failure=_explain(child.end(), limits) if isinstance(ended, frames.ChannelClosed) else ended,
         seconds=clock.elapsed(),
         backend=backend,
         pins=pins,
@@ -139,7 +120,7 @@ class _Run:
         self._lines = source.count("\n") + 2  # an error may stand just past the end
         self._output_left = limits.output_bytes
         # Output costs up to six bytes of JSON for one; a call's arguments may take a whole frame, but not every time.
-        self._wire = Wire(self._channel, total_bytes=6 * limits.output_bytes + 16 * FRAME_BYTES)
+        self._wire = frames.Wire(self._channel, total_bytes=6 * limits.output_bytes + 16 * frames.FRAME_BYTES)
         self._sending = threading.Lock()
         self._replies: dict[int, bytes] = {}
         self._next = 0
@@ -153,7 +134,7 @@ class _Run:
         self._ended, self._left = threading.Event(), threading.Event()  # left: the thread has done with the channel
         self._in_tool = False
 
-    def hold(self, start: bytes) -> Failure | ChannelClosed | None:
+    def hold(self, start: bytes) -> Failure | frames.ChannelClosed | None:
         """Talk until somebody ends it: the child by its last word, a tool, a limit, the clock.
 
         Raises `BaseException`: what a tool or the journal raised that is no answer to a call.
@@ -171,7 +152,7 @@ class _Run:
                     self._end(Cancelled())
                 elif self._clock.remaining() <= 0:
                     seconds = f"{self._clock.wall_seconds:g} s"
-                    self._end(limit_exceeded("wall_seconds", f"the program ran longer than {seconds}"))
+                    self._end(frames.limit_exceeded("wall_seconds", f"the program ran longer than {seconds}"))
             how = self._how
         except BaseException as error:  # Ctrl-C
             self._end(error)
@@ -183,9 +164,9 @@ class _Run:
                     self._channel.shutdown(socket.SHUT_RDWR)
                 if not self._in_tool:
                     self._left.wait(1.0)
-        if isinstance(how, RunEnded):
+        if isinstance(how, frames.RunEnded):
             return how.failure
-        if how is None or isinstance(how, ChannelClosed):
+        if how is None or isinstance(how, frames.ChannelClosed):
             return how
         raise how
 
@@ -197,14 +178,14 @@ class _Run:
                 match self._wire.next():
                     case _ if self._over:  # it was ended meanwhile
                         break
-                    case Call() as call:
+                    case frames.Call() as call:
                         self._answer(call)
-                    case Output(text):
+                    case frames.Output(text):
                         self._print(text)
-                    case Done(value):
+                    case frames.Done(value):
                         self.value = value
                         self._end(None)
-                    case Failed() as failed:
+                    case frames.Failed() as failed:
                         self._end(_Told(self._failure(failed)))
         except Closed:  # it was ended while a tool worked
             pass
@@ -213,7 +194,7 @@ class _Run:
         finally:
             self._left.set()
 
-    def _answer(self, call: Call) -> None:
+    def _answer(self, call: frames.Call) -> None:
         # Whoever ends the run sets `_over` before looking at `_in_tool`; here it is the other way about.
         self._in_tool = True
         if self._over:
@@ -245,7 +226,7 @@ class _Run:
                 opened = self._backlog.popleft()
             try:
                 self._reply(self._calls.finish(opened))
-            except (Closed, ChannelClosed):  # the thread that reads will hear it too
+            except (Closed, frames.ChannelClosed):  # the thread that reads will hear it too
                 pass
             except BaseException as end:  # noqa: BLE001 - the caller's thread raises what is not an end
                 self._end(end)
@@ -262,7 +243,7 @@ class _Run:
         try:
             self._channel.sendall(data)
         except OSError as error:
-            raise ChannelClosed from error
+            raise frames.ChannelClosed from error
 
     def _end(self, how: BaseException | None) -> None:
         with self._state:
@@ -282,26 +263,27 @@ class _Run:
         if size > self._output_left:
             self.stdout.append(text.encode("utf-8")[: self._output_left].decode("utf-8", "ignore"))
             self._output_left = 0
-            raise limit_exceeded("output_bytes", f"the program printed more than {self._limits.output_bytes:,} bytes")
+            most = f"{self._limits.output_bytes:,} bytes"
+            raise frames.limit_exceeded("output_bytes", f"the program printed more than {most}")
         self._output_left -= size
         self.stdout.append(text)
 
-    def _failure(self, failed: Failed) -> Failure:
+    def _failure(self, failed: frames.Failed) -> Failure:
         """What its process tells of a failure, as far as it can be believed."""
         told, made = failed.failure, self._calls.made
-        frames = tuple(frame for frame in told.frames if frame.line <= self._lines)
+        own = tuple(frame for frame in told.frames if frame.line <= self._lines)
         if told.kind == "limit":
             if told.type not in ("memory_bytes", "cpu_seconds"):
-                raise violation("claims a limit that it cannot know")
-            return replace(kernel_limit(told.type, self._limits), frames=frames)
+                raise frames.violation("claims a limit that it cannot know")
+            return replace(kernel_limit(told.type, self._limits), frames=own)
         known = told.call is not None and 0 <= told.call < len(made) and made[told.call].error is not None
         # Where a level is left out, the hints' levels are counted otherwise.
-        marked = zip(told.hints, failed.marks, strict=True) if frames == told.frames else ()
+        marked = zip(told.hints, failed.marks, strict=True) if own == told.frames else ()
         hints = tuple(hint for told_, mark in marked if (hint := self._calls.borne_out(told_, mark)) is not None)
-        return replace(told, frames=frames, call=told.call if known else None, hints=hints)
+        return replace(told, frames=own, call=told.call if known else None, hints=hints)
 
 
-class _Told(RunEnded):
+class _Told(frames.RunEnded):
     """The program's own failure, as its process told it. What it began goes on, as after its last line."""
 
 

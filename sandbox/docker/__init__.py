@@ -84,9 +84,8 @@ class DockerSandbox(OnDemand["Kind"]):
         `without`: names of layers to leave out, for tests of the others.
         """
         if unknown := sorted(set(without) - SWITCHABLE):
-            raise ValueError(
-                f"no layer {unknown[0]!r} that could be left out; there are {', '.join(sorted(SWITCHABLE))}"
-            )
+            known = ", ".join(sorted(SWITCHABLE))
+            raise ValueError(f"no layer {unknown[0]!r} that could be left out; there are {known}")
         super().__init__()
         self._base, self._runtime, self._without = base, runtime, frozenset(without)
         self._missing: Collection[str] = ()
