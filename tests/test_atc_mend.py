@@ -203,3 +203,14 @@ def test_a_program_that_takes_the_first_rows_is_left_as_it_is(source):
     asked = []
     assert answered(source, rows_tool("rows", page="offset", description="Orders, nearest first."), asked) == (0, False)
     assert len(asked) == 1
+
+
+def test_a_key_that_a_response_chose_stays_a_text_in_the_mended_program():
+    key, printed = 'rows"] + [print("hostile")] + [""][0:0] + page["', []
+    parameters = {"limit": {"type": "integer", "default": 2}, "offset": {"type": "integer"}}
+    made = tool("rows", None, parameters, None, optional=parameters)
+    program, first = Program("print(len(rows()))"), {"at": "noon", key: [1, 2]}
+    found = Trace(calls=(ToolCall(index=0, tool="rows", arguments={}, line=1, result=first),))
+    better = read_every_page(program, unread_pages(program, found, Toolbox([made]))[0], Toolbox([made]))
+    exec(better.source, {"rows": lambda offset=0, **_: {key: [3] if offset else [1, 2]}, "print": printed.append})
+    assert printed == [1], better.source

@@ -124,8 +124,8 @@ def look_up_answer(task: str, program: Program, trace: Trace, answer: str, tools
         return None
     alias, argument, field = common.pop()
     printed = ast.unparse(prints[0])
-    one = f"{alias}({argument}={{}}){subscript(field)}"
-    new = f"[{one.format('item')} for item in {printed}]" if several else one.format(printed)
+    found = f"{alias}({argument}={'item' if several else printed}){subscript(field)}"
+    new = f"[{found} for item in {printed}]" if several else found
     return with_text(program, prints[0], new)
 
 
