@@ -78,7 +78,7 @@ class ModelUnavailable(AtcError):
 
 
 class OutOfTime(ModelUnavailable):
-    """The reply did not come before the moment that whoever asked had set; see `atc.waiting`."""
+    """The reply did not come before the moment that whoever asked had set; see `atc.side_by_side.wait_until`."""
 
 
 class ToolError(Exception):
