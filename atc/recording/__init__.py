@@ -15,6 +15,7 @@ from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field, replace
 
 from atc import __version__
+from atc.config import NotNegative
 from atc.redaction import Redactor
 from atc.store.stored import StoredRun
 from atc.types import Attempt
@@ -27,10 +28,7 @@ from sandbox.base import Sandbox
 from sandbox.choose import AUTO, automatic, availability, open_sandbox
 from sandbox.limits import Limits
 from sandbox.replay import Diverged, replay
-from sandbox.trace import ToolCall, Trace
-
-CALL_FIELDS = ("tool", "arguments", "line", "result", "error", "status", "outcome")
-"""Of a call, what a replay needs: neither when it was made, nor how it could be repeated by hand."""
+from sandbox.trace import Trace
 
 
 class InvalidRecording(AtcError):
@@ -61,7 +59,9 @@ class Recording:
     """By alias, those that the program names: they decide what it gets of a response, and which arguments are good."""
     trace: Trace
     """Its calls in order of issue; those that the journal answered have their results too."""
-    limits: Limits = field(default_factory=Limits)
+    tool_calls: NotNegative = Limits().tool_calls
+    result_bytes: NotNegative = Limits().result_bytes
+    """With `tool_calls`, the limits that decide what it got. All others are those of the machine that replays it."""
     policy: bool = False
     """Whether the source was reviewed before it ran."""
     versions: Mapping[str, str] = field(default_factory=dict)
@@ -109,19 +109,9 @@ def record(stored: StoredRun) -> Recording:
         )
     named = [*called, *dict.fromkeys(re.findall(r"[^\W\d]\w*", attempt.program.source))]
     redact = redactor(stored)
-    # The calls first: what is found to be a secret in them is one in the texts, too. A replay needs no more of a call.
-    calls = [redact.value(call) for call in attempt.trace.calls]
-    failure = attempt.trace.failure
-    trace = replace(
-        attempt.trace,
-        calls=tuple(ToolCall(index=one.index, **{name: getattr(one, name) for name in CALL_FIELDS}) for one in calls),
-        stdout=redact(attempt.trace.stdout),
-        value=redact.value(attempt.trace.value),
-        failure=failure and replace(failure, message=redact(failure.message)),
-    )
-    task, program = redact(stored.summary.task), redact(attempt.program.source)
-    texts = (task, program, json.dumps(asdict(trace)))
-    found = dict.fromkeys(match[0] for text in texts for match in PLACEHOLDER.finditer(text))
+    # The trace first: what is found to be a secret in its calls is one in the texts, too.
+    trace, task, program = redact.value(attempt.trace), redact(stored.summary.task), redact(attempt.program.source)
+    found = dict.fromkeys(match[0] for match in PLACEHOLDER.finditer(json.dumps([task, program, asdict(trace)])))
     return Recording(
         run=stored.summary.id,
         task=task,
@@ -130,7 +120,7 @@ def record(stored: StoredRun) -> Recording:
         program=program,
         tools={name: replace(stored.protocols[name], examples=()) for name in named if name in stored.protocols},
         trace=trace,
-        limits=replace(Limits(), tool_calls=config.get("max_calls", Limits().tool_calls)),
+        tool_calls=config.get("max_calls", Limits().tool_calls),
         policy=config.get("policy") is True,
         versions={"atc": __version__, "python": platform.python_version()},
         secrets=tuple(name for name in found if name in redact.placeholders),
@@ -215,7 +205,7 @@ class Replayer(ExitStack):
                 recording.toolbox,
                 recording.trace,
                 sandbox=sandbox,
-                limits=recording.limits,
+                limits=replace(Limits(), tool_calls=recording.tool_calls, result_bytes=recording.result_bytes),
                 secrets=recording.secrets,
             ).backend
         except Diverged as error:

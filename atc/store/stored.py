@@ -149,20 +149,20 @@ def plain(text: str) -> str:
 
 
 @cache
-def _adapter(kind: type) -> TypeAdapter[Any]:
-    """Made when it is first needed: most commands start without touching the store, and building one takes long."""
+def adapter(kind: type) -> TypeAdapter[Any]:
+    """Reads and writes values of `kind`. Made when it is first needed: building one takes long."""
     return TypeAdapter(kind)
 
 
 def as_json(kind: type, value: Any) -> str:
     """`value` as compact JSON; what JSON cannot hold becomes its `repr`."""
-    return json.dumps(_adapter(kind).dump_python(value), default=repr, separators=(",", ":"))
+    return json.dumps(adapter(kind).dump_python(value), default=repr, separators=(",", ":"))
 
 
 def from_json(kind: type, text: str) -> Any:
     """A value of `kind` that `as_json` wrote. Raises `StoreUnavailable`: another version of atc wrote it."""
     try:
-        return _adapter(kind).validate_python(json.loads(text))
+        return adapter(kind).validate_python(json.loads(text))
     except ValidationError as error:
         problem = error.errors()[0]
         place = ".".join(map(str, problem["loc"]))
