@@ -269,7 +269,7 @@ class Agent:
             if not any(map(same, calls)):
                 continue
             stored = self._store.load(run)
-            if stored.summary.status == "running" or stored.identities.get(tool.alias) != tool.identity:
+            if stored.summary.status == "running" or stored.summary.identities.get(tool.alias) != tool.identity:
                 continue
             journal = Journal()
             journal.restore(recorded(stored, self.toolbox))
@@ -300,7 +300,8 @@ class Agent:
         Consent, rules and programs of a run name tools, so each name must mean what it meant when the run began.
         """
         stored = self.store.load(run)
-        run, known = stored.summary.id, stored.identities
+        begun = stored.summary
+        run, known = begun.id, begun.identities
         if changed := [a for a, tool in known.items() if a in self.toolbox and self.toolbox[a].identity != tool]:
             more = f" and {len(changed) - 3} more" if len(changed) > 3 else ""
             raise ToolsChanged(
@@ -308,7 +309,7 @@ class Agent:
                 " (another source, method or address). Restore these tools, or begin a new run."
             )
         stored = self.store.take(run, ended=ended)
-        return RunRecord(observer, task or stored.summary.task, stored.pins or Pins(), self.store, run, past=stored)
+        return RunRecord(observer, task or begun.task, begun.pins or Pins(), self.store, run, past=stored)
 
     def draft(
         self, task: str, *, observer: Observer | None = None
@@ -417,7 +418,7 @@ class Agent:
                 strategy=self.config.strategy if given is None else GIVEN,
                 sandbox=self.config.sandbox,
                 config=public(self.config),
-                tools=list(tools)[:1000],
+                tools=tuple(tools)[:1000],
                 pins=pins,
                 identities={alias: tool.identity for alias, tool in tools.items()},
             )

@@ -100,8 +100,8 @@ class Consent:
         self._taint.over(toolbox)
         self._tools = toolbox
         self._allowed = self._meant(self._names)
-        if self._past is not None and (known := self._past.identities):
-            before = Counter(map(str, self._past.config.get("allow_writes") or ()))
+        if self._past is not None and (known := self._past.summary.identities):
+            before = Counter(map(str, self._past.summary.config.get("allow_writes") or ()))
             self._allowed = (self._allowed & known.keys()) | self._meant(Counter(self._names) - before)
         return toolbox.map(lambda tool: replace(tool, admit=partial(self._admit, tool)))
 

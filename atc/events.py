@@ -80,30 +80,13 @@ class Noted:
 
 @dataclass(frozen=True, slots=True)
 class AttemptEnded:
-    """An attempt is over; its fault is None when it gave an answer."""
+    """An attempt is over; its fault is None when it gave an answer. Told again where its doubts became others."""
 
     attempt: int
     result: Attempt
 
 
-@dataclass(frozen=True, slots=True)
-class Doubted:
-    """After an attempt was over, something was found that speaks against its answer: all its doubts now."""
-
-    attempt: int
-    doubts: tuple[str, ...]
-
-
 Event = (
-    ToolsChosen
-    | ModelAsked
-    | ModelReplied
-    | ProgramWritten
-    | ToolsNamed
-    | Called
-    | AttemptEnded
-    | Doubted
-    | RouteChanged
-    | Noted
+    ToolsChosen | ModelAsked | ModelReplied | ProgramWritten | ToolsNamed | Called | AttemptEnded | RouteChanged | Noted
 )
 Observer = Callable[[Event], None]

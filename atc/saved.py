@@ -145,7 +145,7 @@ class Savable:
         )
 
     def _check_names(self, name: str, parameters: Mapping[str, Json]) -> None:
-        python, tools = set(dir(builtins)), {*self._run.protocols, *self._run.identities}
+        python, tools = set(dir(builtins)), {*self._run.protocols, *self._run.summary.identities}
         for one in (name, *parameters):
             if identifier(one) != one:
                 raise CannotSave(f"{one!r} is no name for Python; {identifier(one)!r} would be one.")
@@ -162,8 +162,8 @@ class Savable:
         for alias, binding in called.items():
             if isinstance(binding, ProgramBinding):
                 needed |= binding.tools
-            elif alias in self._run.identities:
-                needed[alias] = self._run.identities[alias]
+            elif alias in self._run.summary.identities:
+                needed[alias] = self._run.summary.identities[alias]
             else:
                 raise CannotSave(
                     f"{self._where} began without {alias!r}, so it is not known which tool that is; run its last"

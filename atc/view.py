@@ -14,7 +14,6 @@ from rich.text import Text
 from atc.events import (
     AttemptEnded,
     Called,
-    Doubted,
     Event,
     ModelAsked,
     ModelReplied,
@@ -111,8 +110,8 @@ class RunView:
                 self.line("route", f"changing to {name}: {event.why}", "yellow")
             case Noted():
                 self.line("note", event.sentence, "yellow")
-            case Doubted():
-                self.line("doubt", " ".join(event.doubts), "yellow")
+            case AttemptEnded(result=end) if end.doubts:
+                self.line("doubt", " ".join(end.doubts), "yellow")
 
     def progress(self, done: int, total: int) -> None:
         """A download of the model, in bytes."""

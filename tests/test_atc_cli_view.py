@@ -6,8 +6,8 @@ import io
 
 from rich.console import Console
 
-from atc.events import Called, Doubted, ModelAsked, ModelReplied, Noted, ProgramWritten
-from atc.types import Program
+from atc.events import AttemptEnded, Called, ModelAsked, ModelReplied, Noted, ProgramWritten
+from atc.types import Attempt, Program
 from atc.view import RunView, told_reading
 from protocols.ask import Completion
 from sandbox.trace import ToolCall
@@ -26,7 +26,8 @@ def test_a_reply_is_a_line() -> None:
     assert shown(ModelAsked("write", ()), ModelReplied("write", reply)) == [
         "model     10 tokens read, 7 written in 1.5 s"
     ]
-    said = shown(Noted("decoding: no."), Doubted(0, ("A judge holds: which one?",)))
+    doubted = Attempt(Program(""), (), None, None, doubts=("A judge holds: which one?",))
+    said = shown(Noted("decoding: no."), AttemptEnded(0, doubted))
     assert said == ["note      decoding: no.", "doubt     A judge holds: which one?"]
 
 

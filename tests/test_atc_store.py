@@ -64,8 +64,8 @@ def test_everything_comes_back(store: RunStore) -> None:
     store.finish(run, solution)
     stored = store.load(run)
     assert stored.attempts == tuple(replace(attempt, execution=None) for attempt in solution.attempts)
-    assert stored.usage == solution.usage
-    assert stored.tools == ("find", "get")
+    assert stored.summary.usage == solution.usage
+    assert stored.summary.tools == ("find", "get")
     assert (stored.summary.status, stored.summary.answer, stored.summary.model) == ("solved", "5", "m")
     assert (stored.summary.attempts, stored.summary.calls) == (3, solution.calls)
     assert [(c.execution, c.call.index, c.complete) for c in stored.calls] == [(0, 0, True), (0, 1, True), (1, 0, True)]
@@ -80,11 +80,11 @@ def test_a_run_is_stored_from_its_first_moment_and_says_what_it_has_used(store: 
     run = store.create("How many?", model="local", strategy="auto", sandbox="zygote", config={"samples": 4})
     new = store.load(run)
     assert (new.summary.task, new.summary.status, new.summary.ended) == ("How many?", "running", None)
-    assert (new.summary.model, new.config, new.attempts) == ("local", {"samples": 4}, ())
+    assert (new.summary.model, new.summary.config, new.attempts) == ("local", {"samples": 4}, ())
     drive(store, run)
     store.observer(run)(events.ModelAsked("repair", [Message("user", "u")]))
     stored = store.load(run)
-    assert stored.usage == Usage(model_calls=1, input_tokens=7, output_tokens=3)
+    assert stored.summary.usage == Usage(model_calls=1, input_tokens=7, output_tokens=3)
     assert stored.exchanges[-1].reply is None
 
 

@@ -276,7 +276,7 @@ def test_a_run_that_is_stored_says_nothing_of_the_password(postgres, own_folders
     assert (code, out) == (0, "2\n"), err
     with PostgresStore(right) as store:
         stored = store.load("last")
-        assert stored.config["store"] == f"postgresql://atc:***@127.0.0.1:{postgres.port}/postgres"
+        assert stored.summary.config["store"] == f"postgresql://atc:***@127.0.0.1:{postgres.port}/postgres"
     assert atc_("runs", "list")[1].startswith(stored.summary.id)
     code, out, _ = atc_("doctor")
     assert f"stored in postgresql://atc:***@127.0.0.1:{postgres.port}/postgres, the latest is {stored.summary.id}" in (

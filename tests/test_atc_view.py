@@ -351,7 +351,7 @@ def test_the_list_is_searched_and_filtered(store: RunStore, browser: Browser) ->
 
 def hostile(store: RunStore, port: int) -> str:
     bad = HOSTILE.format(port=port)
-    run = store.create(bad, model=bad, strategy=bad, sandbox=bad, tools=[bad, bad + "2"])
+    run = store.create(bad, model=bad, strategy=bad, sandbox=bad, tools=(bad, bad + "2"))
     observe, sink = store.observer(run), store.journal_sink(run)
     source = f"x = 1\n{bad}\n# {bad}\n"
     observe(ModelAsked(bad, (Message("user", bad),)))

@@ -101,7 +101,7 @@ def many_calls(store: Store, count: int, *, running: bool = False, task: str = "
     source = (
         'page = list_pages(after="")\nfor n in range(1000):\n    page = list_pages(after=page["next"])\nprint("done")\n'
     )
-    run = store.create(task, model="scripted", strategy="chain", sandbox="zygote", tools=["list_pages"])
+    run = store.create(task, model="scripted", strategy="chain", sandbox="zygote", tools=("list_pages",))
     observe, sink = store.observer(run), store.journal_sink(run)
     observe(ToolsChosen(("list_pages",), 1))
     observe(ModelAsked("write", (Message("user", task),)))

@@ -104,7 +104,7 @@ def resume(run: str, *, resend: bool, accept_orphans: bool, yes: bool, **flags: 
 
 def config_of(stored: StoredRun, flags: Mapping[str, Any] | None = None) -> Config:
     """The settings that a stored run goes on with: those it began with, and what `flags` change or allow besides."""
-    known = {key: value for key, value in stored.config.items() if key not in _OWN and value not in (None, [])}
+    known = {key: value for key, value in stored.summary.config.items() if key not in _OWN and value not in (None, [])}
     changed = dict(flags or {})
     for key in ("allow_writes", "trust"):  # what was allowed before stays allowed
         if changed.get(key):

@@ -38,6 +38,10 @@ from sandbox.choose import open_sandbox
 from sandbox.trace import ToolCall
 
 _WIDTH = 200
+_LISTED = (
+    "id", "task", "created", "ended", "status", "model", "strategy", "sandbox", "answer", "error", "attempts", "calls",
+)  # fmt: skip
+"""What a list tells of a run."""
 _WORDS = {"passed": "ok   ", "failed": "FAIL ", "error": "ERROR"}
 _sandbox_option = click.option(
     "--sandbox", metavar="NAME", help="What runs the program; by default what ran it first, if it is here."
@@ -63,7 +67,7 @@ def list_(*, limit: int) -> None:
         found = [line_without_secrets(store.load(run.id)) for run in store.list(limit)]
     shown = [(stored.summary, _line(stored.purpose)) for stored in found]
     rows = [(run.id, run.status, _when(run.created), _took(run), purpose) for run, purpose in shown]
-    print_result([asdict(run) for run, _ in shown], rows)
+    print_result([{name: getattr(run, name) for name in _LISTED} for run, _ in shown], rows)
     if not found:
         say("No run is stored yet; 'atc run TASK' makes one.")
 
@@ -82,7 +86,8 @@ def show(run: str, *, prompts: bool, reveal: bool) -> None:
     if not reveal:
         stored = without_secrets(stored)
     # A call stands once, in its attempt's trace or under `unfinished_calls`.
-    document = asdict(replace(stored, protocols={}, identities={}, calls=tuple(stored.unfinished)))
+    summary = replace(stored.summary, identities={})
+    document = asdict(replace(stored, summary=summary, protocols={}, calls=tuple(stored.unfinished)))
     document = document.pop("summary") | {"unfinished_calls": document.pop("calls")} | document
     print_result(document, "\n".join(_page(stored, prompts=prompts)))
 
@@ -200,7 +205,7 @@ def export(run: str, *, path: Path | None, as_script: bool, as_page: bool, force
         recording = record(stored)
         hidden = recording.secrets
         if as_script:
-            given = [source.rpartition("=")[2] for source in stored.config.get("tools", ())]
+            given = [source.rpartition("=")[2] for source in stored.summary.config.get("tools", ())]
             modules = {Path(source).stem: source for source in given if source.endswith(".py")}
             text, use = to_script(recording, modules=modules), f"run it with: python {path}"
         else:
@@ -374,15 +379,15 @@ def _verdict(verdict: Verdict) -> dict[str, Any]:
 
 def _page(stored: StoredRun, *, prompts: bool) -> list[str]:
     """The run for people: its head, each attempt, with `prompts` what was said to the model, and how it ended."""
-    run, usage = stored.summary, stored.usage
+    run, usage = stored.summary, stored.summary.usage
     tokens = f"{usage.input_tokens:,} tokens in, {usage.output_tokens:,} out"
     lines = [
         f"run      {run.id} ({run.status})",
         f"task     {run.task}",
         f"when     {_when(run.created)}, took {_took(run)}",
         f"model    {run.model or '-'}, asked {count(usage.model_calls, 'time')}, {usage.model_seconds:.1f} s, {tokens}",
-        f"tools    {', '.join(stored.tools) or '-'}",
-        *(f"note     {note}" for note in stored.notes),
+        f"tools    {', '.join(run.tools) or '-'}",
+        *(f"note     {note}" for note in run.notes),
     ]
     for number, attempt in enumerate(stored.attempts, start=1):
         source = [f"{line:>7} │ {text}" for line, text in enumerate(attempt.program.source.splitlines(), start=1)]

@@ -97,7 +97,7 @@ def record(stored: StoredRun) -> Recording:
     Raises:
         InvalidRecording: no program of the run came to an end, or the run does not know a tool that it called.
     """
-    attempt, config = standing(stored), stored.config
+    attempt, config = standing(stored), stored.summary.config
     assert attempt.trace is not None
     where = f"run {stored.summary.id}"
     if [call.index for call in attempt.calls] != list(range(len(attempt.calls))):
@@ -148,9 +148,7 @@ def without_secrets(stored: StoredRun) -> StoredRun:
 
 def line_without_secrets(stored: StoredRun) -> StoredRun:
     """Of the run what a list shows, its summary and its purpose, with the same placeholders."""
-    untitled = not stored.summary.task and stored.attempts
-    programs = (Attempt(stored.attempts[-1].program, (), None, None),) if untitled else ()
-    line = StoredRun(summary=stored.summary, config={}, tools=(), attempts=programs, calls=(), exchanges=())
+    line = replace(stored, attempts=stored.attempts[-1:], calls=(), exchanges=(), protocols={})
     return redactor(stored).value(line)
 
 

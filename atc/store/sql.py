@@ -7,16 +7,15 @@ import json
 import secrets
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from difflib import get_close_matches
-from typing import Any, Protocol, Self, TypeVar
+from typing import Any, Protocol, Self
 
 from atc import events
 from atc.store.stored import (
     Exchange,
-    Run,
     RunEnded,
     RunSummary,
     RunTaken,
@@ -36,8 +35,6 @@ from sandbox.journal import Sink
 from sandbox.trace import ToolCall
 
 Row = Mapping[str, Any]
-_Kind = TypeVar("_Kind")
-
 TABLES = """
 CREATE TABLE runs (id text PRIMARY KEY, created double precision NOT NULL, document text NOT NULL);
 CREATE TABLE attempts (
@@ -152,9 +149,9 @@ class RunStore(ABC):
         self.close()
 
     def create(self, task: str, **about: Any) -> str:
-        """Record a run that begins now, in this process, and give its id. `about` are fields of `Run`."""
+        """Record a run that begins now, in this process, and give its id. `about` are fields of `RunSummary`."""
         now = time.time()
-        document = as_json(Run, Run(task=plain(task), created=now, **about))
+        document = as_json(RunSummary, RunSummary(task=plain(task), created=now, **about))
         added = "INSERT INTO runs VALUES (?, ?, ?) ON CONFLICT (id) DO NOTHING RETURNING id"
         with self._transaction() as db:
             name = _new_id(now)
@@ -207,7 +204,7 @@ class RunStore(ABC):
         with self._transaction(writing=False) as db:
             most = "" if limit is None else f" LIMIT {limit:d}"
             found = db.execute(f"{_SUMMARY} ORDER BY created DESC, id DESC{most}").fetchall()
-            return [self._summary(db, row, from_json(Run, row["document"])) for row in found]
+            return [self._summary(db, row) for row in found]
 
     def key(self) -> bytes:
         """A secret of 32 bytes that is the same for all processes over this store, drawn once."""
@@ -237,8 +234,7 @@ class RunStore(ABC):
             return self._load(db, resolve(db, name))
 
     def _load(self, db: Database, run: str) -> StoredRun:
-        row = db.execute(f"{_SUMMARY} WHERE id = ?", (run,)).fetchone()
-        found: Run = from_json(Run, row["document"])
+        summary = self._summary(db, db.execute(f"{_SUMMARY} WHERE id = ?", (run,)).fetchone())
         ahead = round(time.time() - self._now(db))  # this machine's clock shows so much more than the store's
         calls = tuple(
             StoredCall(
@@ -256,15 +252,13 @@ class RunStore(ABC):
             attempts.append(replace(attempt, trace=attempt.trace and replace(attempt.trace, calls=made)))
         exchanges = tuple(from_json(Exchange, one["document"]) for one in rows_of(db, "exchanges", run))
         tools = {one["alias"]: one["document"] for one in db.execute(_TOOLS, (run,)).fetchall()}
-        return _of(
-            StoredRun,
-            found,
-            summary=self._summary(db, row, found),
-            tools=tuple(found.tools),
+        if not summary.usage.model_calls:  # it has not ended
+            summary = replace(summary, usage=used_so_far(exchanges))
+        return StoredRun(
+            summary=summary,
             attempts=tuple(attempts),
             calls=calls,
             exchanges=exchanges,
-            usage=found.usage or used_so_far(exchanges),
             protocols={alias: load_protocol(json.loads(document)) for alias, document in tools.items()},
         )
 
@@ -308,21 +302,17 @@ class RunStore(ABC):
             db.execute("DELETE FROM protocols WHERE digest NOT IN (SELECT digest FROM tools)")
         return len(runs)
 
-    def _summary(self, db: Database, row: Row, run: Run) -> RunSummary:
+    def _summary(self, db: Database, row: Row) -> RunSummary:
+        run: RunSummary = from_json(RunSummary, row["document"])
         lost = run.status == "running" and self._owner(db, row["id"]) is None
         counted = {name: row[name] for name in ("id", "attempts", "calls")}
-        return _of(RunSummary, run, status="interrupted" if lost else run.status, **counted)
+        return replace(run, status="interrupted" if lost else run.status, **counted)
 
     def _require_free(self, db: Database, run: str, advice: str) -> None:
         """Refuse a run that a living process works on; a free one stays so until the transaction ends."""
         owner = self._owner(db, run, lock=True)
         if owner is not None and read_run(db, run).status == "running":
             raise RunTaken(f"run {run} is being worked on by {owner}; {advice}.")
-
-
-def _of(kind: Callable[..., _Kind], run: Run, **own: Any) -> _Kind:
-    """A value of `kind`: its fields are `own`, and else those of `run` with the same name."""
-    return kind(**{name: getattr(run, name) for name in kind.__annotations__ if name not in own}, **own)
 
 
 def _new_id(now: float) -> str:
@@ -332,17 +322,17 @@ def _new_id(now: float) -> str:
     return f"{stamp}-{''.join(secrets.choice(legible) for _ in range(4))}"
 
 
-def read_run(db: Database, run: str) -> Run:
-    """A run without its parts."""
+def read_run(db: Database, run: str) -> RunSummary:
+    """What the document of a run says."""
     row = db.execute("SELECT document FROM runs WHERE id = ?", (run,)).fetchone()
-    found: Run = from_json(Run, row["document"])
+    found: RunSummary = from_json(RunSummary, row["document"])
     return found
 
 
 def change_run(db: Database, run: str, **changes: Any) -> None:
     """Change what is kept of a run besides its parts."""
     changed = replace(read_run(db, run), **changes)
-    db.execute("UPDATE runs SET document = ? WHERE id = ?", (as_json(Run, changed), run))
+    db.execute("UPDATE runs SET document = ? WHERE id = ?", (as_json(RunSummary, changed), run))
 
 
 def resolve(db: Database, name: str) -> str:
@@ -389,10 +379,6 @@ def write_event(db: Database, run: str, event: events.Event) -> None:
             trace = attempt.trace and replace(attempt.trace, calls=())  # the journal has told of these
             kept = replace(attempt, trace=trace, execution=None)
             _write_attempt(db, run, event.attempt, kept, attempt.execution)
-        case events.Doubted():
-            row = next(row for row in rows_of(db, "attempts", run) if row["number"] == event.attempt)
-            doubted = replace(from_json(Attempt, row["document"]), doubts=event.doubts)
-            _write_attempt(db, run, event.attempt, doubted, row["execution"])
         case events.Noted(sentence=sentence):
             said = read_run(db, run).notes
             change_run(db, run, notes=tuple(dict.fromkeys((*said, sentence))))  # a run that goes on is told again

@@ -46,20 +46,28 @@ class ToolsChanged(RunRefused):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunSummary:
-    """One line of `atc runs list`. Times are Unix seconds; `calls` were really made, over all attempts."""
+    """What is kept of a run besides its parts. Times are Unix seconds; `calls` were really made, over all attempts."""
 
-    id: str
+    id: str = ""
     task: str
     created: float
-    ended: float | None
-    status: str  # running, solved, failed, paused, error (our side failed) or interrupted (its process is gone)
-    model: str
-    strategy: str
-    sandbox: str
-    answer: str | None
-    error: str | None
-    attempts: int
-    calls: int
+    ended: float | None = None
+    status: str = "running"  # solved, failed, paused, error (our side failed) or interrupted (its process is gone)
+    model: str = ""
+    strategy: str = ""
+    sandbox: str = ""
+    answer: str | None = None
+    error: str | None = None
+    attempts: int = 0
+    calls: int = 0
+    config: Mapping[str, Json] = field(default_factory=dict)
+    tools: tuple[str, ...] = ()
+    usage: Usage = field(default_factory=Usage)
+    pins: Pins | None = None  # what every execution pins
+    notes: tuple[str, ...] = ()  # what was done otherwise than the settings ask for, see `Solution.notes`
+    identities: Mapping[str, str] = field(default_factory=dict)  # by alias, of all its tools at its start
+    pid: int = 0  # of the process that began it or went on with it, where the store is a file of this machine
+    process: str | None = None  # what tells that process from an earlier one of its number
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,16 +94,10 @@ class StoredRun:
     """A run with everything that is known of it. `calls` has those of unfinished attempts too."""
 
     summary: RunSummary
-    config: Mapping[str, Json]
-    tools: tuple[str, ...]
     attempts: tuple[Attempt, ...]
     calls: tuple[StoredCall, ...]
     exchanges: tuple[Exchange, ...]
-    usage: Usage = field(default_factory=Usage)
-    pins: Pins | None = None  # what every execution pinned
     protocols: Mapping[str, ToolProtocol] = field(default_factory=dict)  # by alias, those that its programs named
-    notes: tuple[str, ...] = ()  # what was done otherwise than the settings ask for, see `Solution.notes`
-    identities: Mapping[str, str] = field(default_factory=dict)  # by alias, of all its tools at its start
 
     @property
     def purpose(self) -> str:
@@ -118,29 +120,6 @@ class StoredRun:
 def used_so_far(exchanges: Sequence[Exchange]) -> Usage:
     """What a run that did not end has used so far."""
     return Usage.of(*(exchange.reply for exchange in exchanges if exchange.reply is not None))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Run:
-    """What is kept of a run besides its parts."""
-
-    task: str
-    created: float
-    pid: int = 0  # of the process that began it or went on with it, where the store is a file of this machine
-    process: str | None = None  # what tells that process from an earlier one of its number
-    ended: float | None = None
-    status: str = "running"
-    model: str = ""
-    strategy: str = ""
-    sandbox: str = ""
-    config: Mapping[str, Json] = field(default_factory=dict)
-    tools: Sequence[str] = ()
-    answer: str | None = None
-    error: str | None = None
-    usage: Usage | None = None
-    pins: Pins | None = None
-    notes: tuple[str, ...] = ()
-    identities: Mapping[str, str] = field(default_factory=dict)
 
 
 def plain(text: str) -> str:

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple
 
-from atc.events import Doubted, ToolsChosen
+from atc.events import AttemptEnded, ToolsChosen
 from atc.findings import invocation
 from atc.meter import BudgetSpent
 from atc.prompts import fill
@@ -154,7 +154,7 @@ class _AnyTool(Acting):
     def _doubt(self, *doubts: str) -> Attempt:
         """The last attempt, against whose answer this speaks."""
         self.attempts[-1] = replace(self.attempts[-1], doubts=doubts)
-        self.parts.observer(Doubted(len(self.attempts) - 1, doubts))
+        self.parts.observer(AttemptEnded(len(self.attempts) - 1, self.attempts[-1]))
         return self.attempts[-1]
 
     def _reflect(self, failed: _Failed) -> bool:

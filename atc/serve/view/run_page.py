@@ -17,7 +17,7 @@ from atc.pages.templates import clipped, templates
 from atc.serve.view.calls import Lanes, Shown
 from atc.serve.view.provenance import provenance
 from atc.serve.view.source import Change, change, coloured
-from atc.store.stored import StoredRun
+from atc.store.stored import RunSummary, StoredRun
 from atc.terminal import count
 from atc.types import Attempt, Fault, Finding
 from sandbox.trace import ToolCall
@@ -104,7 +104,7 @@ def parts(stored: StoredRun, act: Html = NOTHING) -> Parts:
     found = {
         "head": _RUN.head(stored, stored.summary.task or "A program that its caller wrote", _facts(stored, calls)),
         "act": _RUN.act(act),
-        "tools": _RUN.tools(sorted(stored.tools, key=lambda alias: alias not in called), called),
+        "tools": _RUN.tools(sorted(stored.summary.tools, key=lambda alias: alias not in called), called),
         "attempts": _RUN.heading("Attempts" if executions else "No program is written yet."),
     }
     for number, one in enumerate(executions, start=1):
@@ -154,7 +154,7 @@ def _executions(stored: StoredRun) -> list[Execution]:
 
 def _facts(stored: StoredRun, calls: Sequence[ToolCall]) -> dict[str, str]:
     """What the run is and took, by name."""
-    run, usage = stored.summary, stored.usage
+    run, usage = stored.summary, stored.summary.usage
     took = seconds(max((run.ended or time.time()) - run.created, 0.0))
     made = sum(not call.reused and call.outcome != "not_run" for call in calls)
     cached = f" ({usage.cached_tokens:,} cached)" if usage.cached_tokens else ""
@@ -164,7 +164,7 @@ def _facts(stored: StoredRun, calls: Sequence[ToolCall]) -> dict[str, str]:
         "Took": f"{took}, {seconds(usage.model_seconds)} of it the model" if run.ended else took,
         "Model": run.model or "–",
         "Tokens": f"{usage.input_tokens:,} in{cached}, {usage.output_tokens:,} out",
-        "Cost": dollars(cost(stored)),
+        "Cost": dollars(cost(stored.summary)),
         "Calls": f"{made:,}" + (f", {len(calls) - made:,} from the journal or not sent" if made < len(calls) else ""),
         "Repairs": str(max((attempt.round for attempt in stored.attempts), default=0)),
         "Strategy": run.strategy or "–",
@@ -172,13 +172,13 @@ def _facts(stored: StoredRun, calls: Sequence[ToolCall]) -> dict[str, str]:
     }
 
 
-def cost(stored: StoredRun) -> float | None:
+def cost(run: RunSummary) -> float | None:
     """US dollars that the model took; None where its price is not known."""
-    given = stored.config.get("model_price")
-    price = Price(*given) if isinstance(given, list | tuple) and len(given) == 2 else price_of(stored.summary.model)
+    given, usage = run.config.get("model_price"), run.usage
+    price = Price(*given) if isinstance(given, list | tuple) and len(given) == 2 else price_of(run.model)
     if price is None:
-        return 0.0 if not stored.usage.model_calls else None
-    return price.of(stored.usage.input_tokens, stored.usage.output_tokens)
+        return 0.0 if not usage.model_calls else None
+    return price.of(usage.input_tokens, usage.output_tokens)
 
 
 def _change(before: str, one: Execution) -> Change | None:
