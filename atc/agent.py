@@ -17,7 +17,7 @@ from atc.consent import AskPerson, Consent
 from atc.events import Event, Observer
 from atc.learned import LearnedSchemas
 from atc.models import choose
-from atc.past import Past, is_unfinished, recorded
+from atc.past import Past, is_unfinished
 from atc.redaction import Redactor
 from atc.retrieve.base import Retriever
 from atc.retrieve.finder import open_finder, open_index
@@ -272,7 +272,7 @@ class Agent:
             if stored.summary.status == "running" or stored.summary.identities.get(tool.alias) != tool.identity:
                 continue
             journal = Journal()
-            journal.restore(recorded(stored, self.toolbox))
+            journal.restore(stored.calls, self.toolbox)
             made = journal.writes() if stored.summary.status == "interrupted" else journal.unknown()
             found = next((call for call in made if call.tool == tool.alias and same(call.arguments)), None)
             if found is not None:
@@ -387,7 +387,7 @@ class Agent:
         record.redact = Redactor(toolbox)
         if record.past is not None:
             again = given is None and is_unfinished(record.past)
-            journal.restore(recorded(record.past, toolbox), unfinished=again)
+            journal.restore(record.past.calls, toolbox, unfinished=again)
             record.redact.learn_run(record.past)
         if resend:
             journal.rule_out()

@@ -8,9 +8,6 @@ from dataclasses import replace
 from atc.store.stored import StoredRun, used_so_far
 from atc.types import Attempt, Usage
 from protocols.ask import Completion, Message
-from protocols.toolbox import Toolbox
-from sandbox.contract import contract
-from sandbox.journal import Recorded
 
 
 class Past:
@@ -62,15 +59,3 @@ def is_unfinished(stored: StoredRun) -> bool:
     """Whether a run that goes on begins with the program that was last executed."""
     last = len(stored.attempts) - 1
     return last >= 0 and Past(stored).attempt(last) is None
-
-
-def recorded(stored: StoredRun, tools: Toolbox) -> list[list[Recorded]]:
-    """The stored calls by execution, as a journal takes them over. Calls of tools that are gone are left out."""
-    executions = [list[Recorded]() for _ in range(1 + max((found.execution for found in stored.calls), default=-1))]
-    for found in stored.calls:
-        if (tool := tools.get(found.call.tool)) is not None:
-            writes, defaults = tool.protocol.writes, contract(tool.protocol).defaults
-            executions[found.execution].append(
-                Recorded(found.call, complete=found.complete, writes=writes, defaults=defaults, intended=found.intended)
-            )
-    return executions

@@ -6,12 +6,15 @@ import hashlib
 import secrets
 import time
 from bisect import insort
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
 from typing import NamedTuple
 
 from protocols.jsontypes import JsonObject
+from protocols.protocol import ToolProtocol
+from protocols.toolbox import Tool
+from sandbox.contract import contract
 from sandbox.effects import Effects, sorted_json
 from sandbox.trace import Pins, ToolCall
 
@@ -19,14 +22,14 @@ Sink = Callable[[int, ToolCall, bool], None]
 """Takes the execution's number (0-based), the call, and whether it is complete (False: an intent, not sent yet)."""
 
 
-class Recorded(NamedTuple):
-    """A call as a store gives it back. `intended` is when its intent was recorded (Unix time; None: it was not)."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recorded:
+    """One call as the journal told of it; not `complete`: sent perhaps, and nobody knows how it came out."""
 
+    execution: int
     call: ToolCall
     complete: bool = True
-    writes: bool = False
-    defaults: JsonObject = {}  # noqa: RUF012 - never written to
-    intended: float | None = None
+    intended: float | None = None  # when its intent was recorded, in Unix seconds
 
 
 @dataclass
@@ -136,20 +139,22 @@ class Journal:
         else:
             self._enter(place, call, self.execution, time.time() if lost else None)
 
-    def restore(self, executions: Sequence[Sequence[Recorded]], *, unfinished: bool = False) -> None:
+    def restore(self, calls: Sequence[Recorded], tools: Mapping[str, Tool], *, unfinished: bool = False) -> None:
         """Take over what a store has kept of the run, before the first execution of this process.
 
-        `unfinished`: that one makes the last of them again. A call that failed there fails again where the program went
-        on to further calls: these rest on it.
+        Calls of other tools than `tools` are left out. `unfinished`: the next execution makes the last one again. A
+        call that failed there fails again where the program went on to further calls: these rest on it.
         """
-        for execution, calls in enumerate(executions):
-            self.open()
-            for recorded in calls:
-                self._replay(execution, recorded)
-        if unfinished and executions:
-            last = max((recorded.call.index for recorded in executions[-1]), default=0)
-            failed = [one.call for one in executions[-1] if one.complete and one.call.outcome in ("refused", "unknown")]
-            self._failed = {(len(executions), call.index): call for call in failed if call.index < last}
+        for recorded in calls:
+            while self.execution < recorded.execution:
+                self.open()
+            if recorded.call.tool in tools:
+                self._replay(recorded, tools[recorded.call.tool].protocol)
+        if unfinished:
+            made = [one for one in calls if one.execution == self.execution and one.call.tool in tools]
+            last = max((one.call.index for one in made), default=0)
+            failed = [one.call for one in made if one.complete and one.call.outcome in ("refused", "unknown")]
+            self._failed = {(self.execution + 1, call.index): call for call in failed if call.index < last}
 
     def rule_out(self) -> None:
         """Somebody found out that the writes in doubt did not happen: they may be sent again."""
@@ -182,15 +187,15 @@ class Journal:
         found = [(key, k, entry) for key, entries in list(self._done.items()) for k, entry in enumerate(list(entries))]
         return sorted(found, key=lambda one: one[2].order)
 
-    def _replay(self, execution: int, recorded: Recorded) -> None:
+    def _replay(self, recorded: Recorded, protocol: ToolProtocol) -> None:
         """One stored call as if it were issued again."""
-        call = recorded.call
-        place = self._issue(call, recorded.defaults, writes=recorded.writes)
+        call, execution = recorded.call, recorded.execution
+        place = self._issue(call, contract(protocol).defaults, writes=protocol.writes)
         if call.reused:
             return
         if call.outcome == "done" and recorded.complete:
             self._enter(place, call, execution, recorded.intended)
-        elif recorded.writes and (not recorded.complete or call.outcome == "unknown"):
+        elif protocol.writes and (not recorded.complete or call.outcome == "unknown"):
             said = call.error or "the process ended before its answer was recorded"
             self._enter(place, replace(call, outcome="unknown", error=said), execution, recorded.intended)
         else:

@@ -8,6 +8,10 @@ import pytest
 
 from sandbox.journal import Journal, Recorded, canonical
 from sandbox.trace import ToolCall
+from tests import tool_lab
+
+LIMIT = {"limit": {"type": "integer", "default": 10}}
+TOOLS = {name: tool_lab.tool(name, parameters=LIMIT if name < "w" else None, reads=name in "ac") for name in "abcw"}
 
 
 def execute(journal, *steps, fails=()):
@@ -46,17 +50,15 @@ def test_an_execution_that_is_made_again_goes_on_from_what_failed_in_it():
     """A program that took a refusal for "none" and then wrote must not write something else when it is resumed."""
     steps = (read("a", x=1), read("a", x=2), write("b"), read("c"))
     stored: list[Recorded] = []
-    journal = Journal(
-        sink=lambda _, call, complete: stored.append(Recorded(call, complete, call.tool == "b", {"limit": 10}))
-    )
+    journal = Journal(sink=lambda _, call, done: stored.append(Recorded(execution=0, call=call, complete=done)))
     execute(journal, *steps, fails=(1, 3))
-    calls = [[one for one in stored if one.complete]]
+    calls = [one for one in stored if one.complete]
     again = Journal()
-    again.restore(calls, unfinished=True)
+    again.restore(calls, TOOLS, unfinished=True)
     assert execute(again, *steps) == [True, True, True, False]  # the last call may have ended it
     assert execute(again, *steps) == [True, False, True, True]  # by now it is another program
     fresh = Journal()
-    fresh.restore(calls)
+    fresh.restore(calls, TOOLS)
     assert execute(fresh, *steps) == [True, False, True, False]
 
 
@@ -122,13 +124,13 @@ def made(index, tool, *, outcome="done", reused=False, result="r", **arguments):
     )
 
 
-def record(call, *, writes=True, complete=True):
-    return Recorded(call, complete=complete, writes=writes, intended=5.0)
+def record(call, *, execution=0, complete=True):
+    return Recorded(execution=execution, call=call, complete=complete, intended=5.0)
 
 
-def restored(*executions):
+def restored(*calls):
     journal = Journal()
-    journal.restore([list(execution) for execution in executions])
+    journal.restore(calls, TOOLS)
     journal.open()
     return journal
 
@@ -142,7 +144,7 @@ def ask(journal, index, tool, *, writes=True, **arguments):
     "call", [(made(0, "w"), False), (made(0, "w", outcome="unknown"), True)], ids=["killed", "lost"]
 )
 def test_a_write_without_an_outcome_stands_for_the_next_equal_one(call):
-    journal = restored([record(call[0], complete=call[1])])
+    journal = restored(record(call[0], complete=call[1]))
     assert ask(journal, 0, "w") is None
     earlier, intended = journal.earlier(0)
     assert (earlier.outcome, intended) == ("unknown", 5.0)
@@ -150,7 +152,7 @@ def test_a_write_without_an_outcome_stands_for_the_next_equal_one(call):
 
 
 def test_numbers_hold_when_a_write_in_doubt_turns_out_refused():
-    journal = restored([record(made(0, "w", outcome="unknown")), record(made(1, "w"))])
+    journal = restored(record(made(0, "w", outcome="unknown")), record(made(1, "w")))
     assert ask(journal, 0, "w") is None
     journal.after(made(0, "w", outcome="refused"))
     assert ask(journal, 1, "w").reused
@@ -196,13 +198,14 @@ def test_orphans_are_writes_that_the_last_execution_does_not_issue():
 def test_orphans_are_known_after_a_restart():
     journal = Journal()
     again = made(0, "w", x=2, reused=True)
-    journal.restore([[record(made(0, "w", x=1)), record(made(1, "w", x=2))], [record(again)]])
+    calls = [record(made(0, "w", x=1)), record(made(1, "w", x=2)), record(again, execution=1)]
+    journal.restore(calls, TOOLS)
     assert [call.arguments for call in journal.orphans()] == [{"x": 1}]
 
 
 def test_writes_that_somebody_ruled_out_are_sent_again():
     journal = Journal()
-    journal.restore([[record(made(0, "w"), complete=False)]])
+    journal.restore([record(made(0, "w"), complete=False)], TOOLS)
     journal.rule_out()
     journal.open()
     assert ask(journal, 0, "w") is None

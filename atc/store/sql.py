@@ -19,7 +19,6 @@ from atc.store.stored import (
     RunEnded,
     RunSummary,
     RunTaken,
-    StoredCall,
     StoredRun,
     UnknownRun,
     as_json,
@@ -31,7 +30,7 @@ from atc.types import Attempt, Program, Solution
 from protocols.jsontypes import Json
 from protocols.protocol import dump
 from protocols.protocol import load as load_protocol
-from sandbox.journal import Sink
+from sandbox.journal import Recorded, Sink
 from sandbox.trace import ToolCall
 
 Row = Mapping[str, Any]
@@ -237,7 +236,7 @@ class RunStore(ABC):
         summary = self._summary(db, db.execute(f"{_SUMMARY} WHERE id = ?", (run,)).fetchone())
         ahead = round(time.time() - self._now(db))  # this machine's clock shows so much more than the store's
         calls = tuple(
-            StoredCall(
+            Recorded(
                 execution=one["execution"],
                 call=from_json(ToolCall, one["document"]),
                 complete=bool(one["complete"]),

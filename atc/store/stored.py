@@ -15,7 +15,8 @@ from protocols.ask import Completion, Message
 from protocols.errors import AtcError
 from protocols.jsontypes import Json
 from protocols.protocol import ToolProtocol
-from sandbox.trace import Pins, ToolCall
+from sandbox.journal import Recorded
+from sandbox.trace import Pins
 
 
 class StoreUnavailable(AtcError):
@@ -71,16 +72,6 @@ class RunSummary:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StoredCall:
-    """One call as the journal was told of it; not `complete`: sent perhaps, and nobody knows how it came out."""
-
-    execution: int
-    call: ToolCall
-    complete: bool
-    intended: float | None = None  # when its intent was recorded, in Unix seconds
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Exchange:
     """One prompt and its reply; `reply` is None when none came."""
 
@@ -95,7 +86,7 @@ class StoredRun:
 
     summary: RunSummary
     attempts: tuple[Attempt, ...]
-    calls: tuple[StoredCall, ...]
+    calls: tuple[Recorded, ...]
     exchanges: tuple[Exchange, ...]
     protocols: Mapping[str, ToolProtocol] = field(default_factory=dict)  # by alias, those that its programs named
 
@@ -105,7 +96,7 @@ class StoredRun:
         return self.summary.task or (self.attempts[-1].program.source if self.attempts else "")
 
     @property
-    def unfinished(self) -> list[StoredCall]:
+    def unfinished(self) -> list[Recorded]:
         """Calls of executions that no attempt has: they run, or their process ended while they ran."""
         known = [call for attempt in self.attempts for call in attempt.calls]
         left = []
