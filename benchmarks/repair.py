@@ -194,7 +194,7 @@ def figures(rows: Sequence[Row]) -> dict[str, Any]:
 @click.option("--timeout", type=click.FloatRange(1), default=600.0, show_default=True, help="Seconds a task and arm.")
 @click.option("--out", type=click.Path(path_type=Path), help="Folder of rows, a file an arm.")
 def main(count: int, seed: int, model: str | None, timeout: float, out: Path | None) -> dict[str, Any]:
-    tasks, config = choose_tasks(), load_config({"model": model})[0]
+    tasks, config = choose_tasks(), load_config({"model": model})
     folder = out or config.state_dir / "bench" / f"repair-mutants-{seed}"
     with ExitStack() as stack:
         world = stack.enter_context(World(services_of(tasks), folder=config.cache_dir))

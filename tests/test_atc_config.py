@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from atc.cli.settings import load_config, read_value
+from atc.cli.settings import read_settings, read_value
 from atc.config import Config, CredentialEntry, InvalidConfig, public
 
 
@@ -20,7 +20,8 @@ def load(folder: Path, *, project: str = "", user: str = "", env: dict[str, str]
         for name, value in {**(env or {}), "XDG_CONFIG_HOME": str(folder)}.items():
             here.setenv(name, value)
         here.chdir(folder)
-        return load_config(flags)
+        settings = read_settings(flags)
+        return settings.config, settings.origins
 
 
 def test_nothing_set_gives_the_defaults(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from atc.cli.settings import load_config
+from atc.cli.settings import read_settings
 from atc.config import public
 from protocols.sources.folder import read_protocols
 
@@ -67,7 +67,7 @@ def test_servers_are_read_and_shown_without_secrets(own_folders, monkeypatch):
     servers = "[mcp.a]\ncommand = 'npx -y \"a b\"'\nenv = { K = 'secret', L = 'env:L' }\n[mcp.b]\nurl = 'https://h/m'\n"
     user = settings(own_folders, servers)
     monkeypatch.setenv("ATC_START_SERVERS", "1")
-    config, origins = load_config()
+    config, origins, _ = read_settings()
     assert config.mcp["a"].command == ("npx", "-y", "a b")
     assert config.start_servers
     assert origins["mcp.b"] == str(user)

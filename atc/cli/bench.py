@@ -86,7 +86,7 @@ def check(*, folder: Path | None, jobs: int) -> None:
     tasks = load_tasks(folder)
     require_gold(tasks)
     say(f"checking {count(len(tasks), 'task')}")
-    cache = load_config({})[0].cache_dir
+    cache = load_config({}).cache_dir
     with bar("checking", total=len(tasks)) as advance:
         on_task = lambda _task, done, _total: advance(done)  # noqa: E731 - the bar takes one number
         checked = check_tasks(tasks, folder=cache, jobs=jobs, on_task=on_task)
@@ -119,7 +119,7 @@ def fresh(*, seed: int, wanted: int, out: Path, force: bool) -> None:
     require_new(path, force=force)
     lines = []
     with bar("drawing", total=wanted) as advance:
-        for task in fresh_tasks(wanted, seed=seed, folder=load_config({})[0].cache_dir):
+        for task in fresh_tasks(wanted, seed=seed, folder=load_config({}).cache_dir):
             lines.append(json.dumps(to_document(task), ensure_ascii=False))
             advance(len(lines))
     out.mkdir(parents=True, exist_ok=True)

@@ -26,7 +26,6 @@ from atc.side_by_side import Pool
 from atc.strategies import STRATEGIES
 from protocols.protocol import ToolProtocol
 from toolflow_bench.baselines import BASELINES, baseline_worker
-from toolflow_bench.columns import columns
 from toolflow_bench.metrics import Row, Summary, summarize
 from toolflow_bench.resampling import Estimate
 from toolflow_bench.rows import Header
@@ -176,8 +175,8 @@ def measure(suite: str, items: Sequence[Item], arms: Sequence[Arm], how: RunOpti
         for one, summary in found
     ]
     rows = [_cells(one.arm.name, summary, how.repeats) for one, summary in found]
-    table = columns([list(rows[0]), *(list(row.values()) for row in rows)])
-    print_result(shown[0] if len(arms) == 1 else {"suite": suite, "strategies": shown}, "\n".join(table))
+    table = [list(rows[0]), *(list(row.values()) for row in rows)]
+    print_result(shown[0] if len(arms) == 1 else {"suite": suite, "strategies": shown}, table)
     if not as_json():
         say(f"All figures on a page: atc bench report {' '.join(str(one.path) for one, _ in found)}")
     left = sum(summary.outages for _, summary in found), sum(summary.crashes for _, summary in found)
@@ -313,7 +312,7 @@ def flights(*, data: Path | None, **more: Any) -> None:
     again. What fails on our side (a model that is down) is counted apart and asked again. Exit status 3 if any is left.
     """
     items = [Item(question=question) for question in load_flights(data)]
-    config = load_config({name: more.pop(name) for name in SETTINGS if name in more})[0]
+    config = load_config({name: more.pop(name) for name in SETTINGS if name in more})
     how = RunOptions(**more)
     with Shared(config) as shared, open_pool(config, how.jobs) as pool:
         arm = Arm(
@@ -328,7 +327,7 @@ def flights(*, data: Path | None, **more: Any) -> None:
 
 def _without_secrets(flags: dict[str, Any]) -> Config:
     """The configuration without credentials: ToolFlow's services take none, so they are sent to no worker."""
-    return replace(load_config(flags)[0], credentials={}, mcp={}, headers={})
+    return replace(load_config(flags), credentials={}, mcp={}, headers={})
 
 
 def _worlds(config: Config, tasks: tuple[Task, ...]) -> OpenWorld:

@@ -33,7 +33,7 @@ def check(program: str, **flags: Any) -> None:
     characters, count from 1.
     """
     source = Program(read_text(program))
-    with open_toolbox(load_config(flags)[0]) as toolbox:
+    with open_toolbox(load_config(flags)) as toolbox:
         found = findings_of(source, toolbox)
     documents, lines = [], []
     for finding in found:

@@ -7,11 +7,15 @@ from pathlib import Path
 import click
 
 from atc.cli.options import FILE, VerbGroup
-from atc.cli.output import json_text, print_or_say, print_result, say
-from atc.cli.settings import PROJECT_FILE, keep_trust, load_config, read_settings, user_config_file
+from atc.cli.output import json_text, print_result, say
+from atc.cli.settings import PROJECT_FILE, project_file, read_file, read_settings, user_config_file
+from atc.cli.settings import trust as keep_trust
 from atc.config import TABLES, public
 
-_path_argument = click.argument("path", default=".", metavar="[PATH]", type=FILE)
+_path_argument = click.argument(
+    "path", default=".", metavar="[PATH]", type=FILE,
+    callback=lambda _ctx, _param, path: project_file(path.parent if path.name == PROJECT_FILE else path),
+)  # fmt: skip
 
 
 @click.group(cls=VerbGroup)
@@ -26,7 +30,9 @@ def config() -> None:
 @config.command(examples=["ATC_MAX_REPAIRS=1 atc config show"])
 def show() -> None:
     """Every setting with its value and its origin. Secrets are never shown."""
-    settings, origins = load_config(on_refusal=lambda sentence: say(f"Refused: {sentence}"))
+    settings, origins, refused = read_settings()
+    if refused:
+        say(f"Refused: {refused}")
     values = public(settings)
     for table in TABLES:
         values |= {f"{table}.{name}": entry for name, entry in values.pop(table).items()}
@@ -43,26 +49,18 @@ def trust(path: Path) -> None:
 
     What it sets then counts, the code and the commands that it names included, also when that code changes.
     """
-    path = _project_file(path)
-    file = read_settings(path)
+    file = read_file(path)
     if file is None:
         raise click.UsageError(f"there is no {str(path)!r} to trust")
     keep_trust(path, file.digest)
-    told = f"Trusted until it changes: {path}. It sets: {', '.join(file.values) or 'nothing'}."
-    print_or_say({"file": str(path), "trusted": True, "sets": list(file.values)}, told)
+    print_result({"file": str(path), "trusted": True, "sets": list(file.values)})
+    say(f"Trusted until it changes: {path}. It sets: {', '.join(file.values) or 'nothing'}.")
 
 
 @config.command(examples=["atc config untrust"])
 @_path_argument
 def untrust(path: Path) -> None:
     """Trust the atc.toml of a folder (this one, or PATH) no longer."""
-    path = _project_file(path)
     keep_trust(path, None)
-    print_or_say({"file": str(path), "trusted": False}, f"No longer trusted: {path}.")
-
-
-def _project_file(path: Path) -> Path:
-    path = path.absolute()
-    if path.name != PROJECT_FILE:
-        path /= PROJECT_FILE
-    return path.parent.resolve() / PROJECT_FILE
+    print_result({"file": str(path), "trusted": False})
+    say(f"No longer trusted: {path}.")

@@ -20,7 +20,7 @@ import click
 from atc.cli.main import EXTRAS
 from atc.cli.options import Verb, workers_option
 from atc.cli.output import print_result
-from atc.cli.settings import load_config
+from atc.cli.settings import read_settings
 from atc.cli.wiring import Shared, open_store
 from atc.config import Config, without_password
 from atc.models import openai
@@ -49,9 +49,8 @@ class Check(NamedTuple):
 @workers_option
 def doctor(*, workers: str | None) -> None:
     """Check that everything needed is here and works. Exit status 3 if something does not."""
-    refusals: list[str] = []
-    config, _ = load_config({"workers": workers}, on_refusal=refusals.append)
-    checks = [*(Check("settings", "failed", sentence) for sentence in refusals), *_checks(config)]
+    config, _, refused = read_settings({"workers": workers})
+    checks = ([Check("settings", "failed", refused)] if refused else []) + list(_checks(config))
     room = shutil.get_terminal_size().columns if sys.stdout.isatty() else 100_000
     lines = (f"{check.name:<15}  {check.state:<7}  {check.detail}" for check in checks)
     told = "\n".join(textwrap.fill(line, room, subsequent_indent=" " * 26) for line in lines)

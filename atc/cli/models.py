@@ -34,7 +34,7 @@ def models() -> None:
 @models.command("list", examples=["atc models list --json"])
 def list_() -> None:
     """The models that can be used here, and which are: one writes programs, one searches tools."""
-    config = load_config()[0]
+    config = load_config()
     chosen = config.model or ("(endpoint)" if openai.configured() else "local")
     rows = [("language", *row, row[0] == chosen) for row in _known(config, chosen)]
     rows += [("embedding", *row, row[0] == config.embedder) for row in _embedders(config)]
@@ -50,7 +50,7 @@ def pull(name: str) -> None:
     NAME is 'local', the embedded model (the default), 'search', what search goes by, or another model of 'atc models
     list'.
     """
-    config = load_config()[0]
+    config = load_config()
     folder = config.cache_dir / "models"
     name = config.embedder if name == "search" else name
     if name not in LOCAL_MODELS and name not in embedders.MODELS:
@@ -69,7 +69,7 @@ def pull(name: str) -> None:
 @model_option
 def test(**flags: Any) -> None:
     """Ask the model one small question and show how fast it answers."""
-    config = load_config(flags)[0]
+    config = load_config(flags)
     with download_bar() as progress:  # the embedded model is fetched when it is first asked
         ask = choose_model(config, progress=progress)
         try:

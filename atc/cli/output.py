@@ -46,7 +46,7 @@ def as_json() -> bool:
     return bool(click.get_current_context().meta.get("as_json"))
 
 
-def print_result(document: Json, shown: str | Iterable[Sequence[str]]) -> None:
+def print_result(document: Json, shown: str | Iterable[Sequence[str]] = "") -> None:
     """A result: with `--json` the document; for people its text, or rows as columns."""
     if as_json():
         print_json(document)
@@ -54,14 +54,6 @@ def print_result(document: Json, shown: str | Iterable[Sequence[str]]) -> None:
         _print_columns(shown)
     elif shown:
         print_text(shown)
-
-
-def print_or_say(document: Json, sentence: str) -> None:
-    """What was done: with `--json` the document, for people a sentence on stderr."""
-    if as_json():
-        print_json(document)
-    else:
-        say(sentence)
 
 
 def json_text(value: Json, *, indent: int | None = None) -> str:

@@ -89,7 +89,7 @@ def probe_command(
         raise click.UsageError("--check writes nothing; give it without -o and --dry-run")
     if output is None and not (dry_run or check):
         raise click.UsageError("say where to write the protocols: -o DIR")
-    config = load_config({key: flags.pop(key) for key in _SETTINGS} | {"tools": (*sources, *modules)})[0]
+    config = load_config({key: flags.pop(key) for key in _SETTINGS} | {"tools": (*sources, *modules)})
     settings = ProbeSettings(allow_writes="all" in writes or frozenset(writes), **flags)
     if len(sources) > 1 or config.workers is not None:
         if output is None or dry_run or modules:

@@ -58,7 +58,7 @@ def run(task: str, *, yes: bool, dry_run: bool, **flags: Any) -> None:
     The answer goes to stdout, what happens to stderr. Exit status: 0 solved, 1 failed or paused, 2 wrong usage,
     3 something is missing or down, 130 interrupted.
     """
-    config, _ = load_config(flags)
+    config = load_config(flags)
     if dry_run and not read(config.strategy)[0].writes_programs:
         raise click.UsageError(f"--dry-run shows a program; {config.strategy} writes none before it calls: use chain.")
     task = readable(output.read_text("-") if task == "-" else task)
@@ -91,7 +91,7 @@ def resume(run: str, *, resend: bool, accept_orphans: bool, yes: bool, **flags: 
     wrote and what tools answered is not asked again, and no write is sent twice: one whose answer was lost is looked up
     by the read that shows it, sent again only under its idempotency key, or left to you. Exit status as of 'atc run'.
     """
-    with open_store(load_config()[0]) as store:
+    with open_store(load_config()) as store:
         stored = store.load(run)
     run = stored.summary.id
     config = config_of(stored, flags)
@@ -109,7 +109,7 @@ def config_of(stored: StoredRun, flags: Mapping[str, Any] | None = None) -> Conf
     for key in ("allow_writes", "trust"):  # what was allowed before stays allowed
         if changed.get(key):
             changed[key] = (*known.get(key, ()), *changed[key])
-    return load_config(changed, stored=Layer(f"run {stored.summary.id}", known))[0]
+    return load_config(changed, stored=Layer(f"run {stored.summary.id}", known))
 
 
 @contextmanager

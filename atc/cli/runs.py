@@ -16,7 +16,7 @@ from xml.etree import ElementTree
 import click
 
 from atc.cli import options, output
-from atc.cli.output import has_person, json_text, print_or_say, print_result, say
+from atc.cli.output import has_person, json_text, print_result, say
 from atc.cli.run import config_of, resume
 from atc.cli.settings import load_config
 from atc.cli.wiring import open_agent, open_store, saved_folder
@@ -63,7 +63,7 @@ runs.add_command(resume)
 @click.option("--limit", type=click.IntRange(1), default=20, show_default=True, metavar="N", help="Newest runs only.")
 def list_(*, limit: int) -> None:
     """The latest runs, newest first."""
-    with open_store(load_config()[0]) as store:
+    with open_store(load_config()) as store:
         found = [line_without_secrets(store.load(run.id)) for run in store.list(limit)]
     shown = [(stored.summary, _line(stored.purpose)) for stored in found]
     rows = [(run.id, run.status, _when(run.created), _took(run), purpose) for run, purpose in shown]
@@ -81,7 +81,7 @@ def show(run: str, *, prompts: bool, reveal: bool) -> None:
 
     RUN is its id, the beginning or the end of its id, or 'last'.
     """
-    with open_store(load_config()[0]) as store:
+    with open_store(load_config()) as store:
         stored = store.load(run)
     if not reveal:
         stored = without_secrets(stored)
@@ -109,7 +109,7 @@ def view(run: str | None, *, port: int, browser: bool) -> None:
     from atc.serve.view.resumes import Resumes  # needs the extra `view`
     from atc.serve.view.server import Viewer, serve
 
-    config = load_config()[0]
+    config = load_config()
     with open_store(config) as store:
         path = f"runs/{store.load(run).summary.id}" if run is not None else ""
 
@@ -145,7 +145,7 @@ def purge(names: tuple[str, ...], *, older_than: float | None, every: bool, yes:
     """
     if sum((bool(names), older_than is not None, every)) != 1:
         raise click.UsageError("name the runs to delete, or give one of --older-than DAYS and --all")
-    config = load_config()[0]
+    config = load_config()
     with open_store(config) as store:
         if names:
             chosen = list({(run := store.load(name).summary).id: run for name in names}.values())
@@ -161,8 +161,8 @@ def purge(names: tuple[str, ...], *, older_than: float | None, every: bool, yes:
             click.confirm(question, default=False, err=True, abort=True)
         deleted = store.delete([run.id for run in chosen])
     _forget_prompts(config.cache_dir / "models" / "states", [run.task for run in chosen])
-    told = f"Deleted {count(deleted, 'run')}." if deleted else "There is nothing to delete."
-    print_or_say({"deleted": [run.id for run in chosen], "running": running}, told)
+    print_result({"deleted": [run.id for run in chosen], "running": running})
+    say(f"Deleted {count(deleted, 'run')}." if deleted else "There is nothing to delete.")
     if running:
         say(f"Left alone, since a process works on it: {', '.join(running)}.")
 
@@ -194,7 +194,7 @@ def export(run: str, *, path: Path | None, as_script: bool, as_page: bool, force
     output.require_new(path, force=force)
     if as_page and as_script:
         raise click.UsageError("give one of --python and --html")
-    with open_store(load_config()[0]) as store:
+    with open_store(load_config()) as store:
         stored = store.load(run)
     hidden: tuple[str, ...] = ()
     if as_page:
@@ -212,8 +212,8 @@ def export(run: str, *, path: Path | None, as_script: bool, as_page: bool, force
             text, use = json_text(to_document(recording), indent=1) + "\n", f"replay it with: atc runs replay {path}"
     if path is not None:
         write_whole(path, text, mode=0o700 if as_script else 0o600)
-        document = {"run": stored.summary.id, "file": str(path), "redacted": list(hidden)}
-        print_or_say(document, f"run {stored.summary.id} written to {path}; {use}")
+        print_result({"run": stored.summary.id, "file": str(path), "redacted": list(hidden)})
+        say(f"run {stored.summary.id} written to {path}; {use}")
     elif output.as_json() and (as_page or as_script):
         output.print_json(text)
     else:
@@ -240,7 +240,7 @@ def save(run: str, *, name: str, given: tuple[str, ...], force: bool) -> None:
     on the run's own calls, so that nothing is called. 'atc run', 'atc check' and 'atc serve' offer it wherever the
     tools that it calls are among their own.
     """
-    config = load_config()[0]
+    config = load_config()
     file = saved_folder(config) / f"{name}.json"
     output.require_new(file, force=force)
     with open_store(config) as store:
@@ -249,8 +249,8 @@ def save(run: str, *, name: str, given: tuple[str, ...], force: bool) -> None:
     with closing(open_sandbox(config.sandbox, policy=config.policy)) as opened:
         protocol = savable.tool(name, parameters, "", opened)
     write_whole(file, json_text(dump(protocol), indent=1) + "\n", mode=0o600)
-    told = f"{name}({', '.join(parameters)}) written to {file}; deleting the file forgets it."
-    print_or_say({"tool": name, "file": str(file), "protocol": dump(protocol)}, told)
+    print_result({"tool": name, "file": str(file), "protocol": dump(protocol)})
+    say(f"{name}({', '.join(parameters)}) written to {file}; deleting the file forgets it.")
 
 
 def _named(savable: Savable, given: tuple[str, ...]) -> dict[str, Json]:
@@ -284,7 +284,7 @@ def replay(file: str, *, sandbox: str | None) -> None:
     Its calls are answered from FILE ('-' reads stdin). Nothing is sent anywhere and no key is needed. Exit status: 0 it
     made the same calls and gave the same answer, 1 it did not, 2 FILE is no recording, 3 the sandbox is missing.
     """
-    with Replayer(load_config({"sandbox": sandbox})[0].sandbox) as replayer:
+    with Replayer(load_config({"sandbox": sandbox}).sandbox) as replayer:
         verdict = replayer.rerun(parse(output.read_text(file), where=file))
     print_result(_verdict(verdict), (verdict.same and verdict.recording.answer) or "")
     say(_told(verdict))
@@ -305,7 +305,7 @@ def test(files: tuple[str, ...], *, sandbox: str | None, report: Path | None) ->
     if not found:
         raise click.UsageError("there is no recording in it; 'atc runs export RUN -o FILE' writes one")
     documents: list[dict[str, Any]] = []
-    with Replayer(load_config({"sandbox": sandbox})[0].sandbox) as replayer:
+    with Replayer(load_config({"sandbox": sandbox}).sandbox) as replayer:
         for file in found:
             try:
                 verdict = replayer.rerun(parse(output.read_text(file), where=file))

@@ -29,7 +29,7 @@ def script_tools(protocols: Sequence[JsonObject], *, modules: Sequence[str] = ()
     ends here where one of the tools writes, unless it was started with `--allow-writes` or the configuration allows
     that tool.
     """
-    config, _ = load_config()
+    config = load_config()
     given = [load(document, where="the script") for document in protocols]
     asked = [one.name for one in given if one.writes and not {"all", one.name} & {*config.allow_writes}]
     if asked and ALLOW not in sys.argv[1:]:

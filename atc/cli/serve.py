@@ -71,7 +71,7 @@ def serve(
         return
     if as_json() and address is None:
         raise click.UsageError("--json needs --http or --print-config: over stdio, stdout belongs to the client")
-    config = load_config(flags)[0]
+    config = load_config(flags)
     if address is None and sys.stdin.isatty():
         say("An MCP client is expected on stdin; --print-config shows how one starts this. Ctrl-C ends it.")
     # mcp first: what the core lacks is named by the extra that brings it.

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import platformdirs
 from pydantic import ValidationError
@@ -30,7 +30,6 @@ from protocols.sources import runs_nothing
 from sandbox.choose import AUTO
 
 PROJECT_FILE = "atc.toml"
-_OTHER_VARIABLES = frozenset({"ATC_DEBUG", "ATC_MODEL_PATH"})
 _LISTS = frozenset({"tools", "allow_writes", "trust"})
 """Settings that a variable gives with commas between their items."""
 _HARMLESS = frozenset({"tools", "docs", "decoding"})
@@ -39,10 +38,9 @@ _LIMITS = frozenset(
     {"max_tools", "samples", "max_repairs", "max_calls", "max_tokens", "max_model_calls", "max_seconds", "max_cost"}
 )
 """What any folder's file may lower, and not raise."""
-_MAX_BYTES = 1_000_000
-_UNTOLD = frozenset({*TABLES, "store"})
+_SECRET = frozenset({*TABLES, "store"})
 """Settings with secrets in them, whose values no message quotes; but for these of their fields."""
-_TOLD = frozenset({"hosts", "place"})
+_PLAIN = frozenset({"hosts", "place"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,46 +52,51 @@ class Layer:
     label: Callable[[str], str] = str
 
 
-def load_config(
-    flags: Mapping[str, Any] | None = None,
-    *,
-    stored: Layer | None = None,
-    on_refusal: Callable[[str], None] | None = None,
-) -> tuple[Config, dict[str, str]]:
-    """The configuration, and for each key where its value came from.
+class Settings(NamedTuple):
+    """The configuration, and for each key where its value came from."""
 
-    Flags win over `ATC_*` variables, these over `./atc.toml`, this over the user's file, this over defaults.
+    config: Config
+    origins: dict[str, str]
+    refused: str
+    """What the folder's own file may not decide, so that it was left out; empty where that is nothing."""
+
+
+def load_config(flags: Mapping[str, Any] | None = None, *, stored: Layer | None = None) -> Config:
+    """The configuration: flags win over `ATC_*` variables, `./atc.toml`, the user's file and defaults, in this order.
+
     A flag that is None or empty was not given. `stored` are the settings of a run that goes on: only flags win over
-    them. What an `atc.toml` that is not trusted may not decide is an error; with `on_refusal`, which is told of it, it
-    is left out. Tools that such a file names get no credentials.
+    them. Tools that an `atc.toml` names which is not trusted get no credentials.
 
     Raises:
-        InvalidConfig: a file, variable or flag that cannot be used.
+        InvalidConfig: a file, variable or flag that cannot be used, or an `atc.toml` that sets what it may not.
     """
+    settings = read_settings(flags, stored=stored)
+    if settings.refused:
+        raise InvalidConfig(settings.refused)
+    return settings.config
+
+
+def read_settings(flags: Mapping[str, Any] | None = None, *, stored: Layer | None = None) -> Settings:
+    """As `load_config`, with origins; what an `atc.toml` may not decide is left out."""
     given = {key: value for key, value in (flags or {}).items() if value is not None and value != ()}
-    user = user_config_file()
-    own, project = read_settings(user), read_settings(Path.cwd() / PROJECT_FILE)
-    base = Layer(str(user), own.values if own else {})
-    values, trusted = project.values if project else {}, True
-    if project is not None and not (trusted := _trusted().get(_place(project.path)) == project.digest):
-        keys, sentence = _refused(project, _merge([base])[0])
-        if keys and on_refusal is None:
-            raise InvalidConfig(sentence)
-        if keys and on_refusal is not None:
-            on_refusal(sentence)
+    own, project = read_file(user_config_file()), read_file(project_file(Path()))
+    base = Layer(str(user_config_file()), own.values if own else {})
+    values, refused = project.values if project else {}, ""
+    if project is not None and not project.trusted:
+        keys, refused = _refused(project, _merge([base])[0])
         values = {key: value for key, value in values.items() if key not in keys}
     layers = [
         base,
         Layer(PROJECT_FILE, values),
-        Layer("environment", _read_environment(os.environ), lambda key: f"ATC_{key.upper()}"),
+        Layer("environment", _read_environment(), lambda key: f"ATC_{key.upper()}"),
         *([stored] if stored else []),
         Layer("command line", given, lambda key: f"--{key.replace('_', '-')}"),
     ]
     config, origins = _merge(layers)
-    if not trusted and origins["tools"] == PROJECT_FILE:
+    if project is not None and not project.trusted and origins["tools"] == PROJECT_FILE:
         config = replace(config, lend_credentials=False)
         origins["lend_credentials"] = f"{PROJECT_FILE}, which is not trusted"
-    return config, origins
+    return Settings(config, origins, refused)
 
 
 def _merge(layers: Sequence[Layer]) -> tuple[Config, dict[str, str]]:
@@ -147,7 +150,7 @@ def _told(problem: ErrorDetails, places: Mapping[str, Layer]) -> str:
         return _unknown(layer, within[1], [one.name for one in fields(kind)], within=f"{key}.{within[0]}.")
     name = ".".join([key, *within[:2]]) if key in TABLES else layer.label(key)
     what = demand(problem).replace("Field required", "is missing")
-    told = key not in _UNTOLD or (len(within) > 1 and within[1] in _TOLD and problem["type"] != "missing")
+    told = key not in _SECRET or (len(within) > 1 and within[1] in _PLAIN and problem["type"] != "missing")
     got = f", got {problem['input']!r}" if told else ""
     return f"{layer.origin}: {name} {what}{got}."
 
@@ -163,6 +166,11 @@ def user_config_file() -> Path:
     return platformdirs.user_config_path("atc", appauthor=False) / "config.toml"
 
 
+def project_file(folder: Path) -> Path:
+    """Where a folder's own settings stand. The file itself may be a link: it is trusted where it is found."""
+    return folder.resolve() / PROJECT_FILE
+
+
 @dataclass(frozen=True, slots=True)
 class SettingsFile:
     """A file of settings as it was read once. `foreign` says why it may be another user's; empty where it is not."""
@@ -172,19 +180,20 @@ class SettingsFile:
     values: Mapping[str, Any]
     foreign: str
 
+    @property
+    def trusted(self) -> bool:
+        """Whether the user trusts the file as it is."""
+        return _trusted().get(str(self.path)) == self.digest
 
-def read_settings(path: Path) -> SettingsFile | None:
+
+def read_file(path: Path) -> SettingsFile | None:
     """The settings in the file, or None where there is none.
 
     Raises:
         InvalidConfig: it cannot be read, or is not TOML.
     """
     try:
-        with open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK)) as file:
-            status = os.fstat(file.fileno())
-            content = file.read(_MAX_BYTES + 1) if stat.S_ISREG(status.st_mode) else None
-        if content is None or len(content) > _MAX_BYTES:
-            raise InvalidConfig(f"cannot read the settings in {path}: it is no text file under 1 MB; remove it.")
+        content, status = path.read_bytes(), path.stat()
         values = tomllib.loads(content.decode("utf-8"))
     except (FileNotFoundError, NotADirectoryError):
         return None
@@ -197,6 +206,27 @@ def read_settings(path: Path) -> SettingsFile | None:
     if status.st_uid not in (os.geteuid(), 0):
         foreign = "belongs to another user"
     return SettingsFile(path, hashlib.sha256(content).hexdigest(), values, foreign)
+
+
+def trust(path: Path, digest: str | None) -> None:
+    """Trust the file at `path` until its content has another `digest`; with None no longer."""
+    known = {place: kept for place, kept in _trusted().items() if place != str(path)}
+    known |= {} if digest is None else {str(path): digest}
+    _trust_book().parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    write_whole(_trust_book(), json.dumps(known, indent=1, sort_keys=True) + "\n", mode=0o600)
+
+
+def _trust_book() -> Path:
+    return user_config_file().with_name("trusted.json")
+
+
+def _trusted() -> dict[str, str]:
+    """The digests of the files that the user trusts, by path."""
+    try:
+        known: dict[str, str] = json.loads(_trust_book().read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return known
 
 
 def read_value(what: str, value: str) -> str:
@@ -246,26 +276,18 @@ def with_secrets(config: Config) -> tuple[Config, dict[str, str]]:
     return replace(config, credentials=credentials, mcp=servers), problems
 
 
-def keep_trust(path: Path, digest: str | None) -> None:
-    """Trust the file at `path` until its content has another `digest`; with None no longer."""
-    book, known = _trust_book(), {place: kept for place, kept in _trusted().items() if place != _place(path)}
-    book.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    known |= {} if digest is None else {_place(path): digest}
-    write_whole(book, json.dumps(known, indent=1, sort_keys=True) + "\n", mode=0o600)
-
-
-def _read_environment(env: Mapping[str, str]) -> dict[str, Any]:
+def _read_environment() -> dict[str, Any]:
     """Settings among the variables. An empty variable counts as not set; a near miss of a setting is an error."""
+    known = [key for key in SETTINGS if key not in TABLES]
     found: dict[str, Any] = {}
-    for variable, value in env.items():
-        if not variable.startswith("ATC_") or variable in _OTHER_VARIABLES or not value:
-            continue
+    for variable, value in os.environ.items():
         key = variable.removeprefix("ATC_").lower()
-        near = next(iter(get_close_matches(key, SETTINGS, n=1, cutoff=0.85)), None)
-        if near == key and key not in TABLES:
+        if key == variable.lower() or not value:
+            continue
+        if key in known:
             found[key] = [part.strip() for part in value.split(",") if part.strip()] if key in _LISTS else value
-        elif near is not None and near not in TABLES:
-            raise InvalidConfig(f"environment: unknown setting {variable!r}; did you mean 'ATC_{near.upper()}'?")
+        elif near := get_close_matches(key, known, n=1, cutoff=0.85):
+            raise InvalidConfig(f"environment: unknown setting {variable!r}; did you mean 'ATC_{near[0].upper()}'?")
     return found
 
 
@@ -274,7 +296,7 @@ def _refused(file: SettingsFile, below: Config) -> tuple[frozenset[str], str]:
 
     Nothing is said of a key that is no setting.
     """
-    changed = " It has changed since you trusted it." if _place(file.path) in _trusted() else ""
+    changed = " It has changed since you trusted it." if str(file.path) in _trusted() else ""
     if file.foreign:
         told = (
             f"{file.path} {file.foreign}, so nothing is taken from it. Read it, then 'atc config trust', or remove it."
@@ -301,21 +323,3 @@ def _beyond(key: str, raw: Any, below: Config) -> str:
         limit = getattr(below, key) or (1 if key == "samples" else None)  # what is left to the model may be one
         return f"{key!r} above {limit:g}" if limit is not None and isinstance(raw, int | float) and raw > limit else ""
     return repr(key) if key not in _HARMLESS and key in SETTINGS else ""
-
-
-def _place(path: Path) -> str:
-    """The path under which a file is trusted. The file itself may be a link: what counts is where it is found."""
-    return str(path.parent.resolve() / path.name)
-
-
-def _trust_book() -> Path:
-    return user_config_file().with_name("trusted.json")
-
-
-def _trusted() -> dict[str, Any]:
-    """The digests of the files that the user trusts, by place."""
-    try:
-        known = json.loads(_trust_book().read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return known if isinstance(known, dict) else {}

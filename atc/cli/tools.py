@@ -54,7 +54,7 @@ def tools() -> None:
 @options.tools_options
 def list_(**flags: Any) -> None:
     """Every tool, and whether it only reads."""
-    config = load_config(flags)[0]
+    config = load_config(flags)
     with wiring.open_toolbox(config) as toolbox:
         rows = [(tool.alias, _effect(tool), _summary(tool)) for tool in toolbox.values()]
         output.print_result([_line(tool) for tool in toolbox.values()], rows)
@@ -68,7 +68,7 @@ def list_(**flags: Any) -> None:
 @options.tools_options
 def show(name: str, **flags: Any) -> None:
     """The tool NAME, as programs see it; with --json, its protocol."""
-    with wiring.open_toolbox(load_config(flags)[0]) as toolbox:
+    with wiring.open_toolbox(load_config(flags)) as toolbox:
         tool = toolbox.find(name)
         output.print_result(dump(tool.protocol), _page(tool, toolbox))
 
@@ -95,7 +95,7 @@ def search(query: tuple[str, ...], *, k: int, explain: bool, fitting: bool, **fl
     model for each query.
     """
     text = " ".join(query)
-    config = load_config(flags)[0]
+    config = load_config(flags)
     with ExitStack() as stack:
         toolbox = stack.enter_context(wiring.open_toolbox(config))
         began = time.monotonic()
@@ -148,7 +148,7 @@ def index(*, words_only: bool, expand: bool, queries: int, jobs: int | None, **f
     fails loses nothing. Half a minute a tool with the embedded model; --queries 3 is most of the gain in a third of
     that. The setting 'index' names the folder that keeps them, else it is one in the cache for these sources.
     """
-    config = load_config(flags)[0]
+    config = load_config(flags)
     began, asked = time.monotonic(), 0
     with ExitStack() as stack:
         toolbox = stack.enter_context(wiring.open_toolbox(config))
@@ -189,7 +189,7 @@ def call(name: str, arguments: tuple[str, ...], **flags: Any) -> None:
     from stdin, as one JSON object. --json adds time, drift and errors around the response. Exit status 1: the tool said
     no, or a write was not allowed; 3: its credential is missing.
     """
-    config = load_config(flags)[0]
+    config = load_config(flags)
     with wiring.open_toolbox(config) as toolbox:
         tool = toolbox.find(name)
         values = read_arguments(arguments, tool)
@@ -238,7 +238,7 @@ def import_(source: str, *, folder: Path, force: bool, **flags: Any) -> None:
 
     The files are to be read, edited and used with '--tools FOLDER'.
     """
-    config = load_config({"tools": (source,), **flags})[0]
+    config = load_config({"tools": (source,), **flags})
     learned = wiring.open_learned(config)
     with wiring.open_toolbox(config) as declared:
         toolbox = learned.over(declared) if learned is not None else declared
@@ -248,8 +248,8 @@ def import_(source: str, *, folder: Path, force: bool, **flags: Any) -> None:
         output.require_new(path, force=force)
     for path, text in texts.items():
         write_whole(path, text)
-    told = f"{count(len(texts), 'tool')} written to {folder}; use them with: --tools {folder}"
-    output.print_or_say([str(path) for path in texts], told)
+    output.print_result([str(path) for path in texts])
+    output.say(f"{count(len(texts), 'tool')} written to {folder}; use them with: --tools {folder}")
     if seen:
         output.say(
             f"What {', '.join(seen)} answered in runs stands in place of what was declared; --no-learn leaves it out."
@@ -263,7 +263,7 @@ def import_(source: str, *, folder: Path, force: bool, **flags: Any) -> None:
 @options.output_option
 def export(*, format_: str, path: Path | None, **flags: Any) -> None:
     """Write the tools in another format, as JSON."""
-    with wiring.open_toolbox(load_config(flags)[0]) as toolbox:
+    with wiring.open_toolbox(load_config(flags)) as toolbox:
         protocols = [tool.protocol for tool in toolbox.values()]
         title = ", ".join(dict.fromkeys(tool.source for tool in toolbox.values())) or "tools"
         text = _text([mcp_tool(one) for one in protocols] if format_ == "mcp" else to_openapi(protocols, title))

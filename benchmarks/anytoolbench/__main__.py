@@ -322,7 +322,7 @@ TRIES = 3  # attempts for each query that is wanted, at most
 @click.option("--seed", type=int, default=0, show_default=True)
 @click.option("--model", metavar="NAME")
 def main(tools: tuple[str, ...], queries: int, out: Path, seed: int, model: str | None) -> dict[str, Any]:
-    config = load_config({"model": model, "tools": tools})[0]
+    config = load_config({"model": model, "tools": tools})
     with open_toolbox(config, talk=partial(click.echo, err=True)) as toolbox:
         ask = choose_model(config)
         rows = make_queries(pool_of(toolbox), ask, out, count=queries, seed=seed)

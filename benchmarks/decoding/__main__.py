@@ -51,7 +51,7 @@ def main(suite: str, models: tuple[str, ...], sample: int | None, seed: int, **o
             return about | chance.speed(tokenizer)
         calls = 0 if suite == "gold" else sample or chance.CALLS
         return about | chance.measure(tokenizer, options["data"] or chance.FOLDER, calls=calls, seed=seed)
-    config = load_config({})[0]
+    config = load_config({})
     folder = options["out"] or config.state_dir / "bench" / f"decoding-{suite}-{seed}"
     rows: dict[Arm, list[Row]] = {}
     for model in models or (config.model or "local",):

@@ -241,7 +241,7 @@ def units(name: str) -> Sequence[str]:
 def main(
     chosen: tuple[str, ...], services: tuple[str, ...], model: str, calls: int, out: Path | None
 ) -> dict[str, Any]:
-    config = load_config({"model": model})[0]
+    config = load_config({"model": model})
     folder = out or config.state_dir / "bench" / "probing"
     say(f"probing: protocols go to {folder}")
     parts = {}

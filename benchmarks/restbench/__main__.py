@@ -49,13 +49,13 @@ def main(data: Path, api: str, strategies: tuple[str, ...], sample: int | None, 
     asked = items(bench, open_world().toolbox, seed=seed)
     if sample:
         asked = list(drawn(asked, sample, seed=seed, name=lambda i: i.question.id, stratum=lambda i: i.services[0]))
-    shared, names, arms = load_config(flags)[0], wanted(strategies), []
+    shared, names, arms = load_config(flags), wanted(strategies), []
     with ExitStack() as stack:
         if names != ("gold",):
             ask, store = choose_model(shared, talk=say), stack.enter_context(open_store(shared))
             sandbox = stack.enter_context(closing(open_sandbox(shared.sandbox, policy=shared.policy)))
         for name in names:
-            config = load_config({**flags, "strategy": None if name == "gold" else name})[0]
+            config = load_config({**flags, "strategy": None if name == "gold" else name})
             about: dict[str, Any] = {"config": config, "settings": {"api": api, "sample": sample}}
             if name == "gold":
                 arms.append(Arm(name=name, model="none", open_worker=replay_worker(bench, seed=seed), **about))

@@ -68,7 +68,7 @@ _NUMBER = click.IntRange(1)
 @click.option("--out", type=click.Path(path_type=Path), help="File of rows, continued if it is there.")
 def main(**given: Any) -> dict[str, Any]:
     options = SimpleNamespace(**given)
-    config, data = load_config({"model": options.model})[0], load_data(options.data)
+    config, data = load_config({"model": options.model}), load_data(options.data)
     specs = dict.fromkeys(options.methods) or [name for name, one in METHODS.items() if not one.asks]
     with opened(options, config, data, specs) as setup:
         model = setup.ask.name if setup.ask else "none"

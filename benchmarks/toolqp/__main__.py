@@ -278,7 +278,7 @@ class Making:
 @click.option("--seed", type=int, default=0, show_default=True)
 @click.option("--model", metavar="NAME")
 def main(data: str, out: Path, limit: int | None, workers: int, seed: int, model: str | None) -> dict[str, Any]:
-    config, found = load_config({"model": model})[0], load_data(data)
+    config, found = load_config({"model": model}), load_data(data)
     queries = sampled(found.queries, limit, seed, "queries")
     embedder = choose(config.embedder, folder=config.cache_dir / "models")
     index = ToolIndex.build(found.documents, folder=found.folder(config.cache_dir), embedder=embedder)
