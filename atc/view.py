@@ -129,10 +129,6 @@ class RunView:
         """One labelled line; foreign text in it cannot move the cursor or colour the screen."""
         self._print(Text.assemble((f"{label:<{_LABEL_WIDTH}} ", style), escape_controls(text)))
 
-    def say(self, sentence: str) -> None:
-        """A sentence for the person, outside the run's own lines."""
-        self._print(Text(escape_controls(sentence)))
-
     @contextmanager
     def interrupted(self) -> Iterator[None]:
         """The moving status stands still while a person is asked."""

@@ -95,11 +95,11 @@ def test_arguments_are_read_as_their_schemas_say(atc_, words: list[str], value: 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ([], "find_person needs 'name'; write name=VALUE; "),
-        (["nam=x"], "find_person has no argument 'nam'; did you mean 'name'?\n"),
+        ([], "find_person: argument 'name' is missing; "),
+        (["nam=x"], "find_person: no argument 'nam'; did you mean 'name'?\n"),
         (["name=x", "name=y"], "an argument is given twice; write a list as NAME:=JSON"),
         (["name=x", "limit:=many"], "'limit': 'many' is not JSON ("),
-        (["name:=5"], "the argument 'name': 5 is not of type"),
+        (["name:=5"], "find_person: argument 'name' must be a string, got 5; "),
     ],
 )
 def test_wrong_arguments_are_usage_errors(atc_, words: list[str], said: str) -> None:

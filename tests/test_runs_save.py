@@ -100,7 +100,7 @@ def execute(config):
 
     def run(source, *, continues=None, **changed):
         settings = {"state_dir": config.state_dir, "tools": ("shop.py",), **changed}
-        with open_agent(Config(**settings), talk=print, given=True) as agent:
+        with open_agent(Config(**settings), given=True) as agent:
             return agent.execute(source, continues=continues)
 
     return run
@@ -147,7 +147,7 @@ def test_calls_and_failures_are_at_the_callers_lines_and_name_the_saved_tool(sav
 
 def test_the_gateway_searches_describes_and_runs_a_saved_tool(saved, config):
     saved()
-    with open_agent(config, talk=print, given=True) as agent:
+    with open_agent(config, given=True) as agent:
         shop = Gateway(agent)
         assert "spent(city, least)" in [hit["tool"] for hit in shop.search("cost of orders")["tools"]]
         stub = shop.describe(["spent"])

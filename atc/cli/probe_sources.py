@@ -14,7 +14,7 @@ from typing import Any
 import click
 
 from atc.cli.output import print_result, say
-from atc.cli.progress import bar, told_in_tenths
+from atc.cli.progress import bar
 from atc.cli.wiring import choose_model, invoke_settings, portable
 from atc.config import Config
 from atc.models import openai
@@ -40,7 +40,7 @@ _LONGEST_NAME = 60
 
 def invoker_for(config: Config, settings: ProbeSettings) -> Invoker:
     """What makes calls: each is one request, since the gate of probing waits and repeats."""
-    own = replace(invoke_settings(config, say), retries=0, timeout_seconds=settings.timeout_seconds)
+    own = replace(invoke_settings(config), retries=0, timeout_seconds=settings.timeout_seconds)
     return Invoker(own)
 
 
@@ -216,7 +216,7 @@ def open_model(config: Config) -> Iterator[Ask | None]:
             say("No model: --model local adds words and values (about a minute a tool).")
         yield None
         return
-    ask = choose_model(config, progress=told_in_tenths(), talk=say)
+    ask = choose_model(config)
     say(f"Model: {ask.name} (--model none probes without).")
     try:
         yield ask

@@ -117,9 +117,7 @@ def _watched(config: Config, *, yes: bool, warm: bool = True) -> Iterator[tuple[
     """An agent, and what shows its run on stderr; writes are asked about on a terminal."""
     with RunView(stderr_console()) as view:
         person = asker(yes=yes, aside=view.interrupted)
-        with open_agent(
-            config, talk=view.say, progress=view.progress, reading=view.reading, ask_person=person, warm=warm
-        ) as agent:
+        with open_agent(config, progress=view.progress, reading=view.reading, ask_person=person, warm=warm) as agent:
             yield agent, view
 
 
@@ -133,7 +131,7 @@ def _solve(config: Config, run: Callable[[Agent, RunView], Solution], *, yes: bo
         try:
             solution = run(agent, view)
         except (KeyboardInterrupt, ModelUnavailable, SandboxUnavailable):
-            view.say(f"Go on with: atc runs resume {name}")
+            output.say(f"Go on with: atc runs resume {name}")
             raise
     redact = Redactor(agent.toolbox)
     redact.learn_attempts(solution.attempts)
@@ -143,7 +141,7 @@ def _solve(config: Config, run: Callable[[Agent, RunView], Solution], *, yes: bo
     output.print_result(plain | output.error_document(_why(shown), 1), answer or "")
     _conclude(shown, view)
     for tool in amended(before, agent.toolbox):
-        view.say(
+        output.say(
             f"{tool.alias} answered otherwise than declared; later runs go by its answer."
             " To write it down: atc tools import SOURCE -o FOLDER"
         )
@@ -163,19 +161,19 @@ def _conclude(solution: Solution, view: RunView) -> None:
         view.line("unknown", f"{told_call(call)}: nobody knows whether it took effect", "yellow")
     if (why := _why(solution)) is None:
         return
-    view.say(why)
+    output.say(why)
     resume = f"atc runs resume {solution.run}"
     if resume in why:
         return
     if solution.status == "failed":
-        view.say(f"See every attempt with: atc runs show {solution.run}")
+        output.say(f"See every attempt with: atc runs show {solution.run}")
     elif solution.unknown:
-        view.say(
+        output.say(
             f"Look at the service. If it did not happen: {resume} --resend. To go on without it: {resume}"
             " --on-unknown skip. To look once more: the command without either."
         )
     else:
-        view.say(f"Go on with: {resume}" + (" --accept-orphans, which lets them stand" if solution.orphans else ""))
+        output.say(f"Go on with: {resume}" + (" --accept-orphans, which lets them stand" if solution.orphans else ""))
 
 
 def _why(solution: Solution) -> str | None:

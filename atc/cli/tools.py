@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -25,12 +25,12 @@ from protocols.errors import CredentialMissing, ToolError, docs_page
 from protocols.export import mcp_tool, to_openapi
 from protocols.files import write_whole
 from protocols.jsontypes import Json, loads
-from protocols.judge import violations
-from protocols.protocol import HttpBinding, ToolProtocol, dump, spelled
+from protocols.protocol import HttpBinding, dump, spelled
 from protocols.render import FULL, stubs
+from protocols.schema import type_name
 from protocols.toolbox import Tool, Toolbox
-from protocols.words import alike
 from sandbox.base import Paused
+from sandbox.contract import BadArguments, contract
 from sandbox.journal import Journal
 
 _METHODS = (
@@ -192,19 +192,18 @@ def call(name: str, arguments: tuple[str, ...], **flags: Any) -> None:
     config = load_config(flags)
     with wiring.open_toolbox(config) as toolbox:
         tool = toolbox.find(name)
-        values = read_arguments(arguments, tool)
+        values = _read_arguments(arguments, tool)
         consent = Consent(task="", config=config, ask_person=wiring.asker(yes=False), journal=Journal())
         guarded = consent.guard(toolbox)[tool.alias]
         consent.given(guarded, values)  # what a person types is theirs
         began, code = time.monotonic(), 0
         report: dict[str, Any] = {"tool": tool.alias, "arguments": values, "result": None, "error": None}
-        report |= {"status": None, "outcome": "done", "curl": None, "drift": []}
+        report |= {"status": None, "outcome": "done", "curl": None, "drift": ()}
         try:
             if guarded.admit is not None:
                 guarded.admit(values)
             report["result"] = guarded.call(values)
-            for clause in violations(tool.protocol.output_schema or {}, report["result"]):
-                report["drift"].append(f"{clause.path}: {clause.message}".lstrip(": "))
+            report["drift"] = contract(tool.protocol).drift(report["result"])
         except ToolError as error:
             code = 3 if isinstance(error, CredentialMissing) else 1
             report |= {"error": str(error), "status": error.status, "outcome": error.outcome, "curl": error.curl}
@@ -317,64 +316,53 @@ def _page(tool: Tool, toolbox: Toolbox) -> str:
     return "\n".join(lines)
 
 
-def read_arguments(words: Sequence[str], tool: Tool) -> dict[str, Json]:
-    """The arguments by original name, each value read as its schema says, and checked against it.
+def _read_arguments(words: Sequence[str], tool: Tool) -> dict[str, Json]:
+    """The arguments by original name, each value read as its type says, and accepted as those of a program are.
 
-    `name=text` reads text as the schema's type; `name:=JSON` takes JSON as it is. A single `-` reads one JSON object
+    `name=text` reads text as the argument's type; `name:=JSON` takes JSON as it is. A single `-` reads one JSON object
     from stdin.
 
     Raises:
         click.UsageError: a word, a name or a value that does not fit, or one that is missing.
     """
-    protocol = tool.protocol
+    terms = contract(tool.protocol)
+    aliases = {name: alias for alias, name in terms.arguments.items()}
     if list(words) == ["-"]:
         document = _json(output.read_text("-"), "stdin")
         if not isinstance(document, dict):
             raise click.UsageError("the arguments on stdin must be one JSON object")
-        given = [(_original(name, tool), value) for name, value in document.items()]
+        given = [(aliases.get(name) or name, value) for name, value in document.items()]
     else:
-        given = [_given(word, tool) for word in words]
-    values = dict(given)
-    if len(values) < len(given):
+        given = [_read_word(word, aliases, terms.types) for word in words]
+    if len(dict(given)) < len(given):
         raise click.UsageError("an argument is given twice; write a list as NAME:=JSON")
-    if missing := [name for name in protocol.parameters if name in protocol.required - set(values)]:
-        raise click.UsageError(f"{tool.alias} needs {', '.join(map(repr, missing))}; write {missing[0]}=VALUE")
-    for violation in violations(protocol.input_schema, values):
-        where = f"the argument {violation.path!r}: " if violation.path else ""
-        raise click.UsageError(f"{where}{violation.message}")
-    return values
+    try:
+        return tool.original(terms.accept(dict(given)))
+    except BadArguments as problem:
+        raise click.UsageError(f"{tool.alias}: {problem}") from None
 
 
-def _original(name: str, tool: Tool) -> str:
-    """The argument's own name, of this or of its alias."""
-    known = tool.protocol.parameters
-    original = name if name in known else tool.arguments.get(name)
-    if original is None:
-        near = alike(name, known)
-        hint = f"did you mean {near[0]!r}?" if near else f"it takes {', '.join(map(repr, known)) or 'none'}"
-        raise click.UsageError(f"{tool.alias} has no argument {name!r}; {hint}")
-    return original
-
-
-def _given(word: str, tool: Tool) -> tuple[str, Json]:
+def _read_word(word: str, aliases: Mapping[str, str], types: Mapping[str, Sequence[str]]) -> tuple[str, Json]:
     name, separator, text = word.partition("=")
     if not separator:
         raise click.UsageError(f"{word!r} is no argument; write NAME=VALUE, or NAME:=JSON")
-    original = _original(plain := name.removesuffix(":"), tool)
-    return original, _spelled(text, original, tool.protocol) if plain == name else _json(text, plain)
+    plain = name.removesuffix(":")
+    alias = aliases.get(plain, plain)
+    return alias, _spelled(text, types.get(alias, ())) if plain == name else _json(text, plain)
 
 
-def _spelled(text: str, name: str, protocol: ToolProtocol) -> Json:
-    """What `text` spells: JSON where the argument takes that value, else a text, or a list of one text."""
-    root = protocol.input_schema
-    schema = {**{key: root[key] for key in ("$defs", "definitions") if key in root}, **protocol.parameters[name]}
+def _spelled(text: str, kinds: Sequence[str]) -> Json:
+    """What `text` spells: JSON of one of these types, or of any where none is named; else a text, or a list of it."""
     try:
         value = loads(text)
     except (ValueError, RecursionError):
         value = text
-    if isinstance(value, str):
-        value = text  # a quoted text keeps its quotes, as `name:=` would take them
-    return next((one for one in (value, text, [text]) if not violations(schema, one)), value)
+    kind = type_name(value)
+    if kind != "string" and (not kinds or kind in kinds or (kind == "integer" and "number" in kinds)):
+        return value
+    if not kinds or "string" in kinds:
+        return text
+    return [text] if "array" in kinds else value
 
 
 def _json(text: str, name: str) -> Json:

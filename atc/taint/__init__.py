@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 
 from atc.paths import KEY, Path, general, text, walk_responses
 from atc.taint.clean import Trusted, stands_in
 from atc.taint.sensitive import Leaf, is_email, sensitive_leaves
 from atc.taint.values import Same, host_of, plain, same, shown, typed
-from protocols.jsontypes import Json, JsonObject
+from protocols.jsontypes import JsonObject
 from protocols.parsing import parsed
 from protocols.protocol import dump
 from protocols.schema import parts
@@ -28,7 +28,6 @@ _SHORTEST_PART = 4
 """Characters from which a text that stands within another one tells something."""
 _MOST_SEARCHED = 20
 """Values of a call that are looked for within texts; of a call with more, nobody reads all the reasons."""
-_Seen = tuple[ToolCall, Path, Json]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,9 +92,9 @@ class Taint:
         found = walk_responses(reversed(self._calls())) if leaves else ()  # the latest response first
         seen = [(call, path, inner) for call, path, inner in found if not isinstance(inner, list | dict)]
         places = {same(inner): (call, path) for call, path, inner in reversed(seen)}
-        return tuple(
-            self._tainted(leaf, places, seen if number < _MOST_SEARCHED else []) for number, leaf in enumerate(leaves)
-        )
+        texts = [(call, path, inner.casefold()) for call, path, inner in seen if isinstance(inner, str)]
+        searched = (texts if number < _MOST_SEARCHED else [] for number in range(len(leaves)))
+        return tuple(self._tainted(leaf, places, within) for leaf, within in zip(leaves, searched, strict=True))
 
     def agree(self, tool: Tool, tainted: Iterable[Tainted]) -> None:
         """A person has agreed to these values for these arguments; they are not asked about again."""
@@ -114,34 +113,27 @@ class Taint:
         parts = re.split(r"[,;] *", value) if leaf.kind == "recipient" and isinstance(value, str) else []
         return len(parts) > 1 and all(is_email(one) and self._is_clean(tool, replace(leaf, value=one)) for one in parts)
 
-    def _tainted(self, leaf: Leaf, places: Mapping[Same, tuple[ToolCall, Path]], seen: Sequence[_Seen]) -> Tainted:
-        """The leaf with where it came from: a response that has it (`places`), or has or is a part of it (`seen`)."""
+    def _tainted(
+        self, leaf: Leaf, places: Mapping[Same, tuple[ToolCall, Path]], texts: Iterable[tuple[ToolCall, Path, str]]
+    ) -> Tainted:
+        """The leaf with where it came from: a response that has it (`places`), or a text that it is a part of."""
         value = leaf.value if isinstance(leaf.value, str) else plain(leaf.value)
-        rules = [typed(f"value={value}")]
+        rules, origin = [typed(f"value={value}")], "the model wrote it, or the program computed it"
         if (found := places.get(same(leaf.value))) is not None:
             call, path = found
             where, tool = text(general(path)), self._tools.get(call.tool)
             named = self._tools.spelling(tool) if tool is not None else call.tool
             rules.append(typed(f"{named}:{where}" if where else named))
             origin = f"it equals {_field(call, path)}"
-        else:
-            origin = next(_overlaps(value, seen), "the model wrote it, or the program computed it")
+        elif len(value) >= _SHORTEST_PART:
+            parts = (_field(call, path) for call, path, held in texts if value.casefold() in held)
+            origin = next((f"it is a part of {field}" for field in parts), origin)
         known = {field.name: getattr(leaf, field.name) for field in fields(leaf)}
         return Tainted(**known, origin=origin, rules=tuple(rule for rule in rules if rule is not None))
 
 
 def _field(call: ToolCall, path: Path) -> str:
     return f"{text(path) or 'the whole'} in the response of {call.tool}"
-
-
-def _overlaps(wanted: str, seen: Sequence[_Seen]) -> Iterator[str]:
-    """A sentence for each text of a response that holds the value, or that it holds."""
-    for call, path, inner in seen if len(wanted) >= _SHORTEST_PART else ():
-        held = inner if isinstance(inner, str) else ""
-        if wanted.casefold() in held.casefold():
-            yield f"it is a part of {_field(call, path)}"
-        elif len(held) >= _SHORTEST_PART and held.casefold() in wanted.casefold():
-            yield f"its part {shown(held)} is {_field(call, path)}"
 
 
 def _says_something(tool: Tool) -> bool:

@@ -323,7 +323,7 @@ TRIES = 3  # attempts for each query that is wanted, at most
 @click.option("--model", metavar="NAME")
 def main(tools: tuple[str, ...], queries: int, out: Path, seed: int, model: str | None) -> dict[str, Any]:
     config = load_config({"model": model, "tools": tools})
-    with open_toolbox(config, talk=partial(click.echo, err=True)) as toolbox:
+    with open_toolbox(config) as toolbox:
         ask = choose_model(config)
         rows = make_queries(pool_of(toolbox), ask, out, count=queries, seed=seed)
     return {"suite": "anytoolbench", "model": ask.name, "out": str(out), **figures(rows)}

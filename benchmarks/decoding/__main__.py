@@ -56,7 +56,7 @@ def main(suite: str, models: tuple[str, ...], sample: int | None, seed: int, **o
     rows: dict[Arm, list[Row]] = {}
     for model in models or (config.model or "local",):
         with ExitStack() as stack:  # the weights of one at a time
-            ask = choose_model(replace(config, model=model), talk=say)
+            ask = choose_model(replace(config, model=model))
             stack.callback(getattr(ask, "close", lambda: None))
             for asked, cases, known, part in _parts(suite, ask, sample, seed, options):
                 pairs = _pairs(known, options["modes"], options["docs"])

@@ -12,7 +12,6 @@ import click
 
 from atc.cli.bench_run import Arm, RunOptions, ask_arms, run_options, strategies_option, wanted
 from atc.cli.options import model_option
-from atc.cli.output import say
 from atc.cli.settings import load_config
 from atc.cli.wiring import choose_model, open_store
 from atc.side_by_side import Threads
@@ -52,7 +51,7 @@ def main(data: Path, api: str, strategies: tuple[str, ...], sample: int | None, 
     shared, names, arms = load_config(flags), wanted(strategies), []
     with ExitStack() as stack:
         if names != ("gold",):
-            ask, store = choose_model(shared, talk=say), stack.enter_context(open_store(shared))
+            ask, store = choose_model(shared), stack.enter_context(open_store(shared))
             sandbox = stack.enter_context(closing(open_sandbox(shared.sandbox, policy=shared.policy)))
         for name in names:
             config = load_config({**flags, "strategy": None if name == "gold" else name})
