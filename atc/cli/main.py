@@ -113,7 +113,11 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     code = _guarded(sys.argv[1:] if arguments is None else arguments)
     # What is left now is clean-up; a second Ctrl-C ends it without a traceback.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    code = _flushed(code)
+    try:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except (OSError, ValueError):  # which was told when it was printed
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # Python's own flush at exit goes nowhere
     if (telemetry := sys.modules.get("atc.telemetry")) is not None:
         telemetry.close()  # it is imported only where spans are collected
     if threading.active_count() > 1:
@@ -170,7 +174,8 @@ def _explained(error: BaseException) -> tuple[str, int]:
             return f"a bug in atc: {type(error).__name__}: {error}; {_DEBUG}, and report it.", 3
 
 
-def _failed(sentence: str, code: int, arguments: Sequence[str] = ()) -> int:
+def _failed(sentence: str, code: int, arguments: Sequence[str]) -> int:
+    """Tell of an error, and give its exit code."""
     line = " ".join(sentence.split())
     with contextlib.suppress(OSError):  # stderr is closed or full: the exit code alone must say it
         click.echo(f"atc: {escape_controls(line)}", err=True)
@@ -178,17 +183,4 @@ def _failed(sentence: str, code: int, arguments: Sequence[str] = ()) -> int:
     if "--json" in itertools.takewhile(lambda word: word != "--", arguments):
         with contextlib.suppress(OSError):  # as above, for stdout
             print_json(error_document(line, code))
-    return code
-
-
-def _flushed(code: int) -> int:
-    """Write what is still buffered, where a failure can be told; at exit Python could only print a traceback."""
-    try:
-        if sys.stdout is not None:
-            sys.stdout.flush()
-    except (OSError, ValueError) as error:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # Python's own flush at exit goes nowhere
-        if isinstance(error, BrokenPipeError):
-            return _READER_GONE
-        return code or _failed(*_explained(error))
     return code

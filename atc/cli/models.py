@@ -11,7 +11,7 @@ from atc.cli.options import VerbGroup, model_option
 from atc.cli.output import print_result, say
 from atc.cli.progress import download_bar
 from atc.cli.settings import load_config
-from atc.cli.wiring import choose_model
+from atc.cli.wiring import open_model
 from atc.config import Config
 from atc.models import SUGGESTIONS, free_memory, llamacpp_url, ollama_url, openai, recommended, served
 from atc.models.fetch import LOCAL_MODELS, fetch, whereabouts
@@ -70,12 +70,9 @@ def pull(name: str) -> None:
 def test(**flags: Any) -> None:
     """Ask the model one small question and show how fast it answers."""
     config = load_config(flags)
-    with download_bar() as progress:  # the embedded model is fetched when it is first asked
-        ask = choose_model(config, progress=progress)
-        try:
-            reply = ask([Message("user", _QUESTION)], max_tokens=200)
-        finally:
-            getattr(ask, "close", lambda: None)()
+    # The embedded model is fetched when it is first asked.
+    with download_bar() as progress, open_model(config, progress=progress) as ask:
+        reply = ask([Message("user", _QUESTION)], max_tokens=200)
     speed = reply.output_tokens / reply.seconds if reply.seconds else 0.0
     figures = {"seconds": round(reply.seconds, 3), "tokens_per_second": round(speed, 1)}
     tokens = {"input_tokens": reply.input_tokens, "output_tokens": reply.output_tokens}

@@ -13,9 +13,10 @@ from typing import Any
 
 import click
 
+from atc.cli import wiring
 from atc.cli.output import print_result, say
 from atc.cli.progress import bar
-from atc.cli.wiring import choose_model, invoke_settings, portable
+from atc.cli.wiring import invoke_settings, portable
 from atc.config import Config
 from atc.models import openai
 from atc.side_by_side import Pool, as_done
@@ -216,9 +217,6 @@ def open_model(config: Config) -> Iterator[Ask | None]:
             say("No model: --model local adds words and values (about a minute a tool).")
         yield None
         return
-    ask = choose_model(config)
-    say(f"Model: {ask.name} (--model none probes without).")
-    try:
+    with wiring.open_model(config) as ask:
+        say(f"Model: {ask.name} (--model none probes without).")
         yield ask
-    finally:
-        getattr(ask, "close", lambda: None)()

@@ -236,21 +236,22 @@ def save(run: str, *, name: str, given: tuple[str, ...], force: bool) -> None:
     """Make a solved program a tool that others can call.
 
     The program of RUN becomes a function of those of its literals that you choose. RUN is a solved run: its id, the
-    beginning or the end of it, or 'last'. On a terminal each literal is asked about. The tool is checked, and run once
-    on the run's own calls, so that nothing is called. 'atc run', 'atc check' and 'atc serve' offer it wherever the
-    tools that it calls are among their own.
+    beginning or the end of it, or 'last'. The tool is checked, and run once on the run's own calls, so that nothing is
+    called. 'atc run', 'atc check' and 'atc serve' offer it wherever the tools that it calls are among their own.
     """
     config = load_config()
     file = saved_folder(config) / f"{name}.json"
     output.require_new(file, force=force)
     with open_store(config) as store:
         savable = Savable(store.load(run))
-    parameters = _asked(savable) if not given and has_person() else _named(savable, given)
+    parameters = _named(savable, given)
     with closing(open_sandbox(config.sandbox, policy=config.policy)) as opened:
         protocol = savable.tool(name, parameters, "", opened)
     write_whole(file, json_text(dump(protocol), indent=1) + "\n", mode=0o600)
     print_result({"tool": name, "file": str(file), "protocol": dump(protocol)})
     say(f"{name}({', '.join(parameters)}) written to {file}; deleting the file forgets it.")
+    if not given and savable.literals:
+        say(f"What can be a --parameter of it: {', '.join(savable.literals)}.")
 
 
 def _named(savable: Savable, given: tuple[str, ...]) -> dict[str, Json]:
@@ -260,18 +261,6 @@ def _named(savable: Savable, given: tuple[str, ...]) -> dict[str, Json]:
         if not name or not equals or name in parameters:
             raise click.UsageError(f"--parameter {text!r}: give each once, as NAME=LITERAL, such as origin=JFK")
         parameters[name] = savable.literal(literal)
-    return parameters
-
-
-def _asked(savable: Savable) -> dict[str, Json]:
-    """The parameters that a person names."""
-    parameters: dict[str, Json] = {}
-    for shown, value in savable.literals.items():
-        question = f"Is {shown} a parameter? Its name, or Enter if it stays"
-        while name := click.prompt(question, default="", show_default=False, err=True):
-            if parameters.setdefault(name, value) is value:
-                break
-            click.echo(f"Another is called {name!r}.", err=True)
     return parameters
 
 

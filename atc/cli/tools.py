@@ -102,8 +102,7 @@ def search(query: tuple[str, ...], *, k: int, explain: bool, fitting: bool, **fl
         index = open_index(toolbox, config, method=config.retrieval)
         stack.callback(index.close)
         method = spelled_out(config.retrieval, index)
-        ask = wiring.choose_model(config) if read(method)[0].asks else None
-        stack.callback(getattr(ask, "close", lambda: None))
+        ask = stack.enter_context(wiring.open_model(config)) if read(method)[0].asks else None
         found = open_finder(method, index, toolbox, ask=ask, abstain=fitting).search(text, k=k)
         seconds = time.monotonic() - began
         usage = found.usage

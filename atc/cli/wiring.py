@@ -23,6 +23,8 @@ from atc.config import Config, InvalidConfig
 from atc.consent import AskPerson, Question, question_text
 from atc.learned import LearnedSchemas
 from atc.models import choose
+from atc.models.fetch import Progress
+from atc.models.wire import Reading
 from atc.saved import offered
 from atc.side_by_side import Pool, Threads
 from atc.store import RunStore, Store
@@ -39,10 +41,6 @@ from sandbox.choose import open_sandbox
 
 _VARIABLES = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "OLLAMA_HOST")
 """What a model is reached by; workers elsewhere get these from here."""
-Progress = Callable[[int, int], None]
-"""Takes bytes done and bytes in all."""
-Reading = Callable[[int, int, float], None]
-"""Takes tokens of a prompt that were read, tokens in all, and seconds."""
 
 
 def saved_folder(config: Config) -> Path:
@@ -78,9 +76,8 @@ def open_agent(
 
     `warm`: the sandbox starts while the tools are read.
     """
-    with ExitStack() as stack:
-        store = stack.enter_context(open_store(config))
-        model = NoModel() if given else choose_model(config, progress=progress, reading=reading)
+    with open_store(config) as store, ExitStack() as stack:
+        model = NoModel() if given else stack.enter_context(open_model(config, progress=progress, reading=reading))
         sandbox = None
         if warm:
             sandbox = stack.enter_context(closing(open_sandbox(config.sandbox, policy=config.policy)))
@@ -138,6 +135,16 @@ def choose_model(config: Config, *, progress: Progress | None = None, reading: R
         on_message=say,
         on_reading=reading,
     )
+
+
+@contextmanager
+def open_model(config: Config, *, progress: Progress | None = None, reading: Reading | None = None) -> Iterator[Ask]:
+    """The model of the configuration, see `choose_model`; its process ends when this is left."""
+    ask = choose_model(config, progress=progress, reading=reading)
+    try:
+        yield ask
+    finally:
+        getattr(ask, "close", lambda: None)()
 
 
 def asker(
@@ -263,9 +270,7 @@ class Shared(ExitStack):
     @cached_property
     def ask(self) -> Ask:
         """The model."""
-        ask = choose_model(self.config)
-        self.callback(getattr(ask, "close", lambda: None))
-        return ask
+        return self.enter_context(open_model(self.config))
 
     @cached_property
     def store(self) -> RunStore:
