@@ -58,7 +58,8 @@ class ToolsNamed:
 class Called:
     """A call: its intent, before it is sent, and then, `complete`, its outcome."""
 
-    attempt: int
+    execution: int
+    """The journal's number of the execution that makes it."""
     call: ToolCall
     complete: bool = True
 

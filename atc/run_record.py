@@ -118,8 +118,6 @@ class RunRecord:
         """A journal's `Sink`: a call is stored before anybody hears of it."""
         if id(call) not in self._prepared:
             self.prepare(execution, call, complete)
-        if self.store is not None:
-            self.store.journal_sink(self.run)(execution, call, complete)
         for tell in self._told:
             tell(Called(execution, call, complete))
         event = self._prepared.pop(id(call))[1]

@@ -40,7 +40,7 @@ def open_store(place: str) -> RunStore:
 def write_run(store: RunStore, number: int, calls: int) -> tuple[str, list[float]]:
     """Store a run; gives its id, and the seconds of each journal write."""
     run = store.create(f"task {number}", model="none", strategy="given", sandbox="none")
-    observe, sink = store.observer(run), store.journal_sink(run)
+    observe = store.observer(run)
     program = Program("".join(f"list_items(page={page})\n" for page in range(calls)))
     observe(events.ToolsNamed({"list_items": PROTOCOL}))
     observe(events.ProgramWritten(0, program, ()))
@@ -50,7 +50,7 @@ def write_run(store: RunStore, number: int, calls: int) -> tuple[str, list[float
         made.append(replace(intent, result=RESULT, outcome="done"))
         for call, complete in ((intent, False), (made[-1], True)):
             began = time.perf_counter()
-            sink(0, call, complete)
+            observe(events.Called(0, call, complete=complete))
             seconds.append(time.perf_counter() - began)
     attempt = Attempt(program, (), Trace(calls=tuple(made), stdout="5", backend="none"), None, execution=0)
     observe(events.AttemptEnded(0, attempt))

@@ -264,12 +264,11 @@ class Calls:
 
     def _prepare(self, call: ToolCall, *, complete: bool) -> None:
         """What takes long about recording a call. Nothing is locked meanwhile, so that the run can end on time."""
-        if (prepare := self._journal.prepare) is None:
-            return
         with self._lock:
             self._check(call.index)
             execution = self._journal.execution
-        prepare(execution, call, complete)
+        if self._journal.prepare is not None:
+            self._journal.prepare(execution, call, complete)
 
     def _record(self, call: ToolCall) -> None:
         self._prepare(call, complete=True)

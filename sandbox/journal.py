@@ -142,8 +142,8 @@ class Journal:
     def restore(self, calls: Sequence[Recorded], tools: Mapping[str, Tool], *, unfinished: bool = False) -> None:
         """Take over what a store has kept of the run, before the first execution of this process.
 
-        Calls of other tools than `tools` are left out. `unfinished`: the next execution makes the last one again. A
-        call that failed there fails again where the program went on to further calls: these rest on it.
+        `unfinished`: the next execution makes the last one again, and what failed there fails again where the program
+        went on to further calls: these rest on it.
         """
         for recorded in calls:
             while self.execution < recorded.execution:

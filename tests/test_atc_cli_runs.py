@@ -41,7 +41,7 @@ def solved(config: Config) -> str:
         observe(events.ModelAsked("write", [Message("user", "the prompt")]))
         observe(events.ModelReplied("write", Completion(text="the reply", model="local", input_tokens=9)))
         for number, attempt in enumerate((FAILED, ANSWERED)):
-            store.journal_sink(run)(number, attempt.trace.calls[0], True)
+            store.observer(run)(events.Called(number, attempt.trace.calls[0]))
             observe(events.AttemptEnded(number, attempt))
         usage = Usage(model_calls=1, input_tokens=9, output_tokens=2)
         store.finish(run, Solution(task="t", attempts=(), status="solved", answer="5", usage=usage))
@@ -94,7 +94,7 @@ def test_show_tells_the_whole_story(config: Config, atc_) -> None:
 def test_calls_that_were_under_way_are_shown(config: Config, atc_) -> None:
     with open_store(config) as store:
         run = store.create("t")
-        store.journal_sink(run)(0, replace(CALL, result=None, outcome="unknown"), False)
+        store.observer(run)(events.Called(0, replace(CALL, result=None, outcome="unknown"), complete=False))
         store.finish(run, status="interrupted", error="KeyboardInterrupt()")
     code, out, _ = atc_("runs", "show", run)
     assert code == 0

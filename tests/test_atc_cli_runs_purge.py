@@ -31,8 +31,8 @@ def stored(config: Config, *, ended: bool = True) -> str:
         run = store.create(f"log in with {SECRET}")
         store.observer(run)(events.ModelAsked("write", (Message("user", LONG),)))
         store.observer(run)(events.ModelReplied("write", Completion(text=SECRET, model="m")))
-        store.journal_sink(run)(0, replace(CALL, result=None, outcome="unknown"), False)
-        store.journal_sink(run)(0, replace(CALL, result={"token": LONG}), True)
+        store.observer(run)(events.Called(0, replace(CALL, result=None, outcome="unknown"), complete=False))
+        store.observer(run)(events.Called(0, replace(CALL, result={"token": LONG})))
         attempt = Attempt(
             Program(f"login(password={SECRET!r})"), (), Trace(calls=(CALL,), stdout=SECRET), None, execution=0
         )

@@ -27,7 +27,7 @@ REFUSED = ToolCall(index=1, tool="find", arguments={}, line=4, error="name is mi
 
 def drive(store: RunStore, run: str) -> Solution:
     """A run of three attempts: findings, a failed execution, an answer that reuses its call."""
-    observe, sink = store.observer(run), store.journal_sink(run)
+    observe = store.observer(run)
     observe(events.ToolsChosen(("find", "get"), 27))
     observe(events.ModelAsked("write", [Message("system", "s"), Message("user", "u")]))
     observe(events.ModelReplied("write", Completion(text="code", model="m", input_tokens=7, output_tokens=3)))
@@ -42,16 +42,15 @@ def drive(store: RunStore, run: str) -> Solution:
     fault = Fault(kind="misread_result", message="f", call=0, tool="find", path="rows", evidence=facts)
     failed = Attempt(Program("find()"), (), trace, fault, round=1, execution=0)
     observe(events.ProgramWritten(1, failed.program, ()))
-    sink(0, replace(CALL, result=None, outcome="unknown"), False)
-    observe(events.Called(1, CALL, complete=False))
-    sink(0, CALL, True)
-    sink(0, REFUSED, True)
+    observe(events.Called(0, replace(CALL, result=None, outcome="unknown"), complete=False))
+    observe(events.Called(0, CALL))
+    observe(events.Called(0, REFUSED))
     observe(events.AttemptEnded(1, failed))
     again = replace(CALL, reused=True)
     answered = Attempt(Program("print(find())"), (), Trace(calls=(again,), stdout="5", backend="zygote"), None, round=1)
     answered = replace(answered, doubts=("it is short",), mended=wrong.findings, execution=1)
     observe(events.ProgramWritten(2, answered.program, ()))
-    sink(1, again, True)
+    observe(events.Called(1, again))
     observe(events.AttemptEnded(2, answered))
     usage = Usage(model_calls=1, input_tokens=7, output_tokens=3, model_seconds=0.5)
     return Solution(task="t", attempts=(wrong, failed, answered), status="solved", answer="5", usage=usage, run=run)
@@ -134,8 +133,8 @@ def test_a_run_that_ended_can_be_taken_for_another_program_and_deleted(store: Ru
 @both_stores
 def test_calls_whose_callers_may_not_know_what_became_of_them(store: RunStore) -> None:
     lost, told = store.create("t"), store.create("u")
-    store.journal_sink(lost)(0, replace(CALL, outcome="unknown", error="\x00"), True)
-    store.journal_sink(told)(0, CALL, True)
+    store.observer(lost)(events.Called(0, replace(CALL, outcome="unknown", error="\x00")))
+    store.observer(told)(events.Called(0, CALL))
     assert store.in_doubt("find") == {lost: (CALL.arguments,), told: (CALL.arguments,)}
     store.finish(told, status="error")
     assert store.in_doubt("find") == {lost: (CALL.arguments,)}
@@ -192,7 +191,7 @@ def test_only_the_user_may_read_it(store: Store) -> None:
 def test_threads_and_connections_write_at_once(store: RunStore, place: str) -> None:
     def write(target: RunStore) -> None:
         for _ in range(5):
-            target.journal_sink(target.create("t"))(0, CALL, True)
+            target.observer(target.create("t"))(events.Called(0, CALL))
 
     with open_store(place) as other, ThreadPoolExecutor(4) as pool:
         list(pool.map(write, (store, store, other, other)))

@@ -42,14 +42,15 @@ from atc.store.postgres import PostgresStore
 from sandbox.trace import ToolCall
 store = PostgresStore(sys.argv[1], lease_seconds=2)
 run = store.create("t")
-sink, observe = store.journal_sink(run), store.observer(run)
-sink(0, ToolCall(index=0, tool="add", arguments={"n": 1}, line=1, outcome="unknown"), False)
+observe = store.observer(run)
+def intent(n):
+    call = ToolCall(index=n - 1, tool="add", arguments={"n": n}, line=1, outcome="unknown")
+    observe(events.Called(0, call, complete=False))
+intent(1)
 print(run, flush=True)
 def outcome():
-    sink(0, ToolCall(index=0, tool="add", arguments={"n": 1}, line=1, result="mine"), True)
-def intent():
-    sink(0, ToolCall(index=1, tool="add", arguments={"n": 2}, line=1, outcome="unknown"), False)
-tries = [lambda: store.confirm_owned(run), outcome, intent, lambda: observe(events.Noted("mine")),
+    observe(events.Called(0, ToolCall(index=0, tool="add", arguments={"n": 1}, line=1, result="mine")))
+tries = [lambda: store.confirm_owned(run), outcome, lambda: intent(2), lambda: observe(events.Noted("mine")),
          lambda: store.finish(run, status="solved")]
 for step in sys.stdin:
     try:
@@ -118,7 +119,7 @@ def test_how_old_an_intent_is_does_not_depend_on_the_clocks_of_the_machines(addr
     with PostgresStore(address) as first, PostgresStore(address) as second, pytest.MonkeyPatch.context() as patch:
         run = first.create("t")
         patch.setattr(time, "time", lambda: real() - 3600)
-        first.journal_sink(run)(0, INTENT, False)
+        first.observer(run)(events.Called(0, INTENT, complete=False))
         patch.setattr(time, "time", real)
         assert abs(second.load(run).calls[0].intended - real()) < 60
 
@@ -127,7 +128,7 @@ def test_a_process_that_was_paused_neither_records_nor_sends_once_its_run_was_ta
     with PostgresStore(address) as store:
         other.process.send_signal(signal.SIGSTOP)
         taken(store, other.run)
-        store.journal_sink(other.run)(0, replace(INTENT, index=1, arguments={"n": 3}), False)
+        store.observer(other.run)(events.Called(0, replace(INTENT, index=1, arguments={"n": 3}), complete=False))
         before = store.load(other.run)
         other.process.send_signal(signal.SIGCONT)
         for step in range(5):

@@ -21,7 +21,7 @@ import uvicorn
 
 from atc.cli.runs import _resume_with
 from atc.consent import AskPerson, Question
-from atc.events import AttemptEnded, ModelAsked, ModelReplied, Noted
+from atc.events import AttemptEnded, Called, ModelAsked, ModelReplied, Noted
 from atc.recording import without_secrets
 from atc.serve.view.provenance import provenance
 from atc.serve.view.resumes import Resumes
@@ -307,12 +307,12 @@ def test_a_run_is_followed_while_it_goes_on(place: str, store: RunStore, browser
         browser.open(f"{url}runs/{run}")
         assert "running" in browser.text
         browser.run("document.querySelector('#a1-call1 details').open = true")
-        sink = other.journal_sink(run)
-        sink(0, call(2, "list_pages", 3, after="cursor-0001"), False)
+        observe = other.observer(run)
+        observe(Called(0, call(2, "list_pages", 3, after="cursor-0001"), complete=False))
         browser.until("document.querySelectorAll('.call').length === 3")
         assert browser.run("document.querySelector('#a1-call2 .marks').textContent") == "running"
         assert browser.run("document.querySelector('#a1-call1 details').open")
-        sink(0, call(2, "list_pages", 3, after="cursor-0001", result={"rows": []}), True)
+        observe(Called(0, call(2, "list_pages", 3, after="cursor-0001", result={"rows": []})))
         browser.until("document.querySelector('#a1-call2.done')")
         other.finish(run, status="interrupted", error="KeyboardInterrupt()")
         browser.until("document.body.innerText.includes('This run is interrupted')")
@@ -352,7 +352,7 @@ def test_the_list_is_searched_and_filtered(store: RunStore, browser: Browser) ->
 def hostile(store: RunStore, port: int) -> str:
     bad = HOSTILE.format(port=port)
     run = store.create(bad, model=bad, strategy=bad, sandbox=bad, tools=(bad, bad + "2"))
-    observe, sink = store.observer(run), store.journal_sink(run)
+    observe = store.observer(run)
     source = f"x = 1\n{bad}\n# {bad}\n"
     observe(ModelAsked(bad, (Message("user", bad),)))
     observe(ModelReplied(bad, Completion(text=bad, model=bad)))
@@ -363,7 +363,7 @@ def hostile(store: RunStore, port: int) -> str:
         for n, (error, outcome) in enumerate([(None, "done"), (bad, "refused"), (bad, "unknown")])
     ]  # fmt: skip
     for one in made:
-        sink(0, one, True)
+        observe(Called(0, one))
     fault = Fault(kind="misread_result", message=bad, call=0, tool=bad, path=bad, line=2,
                   evidence=(Fact(kind="keys", text=bad),))  # fmt: skip
     finding = Finding(code=bad, message=bad, line=3)

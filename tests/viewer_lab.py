@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from atc.events import AttemptEnded, ModelAsked, ModelReplied, ProgramWritten, ToolsChosen
+from atc.events import AttemptEnded, Called, ModelAsked, ModelReplied, ProgramWritten, ToolsChosen
 from atc.store import Store
 from atc.types import Attempt, Program, Solution, Usage
 from protocols.ask import Completion, Message
@@ -102,7 +102,7 @@ def many_calls(store: Store, count: int, *, running: bool = False, task: str = "
         'page = list_pages(after="")\nfor n in range(1000):\n    page = list_pages(after=page["next"])\nprint("done")\n'
     )
     run = store.create(task, model="scripted", strategy="chain", sandbox="zygote", tools=("list_pages",))
-    observe, sink = store.observer(run), store.journal_sink(run)
+    observe = store.observer(run)
     observe(ToolsChosen(("list_pages",), 1))
     observe(ModelAsked("write", (Message("user", task),)))
     observe(
@@ -118,7 +118,7 @@ def many_calls(store: Store, count: int, *, running: bool = False, task: str = "
         call = ToolCall(index=n, tool="list_pages", arguments={"after": after}, line=3 if n else 1,
                         result={"rows": rows, "next": f"cursor-{n:04}"}, started=n * 0.01, seconds=0.008)  # fmt: skip
         calls.append(call)
-        sink(0, call, True)
+        observe(Called(0, call))
     if not running:
         trace = Trace(calls=tuple(calls), stdout="done\n", seconds=count * 0.01, backend="zygote")
         attempt = Attempt(Program(source), (), trace, None, execution=0)

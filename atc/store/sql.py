@@ -30,7 +30,7 @@ from atc.types import Attempt, Program, Solution
 from protocols.jsontypes import Json
 from protocols.protocol import dump
 from protocols.protocol import load as load_protocol
-from sandbox.journal import Recorded, Sink
+from sandbox.journal import Recorded
 from sandbox.trace import ToolCall
 
 Row = Mapping[str, Any]
@@ -160,26 +160,21 @@ class RunStore(ABC):
         return name
 
     def observer(self, run: str) -> events.Observer:
-        """Takes a run's events and stores its tools, prompts, replies and attempts."""
+        """Takes a run's events and stores its tools, prompts, replies, attempts and calls.
+
+        The intent of a call is durable when this returns; the call is sent only then.
+        """
 
         def observe(event: events.Event) -> None:
-            if isinstance(event, events.Called):
-                return  # the journal's sink stores these
             with self._transaction(run) as db:
-                write_event(db, run, event)
+                if isinstance(event, events.Called):
+                    intended = None if event.complete else self._now(db)
+                    call = (int(event.complete), int(event.call.reused), as_json(ToolCall, event.call))
+                    db.execute(_CALL, (run, event.execution, event.call.index, intended, *call))
+                else:
+                    write_event(db, run, event)
 
         return observe
-
-    def journal_sink(self, run: str) -> Sink:
-        """Stores each intent before its call is sent, durably when this returns, and each outcome after it."""
-
-        def sink(execution: int, call: ToolCall, complete: bool) -> None:
-            with self._transaction(run) as db:
-                intended = None if complete else self._now(db)
-                kept = (int(complete), int(call.reused), as_json(ToolCall, call))
-                db.execute(_CALL, (run, execution, call.index, intended, *kept))
-
-        return sink
 
     def finish(
         self, run: str, solution: Solution | None = None, *, status: str | None = None, error: str | None = None
@@ -351,7 +346,7 @@ def resolve(db: Database, name: str) -> str:
 
 
 def write_event(db: Database, run: str, event: events.Event) -> None:
-    """Store what an event says. Calls come by the journal's sink, which hears of each intent too."""
+    """Store what an event says that is no call."""
     match event:
         case events.ToolsChosen(tools=tools):
             change_run(db, run, tools=tuple(tools))
@@ -375,7 +370,7 @@ def write_event(db: Database, run: str, event: events.Event) -> None:
             _write_attempt(db, run, event.attempt, Attempt(event.program, event.findings, None, None), None)
         case events.AttemptEnded():
             attempt = event.result
-            trace = attempt.trace and replace(attempt.trace, calls=())  # the journal has told of these
+            trace = attempt.trace and replace(attempt.trace, calls=())  # each was told of
             kept = replace(attempt, trace=trace, execution=None)
             _write_attempt(db, run, event.attempt, kept, attempt.execution)
         case events.Noted(sentence=sentence):

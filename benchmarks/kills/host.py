@@ -27,7 +27,6 @@ from protocols.sources import load_tools
 from protocols.toolbox import Toolbox
 from sandbox.choose import open_sandbox
 from sandbox.effects import Effects
-from sandbox.journal import Sink
 from sandbox.trace import ToolCall
 
 LEASE_SECONDS = 2.0  # of a host in PostgreSQL: so long others wait for the runs of one that was killed
@@ -58,24 +57,19 @@ def mortal(
             taken()
             return stored
 
-        def journal_sink(self, run: str) -> Sink:
-            stored = super().journal_sink(run)
-
-            def sink(execution: int, call: ToolCall, complete: bool) -> None:
-                if call.outcome != "not_run":  # it was never sent: there is no reply
-                    reach("replied" if complete else "asked", call)
-                stored(execution, call, complete)
-                reach("stored" if complete else "intended", call)
-
-            return sink
-
         def observer(self, run: str) -> events.Observer:
             stored = super().observer(run)
 
             def observe(event: events.Event) -> None:
                 if isinstance(event, events.AttemptEnded):
                     reach("attempted")
+                if not isinstance(event, events.Called):
+                    stored(event)
+                    return
+                if event.call.outcome != "not_run":  # it was never sent: there is no reply
+                    reach("replied" if event.complete else "asked", event.call)
                 stored(event)
+                reach("stored" if event.complete else "intended", event.call)
 
             return observe
 
