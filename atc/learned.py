@@ -12,6 +12,7 @@ import hashlib
 import json
 import re
 import threading
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -29,7 +30,7 @@ from protocols.toolbox import Tool, Toolbox
 from sandbox.trace import ToolCall
 
 _LARGEST_CHARACTERS = 300_000
-"""Of a response as JSON. Nothing is learned from a larger one: reading it would hold up the run."""
+"""Of a tool's responses as JSON. Nothing is learned from more: reading it would hold up the run."""
 _STRUCTURE = frozenset({"title", "description", "type", "required", "items", "additionalProperties", "$ref"})
 _IN_PLACE, _LISTS = ("properties", "$defs"), ("anyOf", "oneOf", "prefixItems")
 """Keywords that are kept of an inferred schema. All others could hold values, and so a secret."""
@@ -49,19 +50,19 @@ class LearnedSchemas:
 
     def learn(self, toolbox: Toolbox, calls: Iterable[ToolCall], redact: Redactor) -> Toolbox:
         """Take what the completed calls of a run show, and give the toolbox that knows it."""
-        changed: dict[str, Tool] = {}
-        for call in calls:
-            tool = changed.get(call.tool) or toolbox.get(call.tool)
-            if tool is None or call.error is not None or call.reused or not is_news(tool, call.result):
-                continue
-            with self._lock:
-                better = _shown_by(self._informed(tool), [redact.value(call.result)])
-                if better is not None:
-                    changed[call.tool] = better
-                    name, schema = better.protocol.name, better.protocol.output_schema
-                    document = json.dumps({"tool": name, "source": better.source, "outputSchema": schema}, indent=1)
-                    write_whole(self._file(better), document, mode=0o600)
-        return toolbox.map(lambda tool: changed.get(tool.alias, tool)) if changed else toolbox
+        shown = (call for call in calls if not call.reused and call.error is None and call.tool in toolbox)
+        news = [call for call in shown if is_news(toolbox[call.tool], call.result)]
+        if not news:
+            return toolbox
+        with self._lock:
+            known = self.over(toolbox)
+            better = observed(known, (replace(call, result=redact.value(call.result)) for call in news))
+            for alias, tool in better.items():
+                if tool is not known[alias]:
+                    name, schema = tool.protocol.name, tool.protocol.output_schema
+                    document = json.dumps({"tool": name, "source": tool.source, "outputSchema": schema}, indent=1)
+                    write_whole(self._file(tool), document, mode=0o600)
+        return better
 
     def _informed(self, tool: Tool) -> Tool:
         """The tool with what is known of it; as it is where there is nothing, or the file is damaged."""
@@ -85,15 +86,6 @@ def _with(tool: Tool, schema: JsonObject, level: EvidenceLevel = "observed") -> 
     return replace(tool, protocol=replace(tool.protocol, output_schema=schema, evidence=Evidence(level=level)))
 
 
-def _shown_by(tool: Tool, responses: list[Json], *, exactly: bool = False) -> Tool | None:
-    """The tool with what responses show; None where it is nothing, or too much."""
-    if len(json.dumps(responses, default=repr)) > _LARGEST_CHARACTERS:
-        return None
-    known = tool.protocol.output_schema
-    schema = _as_programs_see_it(tool, structure(infer(responses, None if exactly else known or None)), exactly=exactly)
-    return _with(tool, schema, "declared" if exactly else "observed") if schema not in (None, known) else None
-
-
 def amended(before: Toolbox, after: Toolbox) -> list[Tool]:
     """The tools of `before` whose declared response schema `after` replaces by what calls brought."""
     declared = (tool for tool in before.values() if tool.protocol.evidence.level == "declared" and described(tool))
@@ -112,15 +104,20 @@ def observed(toolbox: Toolbox, calls: Iterable[ToolCall], *, exactly: bool = Fal
     For one run, in which it changes nothing of what programs get. With `exactly` the check takes what came for all that
     can come, and an object has no other keys.
     """
-    came: dict[str, list[Json]] = {}
+    came, sizes = dict[str, list[Json]](), Counter[str]()
     for call in calls:
         if call.error is None and call.tool in toolbox:
-            came.setdefault(call.tool, []).append(call.result)
+            sizes[call.tool] += len(json.dumps(call.result))
+            if sizes[call.tool] <= _LARGEST_CHARACTERS:
+                came.setdefault(call.tool, []).append(call.result)
     changed: dict[str, Tool] = {}
     for alias, responses in came.items():
-        if any(is_news(toolbox[alias], response) for response in responses):
-            better = _shown_by(toolbox[alias], responses, exactly=exactly)
-            changed |= {alias: better} if better is not None else {}
+        tool, known = toolbox[alias], toolbox[alias].protocol.output_schema
+        if any(is_news(tool, response) for response in responses):
+            found = structure(infer(responses, None if exactly else known or None))
+            schema = _as_programs_see_it(tool, found, exactly=exactly)
+            if schema not in (None, known):
+                changed[alias] = _with(tool, schema, "declared" if exactly else "observed")
     return toolbox.map(lambda tool: changed.get(tool.alias, tool)) if changed else toolbox
 
 

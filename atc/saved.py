@@ -108,8 +108,10 @@ class Savable:
         could = ", ".join(list(self.literals)[:12]) or "none"
         raise CannotSave(f"the program of {self._where} has no literal {text!r}; those that it has: {could}.")
 
-    def tool(self, name: str, parameters: Mapping[str, Json], description: str, sandbox: Sandbox) -> ToolProtocol:
+    def tool(self, name: str, parameters: Mapping[str, Json], sandbox: Sandbox) -> ToolProtocol:
         """The tool, after its function has passed the check and has given the run's answer from the run's calls.
+
+        The run's task describes it.
 
         Raises:
             CannotSave: a name cannot be used, a secret would be in it, or the function does not do what the run did.
@@ -121,9 +123,6 @@ class Savable:
             raise CannotSave(
                 f"a secret stands in the program of {self._where}; make it a parameter: --parameter NAME=LITERAL."
             )
-        description = description or self._redact(self._run.summary.task)
-        if not description:
-            raise CannotSave(f"{self._where} has no task that says what the tool does; give --description.")
         given = ", ".join(f"{parameter}={value!r}" for parameter, value in parameters.items())
         answer = self._proved(f"{binding.source}\n{name}({given})", binding, sandbox)
         schema: JsonObject = structure(infer([answer]))
@@ -131,7 +130,7 @@ class Savable:
             schema = {**schema, "additionalProperties": True}
         return ToolProtocol(
             name=name,
-            description=description,
+            description=self._redact(self._run.summary.task) or name.replace("_", " "),
             input_schema={
                 "type": "object",
                 "properties": {parameter: self._schema(value) for parameter, value in parameters.items()},
@@ -226,7 +225,7 @@ class _Body(ast.NodeTransformer):
     """Makes a program the body of a function: `names` has the variable for each literal that is a parameter."""
 
     def __init__(self, names: Mapping[str, str]) -> None:
-        self._names, self._replaced, self._depth = names, dict[int, str](), 0
+        self._names, self._replaced = names, dict[int, str]()
 
     def of(self, tree: ast.Module, last: str) -> list[ast.stmt]:
         """The statements; the value of the last expression goes to the variable `last`."""
@@ -239,18 +238,9 @@ class _Body(ast.NodeTransformer):
         return body
 
     def visit(self, node: ast.AST) -> Any:
-        """A parameter in the literal's place; what the program shares by `global` it shares by `nonlocal`."""
-        if (name := self._replaced.get(id(node))) is not None:
-            return ast.Name(name, ast.Load())
-        if isinstance(node, ast.Global):
-            return ast.Nonlocal(node.names) if self._depth else ast.Pass()
-        if isinstance(node, ast.ImportFrom) and node.module == "__future__":
-            return ast.Pass()
-        deeper = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-        self._depth += deeper
-        result = self.generic_visit(node)
-        self._depth -= deeper
-        return result
+        """A parameter in the literal's place."""
+        name = self._replaced.get(id(node))
+        return self.generic_visit(node) if name is None else ast.Name(name, ast.Load())
 
 
 def offered(toolbox: Toolbox, folder: Path) -> Toolbox:

@@ -12,7 +12,6 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from protocols.jsontypes import JsonObject
-from protocols.protocol import ToolProtocol
 from protocols.toolbox import Tool
 from sandbox.contract import contract
 from sandbox.effects import Effects, sorted_json
@@ -149,7 +148,7 @@ class Journal:
             while self.execution < recorded.execution:
                 self.open()
             if recorded.call.tool in tools:
-                self._replay(recorded, tools[recorded.call.tool].protocol)
+                self._replay(recorded, tools[recorded.call.tool])
         if unfinished:
             made = [one for one in calls if one.execution == self.execution and one.call.tool in tools]
             last = max((one.call.index for one in made), default=0)
@@ -187,15 +186,15 @@ class Journal:
         found = [(key, k, entry) for key, entries in list(self._done.items()) for k, entry in enumerate(list(entries))]
         return sorted(found, key=lambda one: one[2].order)
 
-    def _replay(self, recorded: Recorded, protocol: ToolProtocol) -> None:
+    def _replay(self, recorded: Recorded, tool: Tool) -> None:
         """One stored call as if it were issued again."""
         call, execution = recorded.call, recorded.execution
-        place = self._issue(call, contract(protocol).defaults, writes=protocol.writes)
+        place = self._issue(call, contract(tool.protocol).defaults, writes=tool.protocol.writes)
         if call.reused:
             return
         if call.outcome == "done" and recorded.complete:
             self._enter(place, call, execution, recorded.intended)
-        elif protocol.writes and (not recorded.complete or call.outcome == "unknown"):
+        elif tool.protocol.writes and (not recorded.complete or call.outcome == "unknown"):
             said = call.error or "the process ended before its answer was recorded"
             self._enter(place, replace(call, outcome="unknown", error=said), execution, recorded.intended)
         else:

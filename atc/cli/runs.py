@@ -246,7 +246,7 @@ def save(run: str, *, name: str, given: tuple[str, ...], force: bool) -> None:
         savable = Savable(store.load(run))
     parameters = _named(savable, given)
     with closing(open_sandbox(config.sandbox, policy=config.policy)) as opened:
-        protocol = savable.tool(name, parameters, "", opened)
+        protocol = savable.tool(name, parameters, opened)
     write_whole(file, json_text(dump(protocol), indent=1) + "\n", mode=0o600)
     print_result({"tool": name, "file": str(file), "protocol": dump(protocol)})
     say(f"{name}({', '.join(parameters)}) written to {file}; deleting the file forgets it.")
