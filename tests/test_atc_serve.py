@@ -241,7 +241,7 @@ def test_a_large_answer_has_a_handle_that_a_program_can_read(gateway):
 
     large, small = talk(gateway, conversation)
     assert large["answer"]["shape"] == "[{id: integer}] × 3000"
-    assert large["answer"]["preview"][0] == {"id": 0}
+    assert large["answer"]["preview"].startswith("[{'id': 0}")
     assert len(json.dumps(large)) < 8000
     assert small["answer"] == 2999
 

@@ -181,11 +181,11 @@ class Gateway:
         """Check and run a program; with `continues`, no call that the run of this handle completed is made again."""
         program = _readable(source)
         run = None if continues is None else self._run_of(continues)
-        return self._reply(self._execute(program.source, run, asked), asked)
+        return self._reply(self._execute(program.source, run, asked))
 
     def resume(self, handle: str, *, asked: Asked = Asked()) -> dict[str, Json]:
         """Run the last program of a paused run again, after a person has allowed what it was paused for."""
-        return self._reply(self._resume(handle, asked), asked)
+        return self._reply(self._resume(handle, asked))
 
     def call(self, name: str, arguments: JsonObject, *, asked: Asked = Asked()) -> dict[str, Json]:
         """Call one tool by a program of one line, so that it is checked, gated and journaled as every other.
@@ -287,14 +287,14 @@ class Gateway:
             return reply | {"error": problem, "response": call.result}
         return reply | {"result": call.result}
 
-    def _reply(self, solution: Solution, asked: Asked) -> dict[str, Json]:
+    def _reply(self, solution: Solution) -> dict[str, Json]:
         """What the client's model is told of a run. Secrets are placeholders."""
         solution = self._covered(solution)
         last = solution.attempts[-1]
         printed = last.trace.stdout.strip() if last.trace is not None else ""
         reply: dict[str, Any] = {"status": solution.status, "run": self.handle_of(solution.run or "")}
         if last.answer is not None:
-            reply["answer"] = self._results.shown(_answer(last), asked.client)
+            reply["answer"] = self._results.shown(_answer(last))
         if calls := last.calls:
             more = [f"… {len(calls) - _CALLS_SHOWN} more"] if len(calls) > _CALLS_SHOWN else []
             reply["calls"] = [*map(_call_line, calls[:_CALLS_SHOWN]), *more]
@@ -311,7 +311,7 @@ class Gateway:
         elif last.fault is not None:
             reply["fault"] = _fault(last.fault)
         if last.answer is None and printed:
-            reply["printed"] = self._results.shown(printed, asked.client)
+            reply["printed"] = self._results.shown(printed)
         if solution.unknown:
             reply["unknown_writes"] = [_call_line(call) for call in solution.unknown]
         if solution.orphans:

@@ -17,9 +17,6 @@ from protocols.export import RESULT, mcp_tool
 from protocols.jsontypes import Json
 from protocols.toolbox import Tool
 
-_PAGE = 200
-"""Tools in one reply of a listing."""
-
 
 def tools_server(gateway: Gateway) -> Server[Any]:
     """An MCP server that offers each tool of `gateway` by its alias, for any transport."""
@@ -34,15 +31,9 @@ class _Service:
     def __init__(self, gateway: Gateway) -> None:
         self._gateway, self._requests = gateway, Requests(gateway)
 
-    async def list_tools(self, _ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
-        """The tools in pages; a cursor is the number of the first one."""
-        cursor = params.cursor if params is not None and params.cursor is not None else "0"
-        start = int(cursor) if cursor.isdecimal() else 0
-        tools = list(self._gateway.tools.values())
-        more = str(start + _PAGE) if start + _PAGE < len(tools) else None
-        return types.ListToolsResult(
-            tools=[_described(tool) for tool in tools[start : start + _PAGE]], next_cursor=more
-        )
+    async def list_tools(self, _ctx: Context, _params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+        """All tools, in one reply."""
+        return types.ListToolsResult(tools=list(map(_described, self._gateway.tools.values())))
 
     async def call_tool(
         self, ctx: Context, params: types.CallToolRequestParams

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections import Counter, OrderedDict, deque
+from collections import Counter
 
 from protocols.errors import AtcError
 
@@ -13,12 +13,15 @@ class TooMany(AtcError):
 
 
 class Turns:
-    """Places that clients take in turn, so that one which floods does not starve the others. Of one event loop."""
+    """Places that clients share, so that one which floods does not starve the others. Of one event loop.
+
+    A client waits for one of its own places first: of one that floods, few requests stand in the others' way.
+    """
 
     def __init__(self, places: int, *, each: int, waiting: int) -> None:
-        self._free, self._each, self._most_waiting = places, each, waiting
-        self._held: Counter[str] = Counter()
-        self._queues: OrderedDict[str, deque[asyncio.Future[None]]] = OrderedDict()  # who is first is served next
+        self._places, self._each, self._most = asyncio.Semaphore(places), each, each + waiting
+        self._own: dict[str, asyncio.Semaphore] = {}
+        self._requests: Counter[str] = Counter()  # at work, or waiting
 
     async def take(self, client: str) -> None:
         """Wait for a place; `give_back` ends its use.
@@ -26,39 +29,29 @@ class Turns:
         Raises:
             TooMany: so many requests of this client wait already.
         """
-        queue = self._queues.setdefault(client, deque())
-        if len(queue) >= self._most_waiting:
+        if (made := self._requests[client]) >= self._most:
             raise TooMany(
-                f"{len(queue)} requests of this client wait already, beside the {self._held[client]} at work; wait for"
-                " their replies, then send it again. Nothing was run."
+                f"{made} requests of this client are at work or wait already; wait for their replies, then send it"
+                " again. Nothing was run."
             )
-        turn = asyncio.get_running_loop().create_future()
-        queue.append(turn)
-        self._serve()
+        self._requests[client] += 1
+        own = self._own.setdefault(client, asyncio.Semaphore(self._each))
+        taken: list[asyncio.Semaphore] = []
         try:
-            await turn
+            for places in (own, self._places):
+                await places.acquire()
+                taken.append(places)
         except asyncio.CancelledError:
-            if turn.cancelled():
-                queue.remove(turn)
-            else:  # it was served and cancelled in the same moment
-                self.give_back(client)
+            self._leave(client, *taken)
             raise
 
     def give_back(self, client: str) -> None:
         """A place that this client had taken is free."""
-        self._free += 1
-        self._held[client] -= 1
-        self._serve()
+        self._leave(client, self._own[client], self._places)
 
-    def _serve(self) -> None:
-        self._held = +self._held
-        for idle in [client for client, queue in self._queues.items() if not queue]:
-            del self._queues[idle]
-        while self._free:
-            mine = (one for one, queue in self._queues.items() if queue and self._held[one] < self._each)
-            if (client := next(mine, None)) is None:
-                return
-            self._free -= 1
-            self._held[client] += 1
-            self._queues[client].popleft().set_result(None)
-            self._queues.move_to_end(client)
+    def _leave(self, client: str, *taken: asyncio.Semaphore) -> None:
+        for places in taken:
+            places.release()
+        self._requests[client] -= 1
+        if not self._requests[client]:
+            del self._requests[client], self._own[client]
