@@ -24,7 +24,7 @@ from atc.retrieve.finder import open_finder, open_index
 from atc.retrieve.methods import AUTO, read
 from atc.run_record import RunRecord
 from atc.store import RunStore
-from atc.store.stored import RunEnded, ToolsChanged
+from atc.store.stored import RunEnded, StoredRun, ToolsChanged
 from atc.strategies import strategy
 from atc.strategies.chain import draft
 from atc.strategies.given import GIVEN, NoModel, named_tools, run_given
@@ -70,6 +70,22 @@ class RunOptions(TypedDict, total=False):
     observer: Observer | None
     seed: int | None
     max_seconds: float | None
+
+
+class GoingOn(TypedDict, total=False):
+    """How a run of a caller's program goes, or one that goes on."""
+
+    observer: Observer | None
+    max_seconds: float | None
+    """Replaces the setting."""
+    ask_person: AskPerson | None
+    """Replaces the agent's."""
+    before_write: BeforeWrite | None
+    """May stop the run before a write, see `Agent.in_doubt`."""
+    accept_orphans: bool
+    """Writes that the final program does not make may stand."""
+    resend: bool
+    """Somebody has found out that the writes in doubt did not happen."""
 
 
 class InvalidTask(AtcError):
@@ -169,77 +185,45 @@ class Agent:
             cancelled.set()
             raise
 
-    def resume(
-        self,
-        run: str,
-        *,
-        observer: Observer | None = None,
-        max_seconds: float | None = None,
-        accept_orphans: bool = False,
-        resend: bool = False,
-    ) -> Solution:
+    def resume(self, run: str, **how: Unpack[GoingOn]) -> Solution:
         """Go on with a stored run that was paused, or whose process ended. Needs a `store`.
 
         What the model replied and what tools answered is not asked again; a write whose answer was lost is settled
-        first. `accept_orphans`: writes that the final program does not make may stand. `resend`: somebody has found
-        out that the writes in doubt did not happen.
+        first. Of a run of `execute` the last program runs again, as it was.
 
         Raises:
             UnknownRun, RunTaken, RunEnded: there is no such run, or it cannot go on.
             ToolsChanged: a name of its programs means another tool by now.
             ModelUnavailable, SandboxUnavailable: an outage; it may be resumed again.
         """
-        if self.store.load(run).summary.strategy == GIVEN:
-            return self.resume_given(
-                run, observer=observer, max_seconds=max_seconds, accept_orphans=accept_orphans, resend=resend
-            )
-        record = self._continued(run, observer)
+        stored = self.store.load(run)
+        if stored.summary.strategy == GIVEN:
+            return self.execute(_last_program(stored), continues=stored.summary.id, **how)
+        record = self._continued(stored, how.get("observer"))
         with self._open(record):
-            parts = self._parts(record, max_seconds=max_seconds, accept_orphans=accept_orphans, resend=resend)
-            return record.ended(strategy(self.config.strategy)(record.task, parts))
+            return record.ended(strategy(self.config.strategy)(record.task, self._parts(record, **how)))
 
-    def execute(
-        self,
-        source: str,
-        *,
-        task: str = "",
-        continues: str | None = None,
-        observer: Observer | None = None,
-        ask_person: AskPerson | None = None,
-        before_write: BeforeWrite | None = None,
-        max_seconds: float | None = None,
-        accept_orphans: bool = False,
-        resend: bool = False,
-    ) -> Solution:
+    def execute(self, source: str, *, task: str = "", continues: str | None = None, **how: Unpack[GoingOn]) -> Solution:
         """Run a program that the caller wrote; no model is asked.
 
         With `continues`, the id of a stored run, the calls which that run completed are not repeated: `source` is its
-        program, corrected or made longer. `ask_person` replaces the agent's. `task` is what the program is for: values
-        that stand in it count as the user's. `before_write` may stop the run before a write, see `in_doubt`; `resend`
-        is that of `resume`.
+        program, corrected or made longer. `task` is what the program is for: values that stand in it count as the
+        user's.
 
         Raises:
             UnknownRun, RunTaken: `continues` names no run, or one that another process works on.
             SandboxUnavailable: an outage; no verdict on the program.
         """
-        program = Program(source)
+        program, observer = Program(source), how.get("observer")
         named = named_tools(program, self.toolbox)
         if continues is None:
             record = self._begun(task, observer, given=named)
         else:
-            record = self._continued(continues, observer, task=task, ended=True)
+            record = self._continued(self.store.load(continues), observer, task=task, ended=True)
         past = record.past
         with self._open(record):
             made = [found.call.tool for found in past.calls if found.call.tool in self.toolbox] if past else []
-            parts = self._parts(
-                record,
-                max_seconds=max_seconds,
-                given=self.toolbox.only(dict.fromkeys([*named, *made])),
-                ask_person=ask_person,
-                before_write=before_write and partial(before_write, record.run),
-                accept_orphans=accept_orphans,
-                resend=resend,
-            )
+            parts = self._parts(record, given=self.toolbox.only(dict.fromkeys([*named, *made])), **how)
             if past is not None:
                 program = Program(parts.redact.restored(source))
             earlier = past.attempts if past else ()
@@ -279,27 +263,13 @@ class Agent:
                 return run, found
         return None
 
-    def resume_given(self, run: str, **how: Any) -> Solution:
-        """Run the last program of a run of `execute` again, as it was: after a person has allowed what paused it.
-
-        `how` is what `execute` takes.
-
-        Raises:
-            RunEnded: the run is not paused, and no write of it is in doubt.
-            UnknownRun, RunTaken, SandboxUnavailable: see `execute`.
-        """
-        stored = self.store.load(run)
-        doubtful = stored.summary.status == "failed" and any(one.call.outcome == "unknown" for one in stored.calls)
-        if not (doubtful or stored.summary.status in ("paused", "interrupted")) or not stored.attempts:
-            raise RunEnded(f"run {run} is {stored.summary.status}, not paused; send a program that continues it.")
-        return self.execute(stored.attempts[-1].program.source, continues=stored.summary.id, **how)
-
-    def _continued(self, run: str, observer: Observer | None, *, task: str = "", ended: bool = False) -> RunRecord:
+    def _continued(
+        self, stored: StoredRun, observer: Observer | None, *, task: str = "", ended: bool = False
+    ) -> RunRecord:
         """The record of a stored run that goes on.
 
         Consent, rules and programs of a run name tools, so each name must mean what it meant when the run began.
         """
-        stored = self.store.load(run)
         begun = stored.summary
         run, known = begun.id, begun.identities
         if changed := [a for a, tool in known.items() if a in self.toolbox and self.toolbox[a].identity != tool]:
@@ -315,7 +285,7 @@ class Agent:
         self, task: str, *, observer: Observer | None = None
     ) -> tuple[Toolbox, Program | None, tuple[Finding, ...]]:
         """The tools, the program and its findings that `run` would begin with; no tool is called, nothing recorded."""
-        return draft(readable(task), self._parts(RunRecord(observer), max_seconds=None))
+        return draft(readable(task), self._parts(RunRecord(observer)))
 
     def close(self) -> None:
         """End the sandbox's process, if one was started, and let go of the index's files."""
@@ -364,32 +334,24 @@ class Agent:
         """Built when the first search needs it: a toolbox that fits a prompt never does."""
         return open_index(self.toolbox, self.config, method=self.config.retrieval)
 
-    def _parts(
-        self,
-        record: RunRecord,
-        *,
-        max_seconds: float | None,
-        given: Toolbox | None = None,
-        ask_person: AskPerson | None = None,
-        before_write: Callable[[Tool, JsonObject], None] | None = None,
-        accept_orphans: bool = False,
-        resend: bool = False,
-    ) -> Parts:
+    def _parts(self, record: RunRecord, *, given: Toolbox | None = None, **how: Unpack[GoingOn]) -> Parts:
         """The parts of one run. `given` are the tools of a program that the caller wrote; then no model is asked."""
-        config = self.config if max_seconds is None else replace(self.config, max_seconds=max_seconds)
+        seconds, before = how.get("max_seconds"), how.get("before_write")
+        config = self.config if seconds is None else replace(self.config, max_seconds=seconds)
         toolbox = self.toolbox if given is None else given
         effects = Effects(tools=toolbox, on_unknown=config.on_unknown, settle_seconds=config.settle_seconds)
         journal = record.journal(effects)
         # A caller's program goes on with what is allowed now, and with tools that its first one may not have named.
-        person, past = ask_person or self._ask_person, record.past if given is None else None
-        consent = Consent(record.task, config, person, journal, past=past, before_write=before_write)
+        person, past = how.get("ask_person") or self._ask_person, record.past if given is None else None
+        hold = before and partial(before, record.run)
+        consent = Consent(record.task, config, person, journal, past=past, before_write=hold)
         toolbox = consent.guard(toolbox)
         record.redact = Redactor(toolbox)
         if record.past is not None:
             again = given is None and is_unfinished(record.past)
             journal.restore(record.past.calls, toolbox, unfinished=again)
             record.redact.learn_run(record.past)
-        if resend:
+        if how.get("resend"):
             journal.rule_out()
         return Parts(
             toolbox=toolbox,
@@ -402,7 +364,7 @@ class Agent:
             consent=consent,
             past=Past(record.past),
             redact=record.redact,
-            accept_orphans=accept_orphans,
+            accept_orphans=how.get("accept_orphans", False),
         )
 
     def _begun(
@@ -435,6 +397,19 @@ class Agent:
         calls = [call for attempt in record.solution.attempts[earlier:] for call in attempt.calls]
         with self._learning:
             self.toolbox = self._learned.learn(self.toolbox, calls, record.redact)
+
+
+def _last_program(stored: StoredRun) -> str:
+    """The program that a paused run of `execute` goes on with, after a person has allowed what paused it.
+
+    Raises:
+        RunEnded: the run is not paused, and no write of it is in doubt.
+    """
+    run = stored.summary
+    doubtful = run.status == "failed" and any(one.call.outcome == "unknown" for one in stored.calls)
+    if not (doubtful or run.status in ("paused", "interrupted")) or not stored.attempts:
+        raise RunEnded(f"run {run.id} is {run.status}, not paused; send a program that continues it.")
+    return stored.attempts[-1].program.source
 
 
 def readable(task: str) -> str:

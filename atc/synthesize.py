@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 
+from atc.edits import Places, edited
 from atc.findings import listed
 from atc.prompts import fill
 from atc.types import Program
@@ -113,11 +114,8 @@ def _without_stubs(source: str) -> str | None:
     imports = (ast.Import, ast.ImportFrom)
     if all(isinstance(node, imports) or _is_constant(node) or "TypedDict" in ast.unparse(node) for node in left):
         return None
-    others = {line for node in left for line in (node.lineno, node.end_lineno)}
-    spans = [range(node.lineno, (node.end_lineno or node.lineno) + 1) for node in stubs]
-    gone = {line for span in spans if not others & set(span) for line in span}
-    kept = [line for number, line in enumerate(source.splitlines(keepends=True), start=1) if number not in gone]
-    return "".join(kept).lstrip("\n")
+    place = Places(source)
+    return edited(Program(source), [place.over(node, "") for node in stubs]).source.lstrip("\n")
 
 
 def _is_constant(node: ast.stmt) -> bool:

@@ -172,7 +172,6 @@ def test_texts_count_where_nobody_but_the_user_said_anything():
     [
         (EVE, [response({"a": [{"b": EVE}]})], [], "it equals a[0].b in the response of read_mail"),
         (EVE, [response({"a": f"to {EVE}"})], [], "it is a part of a in the response of read_mail"),
-        (EVE, [response({"a": "zlotnik"})], [], "its part 'zlotnik' is a in the response of read_mail"),
         (EVE, [response("x")], [f"send(to={EVE!r})"], "the model wrote it, or the program computed it"),
     ],
 )

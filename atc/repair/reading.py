@@ -14,28 +14,28 @@ from atc.findings import invocation
 from atc.paths import general, shared
 from atc.types import Program
 from protocols.abridge import abridged
-from protocols.jsontypes import Json, JsonObject
+from protocols.jsontypes import Json
+from protocols.links import response_paths
 from protocols.parsing import parsed
 from protocols.render import DETAILS, FULL, stubs
-from protocols.schema import combined, steps, types, unwrapped
+from protocols.schema import steps, types
 from protocols.toolbox import Tool, Toolbox
 from sandbox.contract import shorten
 from sandbox.trace import ToolCall
 
 _MOST_LINES = 24
 """Fields listed of one tool's result."""
-_DEEPEST, _MOST_BRANCHES = 5, 100
 _TYPES = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None"}
 _TYPES |= {"object": "dict", "array": "list"}
 
 
 def documentation(tool: Tool, *, among: Toolbox) -> str:
     """The paper's d_j: how a tool is called, and the fields of its result as a program reads them."""
-    lines, root = [signature(tool, among=among)], tool.protocol.output_schema
-    if fields := list(_fields(unwrapped(root), root or {}, "", _DEEPEST)):
+    lines, fields = [signature(tool, among=among)], _fields(tool)
+    if fields:
         lines.append(f"From result = {tool.alias}(…) these can be read:")
-    lines += [f"  result{place}: {kind}" for place, kind in fields[:_MOST_LINES]]
-    return "\n".join([*lines, *([f"  … and {len(fields) - _MOST_LINES} more"] if len(fields) > _MOST_LINES else [])])
+    lines += fields[:_MOST_LINES]
+    return "\n".join([*lines, *_more(len(fields))])
 
 
 def signature(tool: Tool, *, among: Toolbox) -> str:
@@ -53,23 +53,26 @@ def called(tool: Tool) -> str:
     return f"{tool.alias} is defined already, as `{head.rpartition(' -> ')[0]}`: call it, do not define it."
 
 
-def _fields(schema: JsonObject, root: JsonObject, place: str, depth: int) -> Iterator[tuple[str, str]]:
-    """The places of a declared result (`["flights"][0]["carrier"]`), and their types."""
-    branches = combined([schema], root, most=_MOST_BRANCHES)
-    inner = [branch for branch in branches if branch.get("properties") or "items" in branch]
-    if not inner or not depth:
-        kinds = (
-            map(repr, branch["enum"]) if "enum" in branch else (_TYPES.get(name, name) for name in types(branch))
-            for branch in branches
-        )
-        if place:
-            yield place, " or ".join(dict.fromkeys(word for words in kinds for word in words)) or "any value"
-        return
-    for branch in inner:
-        for name, child in branch.get("properties", {}).items():
-            yield from _fields(child, root, f'{place}["{name}"]', depth - 1)
-        if "items" in branch:
-            yield from _fields(branch["items"], root, f"{place}[0]", depth - 1)
+def _fields(tool: Tool) -> list[str]:
+    """`  result["flights"][0]["carrier"]: str`, a line for each plain place of a declared result."""
+    kinds: dict[str, list[str]] = {}
+    for path, schema in response_paths(tool.protocol.output_schema):
+        if path and "*" not in path and not (schema.get("properties") or "items" in schema):
+            listed = map(repr, schema["enum"]) if "enum" in schema else (_TYPES.get(one, one) for one in types(schema))
+            kinds.setdefault(path, []).extend(listed)
+    unwrapped = int(tool.wrapper is not None)
+    return [
+        f"  result{_place(steps(path)[unwrapped:])}: {' or '.join(dict.fromkeys(named)) or 'any value'}"
+        for path, named in kinds.items()
+    ]
+
+
+def _place(path: Sequence[str | int]) -> str:
+    return "".join(f"[{step}]" if isinstance(step, int) else f'["{step}"]' for step in path)
+
+
+def _more(count: int) -> list[str]:
+    return [f"  … and {count - _MOST_LINES} more"] if count > _MOST_LINES else []
 
 
 _MOST_LEAVES = 400
@@ -83,20 +86,15 @@ def seen_fields(program: Program, call: ToolCall, tool: Tool, *, near: str = "")
 
     Where there are too many, those next to `near` (a path in the full response) are kept.
     """
-    value = tool.unwrap(call.result)
-    name = assigned(program, call)
-    leaves = _leaves(value)
-    wanted = general(tuple(steps(near)))
+    value, name = tool.unwrap(call.result), assigned(program, call)
+    leaves, wanted = _leaves(value), general(tuple(steps(near)))
     if tool.wrapper is not None and value is not call.result:
         wanted = wanted[1:]
     ranked = sorted(range(len(leaves)), key=lambda n: (-shared(general(leaves[n][0]), wanted), n))
-    kept = [leaves[n] for n in sorted(ranked[:_MOST_LINES])]
     yield f"With {name} = {invocation(call)} these can be read:"
-    for path, shown in kept:
-        place = "".join(f"[{step}]" if isinstance(step, int) else f'["{step}"]' for step in path)
-        yield f"  {name}{place} {shown}"
-    if len(leaves) > len(kept):
-        yield f"  … and {len(leaves) - len(kept)} more"
+    for path, shown in (leaves[n] for n in sorted(ranked[:_MOST_LINES])):
+        yield f"  {name}{_place(path)} {shown}"
+    yield from _more(len(leaves))
 
 
 def returned(calls: Sequence[ToolCall], tools: Toolbox, *, most: int = 3_000) -> str:

@@ -262,7 +262,7 @@ class Gateway:
         if stored.summary.status == "solved":  # a person has resumed it from the command line
             task, answer = stored.summary.task, stored.summary.answer
             return Solution(task=task, attempts=stored.attempts, status="solved", answer=answer, run=run)
-        return self._agent.resume_given(run, **self._how(asked))
+        return self._agent.resume(run, **self._how(asked))
 
     def _covered(self, solution: Solution) -> Solution:
         """The solution with a placeholder for each secret."""

@@ -93,8 +93,9 @@ class Taint:
         seen = [(call, path, inner) for call, path, inner in found if not isinstance(inner, list | dict)]
         places = {same(inner): (call, path) for call, path, inner in reversed(seen)}
         texts = [(call, path, inner.casefold()) for call, path, inner in seen if isinstance(inner, str)]
-        searched = (texts if number < _MOST_SEARCHED else [] for number in range(len(leaves)))
-        return tuple(self._tainted(leaf, places, within) for leaf, within in zip(leaves, searched, strict=True))
+        return tuple(
+            self._tainted(leaf, places, texts if number < _MOST_SEARCHED else ()) for number, leaf in enumerate(leaves)
+        )
 
     def agree(self, tool: Tool, tainted: Iterable[Tainted]) -> None:
         """A person has agreed to these values for these arguments; they are not asked about again."""
