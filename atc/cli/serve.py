@@ -78,8 +78,7 @@ def serve(
     from mcp.server.stdio import stdio_server
 
     from atc.serve.http import http_app, is_loopback, serve_http
-    from atc.serve.plain import tools_server
-    from atc.serve.server import gateway_server
+    from atc.serve.server import gateway_server, tools_server
 
     async def over_stdio() -> None:
         async with stdio_server() as (read, write):

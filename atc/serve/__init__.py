@@ -1,4 +1,4 @@
 """The gateway: other agents act on APIs by sending programs over MCP.
 
-`gateway` is what it does, `server` and `plain` are how MCP says it, `http` who may connect.
+`gateway` is what it does, `server` how MCP says it, `http` who may connect.
 """

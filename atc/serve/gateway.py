@@ -29,7 +29,7 @@ from atc.types import Attempt, Fault, Finding, Program, Solution, answered
 from protocols.errors import AtcError
 from protocols.jsontypes import Json, JsonObject
 from protocols.protocol import ProgramBinding
-from protocols.render import described_within, first_sentences, stubs, token_estimate
+from protocols.render import described_within, one_line, stubs, token_estimate
 from protocols.schema import shape
 from protocols.toolbox import Tool, Toolbox
 from sandbox.base import Paused
@@ -137,8 +137,7 @@ class Gateway:
         limit = min(max(limit, 1), _MOST_SEARCHED)
         with self._search_lock:
             found = self._finder().search(query, k=limit)
-        tools = self._agent.toolbox
-        lines = [{"tool": signature(tools, hit.tool), "does": summary(tools, hit.tool)} for hit in found.hits]
+        lines = [one_line(self._agent.toolbox[hit.tool]) for hit in found.hits]
         return {"tools": lines, "of": len(self.tools)}
 
     def _finder(self) -> Retriever:
@@ -319,20 +318,6 @@ class Gateway:
         if solution.status == "paused":
             reply["next"] = _next_step(solution, self.handle_of(solution.run or ""))
         return reply
-
-
-def signature(tools: Toolbox, name: str) -> str:
-    """`get_film(film_id, language=…)`: a tool with its arguments."""
-    tool = tools[name]
-    arguments = [alias if alias in tool.required else f"{alias}=…" for alias in tool.arguments]
-    return f"{tool.alias}({', '.join(arguments)})"
-
-
-def summary(tools: Toolbox, name: str) -> str:
-    """What a tool does: the first paragraph of its description, and whether it may change something."""
-    protocol = tools[name].protocol
-    text = first_sentences((protocol.description or protocol.title).partition("\n\n")[0], 200)
-    return " ".join(filter(None, [text, "(may change something)" if protocol.writes else ""]))
 
 
 def _readable(source: str) -> Program:

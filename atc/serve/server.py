@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
 
@@ -27,6 +28,7 @@ from atc.consent import Question, question_text
 from atc.serve.gateway import Asked, BadRequest, Gateway
 from atc.serve.turns import Turns
 from protocols.errors import AtcError
+from protocols.export import RESULT, mcp_tool
 from protocols.jsontypes import Json
 from protocols.protocol import dump
 from sandbox.limits import cancelled_by
@@ -50,47 +52,33 @@ INSTRUCTIONS = (
     "calls are not repeated."
 )
 
-_STRING = {"type": "string"}
+_STRING, _INTEGER = {"type": "string"}, {"type": "integer"}
+_STRINGS = {"type": "array", "items": _STRING}
 _KINDS: Mapping[type, str] = {str: "a string", int: "an integer", list: "a list of strings"}
 _THIS, _ALL = "this call", "all writes of this program"
 """What a person may answer besides no."""
 _READS, _ACTS = types.ToolAnnotations(read_only_hint=True), types.ToolAnnotations(destructive_hint=True)
 
 
-def _tool(
-    name: str, description: str, properties: Mapping[str, Json], required: list[str], hints: types.ToolAnnotations
-) -> types.Tool:
-    schema = {"type": "object", "properties": dict(properties), "required": required}
+def _tool(name: str, description: str, hints: types.ToolAnnotations, **arguments: dict[str, Any]) -> types.Tool:
+    """One of the gateway's own tools; its first argument must be given."""
+    schema = {"type": "object", "properties": arguments, "required": list(arguments)[:1]}
     return types.Tool(name=name, description=description, input_schema=schema, annotations=hints)
 
 
 TOOLS = (
-    _tool(
-        "search_tools",
-        "Find API functions by what they do or by name.",
-        {"query": _STRING, "limit": {"type": "integer"}},
-        ["query"],
-        _READS,
-    ),
-    _tool(
-        "describe_tools",
-        "Typed Python stubs of functions: arguments and response shapes.",
-        {"names": {"type": "array", "items": _STRING}},
-        ["names"],
-        _READS,
-    ),
+    _tool("search_tools", "Find API functions by what they do or by name.", _READS, query=_STRING, limit=_INTEGER),
+    _tool("describe_tools", "Typed Python stubs of functions: arguments and response shapes.", _READS, names=_STRINGS),
     _tool(
         "run_program",
         "Check a Python program against the response schemas, run it in a sandbox, return what it printed or the fault "
         "with its evidence. continues: run of an earlier reply, whose calls are not repeated.",
-        {"source": _STRING, "continues": _STRING},
-        ["source"],
         _ACTS,
+        source=_STRING,
+        continues=_STRING,
     ),
-    _tool("check_program", "Check a program without running it.", {"source": _STRING}, ["source"], _READS),
-    _tool(
-        "resume_run", "Go on with a paused run after a person has allowed its write.", {"run": _STRING}, ["run"], _ACTS
-    ),
+    _tool("check_program", "Check a program without running it.", _READS, source=_STRING),
+    _tool("resume_run", "Go on with a paused run after a person has allowed its write.", _ACTS, run=_STRING),
 )
 
 
@@ -374,3 +362,36 @@ def _argument(given: Mapping[str, Any], name: str, kind: type[T], default: T | N
     if type(value) is not kind:
         raise BadRequest(f"{name!r} must be {_KINDS[kind]}, got {value!r:.80}.")
     return value
+
+
+# --- the API tools themselves
+
+
+def tools_server(gateway: Gateway) -> Server[Any]:
+    """An MCP server for `atc serve --as tools`: it offers each tool of `gateway` by its alias, for any transport."""
+    requests = Requests(gateway)
+
+    async def list_tools(_ctx: Context, _params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+        offered = [mcp_tool(replace(tool.protocol, name=tool.alias)) for tool in gateway.tools.values()]
+        return types.ListToolsResult(tools=list(map(types.Tool.model_validate, offered)))
+
+    async def call_tool(
+        ctx: Context, params: types.CallToolRequestParams
+    ) -> types.CallToolResult | types.InputRequiredResult:
+        """Call one tool. An error of the tool is a result that its caller reads."""
+        call = partial(gateway.call, params.name, params.arguments or {})
+        if params.request_state is not None:
+            call = partial(gateway.call_again, params.request_state)
+        try:
+            reply = await requests.run(ctx, params, call)
+        except AtcError as error:
+            return result({"error": str(error)}, failed=True)
+        if isinstance(reply, types.InputRequiredResult):
+            return reply
+        if "result" not in reply:
+            return result(reply, failed=True)
+        response = reply["result"]  # as text and, as its schema has it, as a structured result
+        structured = response if isinstance(response, dict) else {RESULT: response}
+        return types.CallToolResult(content=result(response).content, structured_content=structured)
+
+    return sealed(Server("atc", version=__version__, on_list_tools=list_tools, on_call_tool=call_tool), gateway)
