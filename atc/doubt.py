@@ -1,7 +1,8 @@
-"""What speaks against an answer that no fault stopped: facts from the trace, pure and without a model.
+"""What speaks against a program that could run, and against an answer that no fault stopped; without a model.
 
-A doubtful answer is not a failure. It loses to an answer without doubts, the model is told of the doubt once, and the
-answer stands where nothing better comes of that.
+A model that lacks a flight's number writes 1234 and goes on. The call that follows finds nothing, or worse, something.
+So what a program made up is a finding. A doubtful answer is not a failure: it loses to an answer without doubts, the
+model is told of the doubt once, and the answer stands where nothing better comes of that.
 """
 
 from __future__ import annotations
@@ -9,13 +10,15 @@ from __future__ import annotations
 import ast
 import json
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from itertools import islice
 
+from atc.findings import finding
 from atc.mend.paging import unread_pages
-from atc.types import Program
-from protocols.parsing import parse
-from protocols.toolbox import Toolbox
+from atc.types import Finding, Program
+from protocols.parsing import parse, parsed
+from protocols.toolbox import Tool, Toolbox
 from sandbox.trace import Trace
 
 _BRACKETS = re.compile(r"\(((?:[A-Z0-9]{2,6})(?:(?:, | and | or )[A-Z0-9]{2,6})*)\)")
@@ -82,3 +85,101 @@ def _nowhere(program: Program, nodes: list[ast.AST], trace: Trace, said: str) ->
                 near = f", but one holds {found[0]!r}" if found else ""
                 where = f"line {side.lineno} compares with {side.value!r}"
                 yield f"It printed {said!r}: {where}, which no result holds{near}."
+
+
+# --- what a program made up: ids that neither the task nor any result gave, answers that no result can change
+
+_SMALL = 100
+"""Below it a number may be an hour, a count or a limit; from it on it is likely an id."""
+
+_MEASURES = re.compile(
+    r"(^|_)(km|m|mi|miles|ft|feet|kt|kts|knots|mph|kg|lb|lbs|ms|seconds|minutes|hours|days|nights|years|usd|eur|percent|"
+    r"radius|distance|limit|count|amount|size|length|width|height|weight|population|price|duration)$",
+    re.IGNORECASE,
+)
+"""Names of arguments whose numbers are measures: a program may choose how wide it looks, as a person would."""
+
+
+def made_up(program: Program, task: str, tools: Toolbox) -> tuple[Finding, ...]:
+    """Findings for literals in required arguments whose values, by the links, come from another tool.
+
+    Only telling ones count, integers from 100 on and words with letters and digits, and only where the task does not
+    hold them: a code such as `BOS` may be known to the model, a date may be spelled otherwise in the task. A measure
+    (`radius_km`) is no id, whatever response has one of its name.
+    """
+    given, found = task.casefold(), list[Finding]()
+    for tool, keyword in _arguments(program, tools):
+        value, name = getattr(keyword.value, "value", None), keyword.arg
+        if name is None or name not in tool.required or not isinstance(value, str | int) or is_common(value):
+            continue
+        sources, measure = tools.producers(tool, tool.arguments[name]), isinstance(value, int) and is_measure(name)
+        if not sources or measure or str(value).casefold() in given:
+            continue
+        message = (
+            f"{value!r} for {name!r} of {tool.alias} is made up: the task does not give it. Take it from"
+            f" {sources[0].expression()}, or use a function that does not need it."
+        )
+        found.append(finding("made-up-value", keyword.value, message, tool=tool.alias))
+    return tuple(found)
+
+
+def _arguments(program: Program, tools: Toolbox) -> Iterator[tuple[Tool, ast.keyword]]:
+    for node in ast.walk(parsed(program.source) or ast.Module([], [])):
+        match node:
+            case ast.Call(func=ast.Name(id=alias), keywords=keywords) if alias in tools:
+                yield from ((tools[alias], keyword) for keyword in keywords)
+
+
+def fixed_answer(program: Program, tools: Toolbox) -> tuple[Finding, ...]:
+    """A finding where a program calls tools that only read, and prints what none of their responses can change.
+
+    `print(len([flights[0]]))` is 1 whatever comes. A print that responses may skip (in an `if`, a loop, a `try`) is
+    left alone, and so is a program that writes: what it did is its answer.
+    """
+    tree = parsed(program.source) or ast.Module([], [])
+    nodes = list(ast.walk(tree))
+    used = Counter((n.id, isinstance(n.ctx, ast.Load)) for n in nodes if isinstance(n, ast.Name))
+    named = {name for name, _ in used} & tools.keys()
+    calls = [n for n in nodes if isinstance(n, ast.Call) and getattr(n.func, "id", None) == program.printing]
+    plain = [s.value for s in tree.body if isinstance(s, ast.Expr) and s.value in calls]
+    if not named or any(tools[name].protocol.writes for name in named) or not calls or len(plain) < len(calls):
+        return ()
+    once: dict[str, ast.expr] = {}
+    for node in tree.body:
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if used[name, False] == 1:
+                once[name] = value
+    if not all(_is_fixed(argument, once) for call in plain for argument in call.args):
+        return ()
+    message = "This prints the same whatever the functions return: the answer has to come from what they return."
+    return (finding("fixed-answer", plain[-1], message),)
+
+
+def _is_fixed(node: ast.expr, given: Mapping[str, ast.expr]) -> bool:
+    """Whether an expression has one value; `given` are the names that are assigned once, at the top."""
+    rest = {name: value for name, value in given.items() if name != getattr(node, "id", None)}
+    match node:
+        case ast.Constant():
+            return True
+        case ast.Name(id=name) if name in given:
+            return _is_fixed(given[name], rest) and not isinstance(given[name], ast.List | ast.Dict | ast.Set)
+        case ast.Call(func=ast.Name(id="len"), args=[ast.List(elts=items) | ast.Tuple(elts=items)], keywords=[]):
+            return not any(isinstance(item, ast.Starred) for item in items)
+        case ast.Call(func=ast.Name(id="str" | "int" | "float" | "round" | "abs"), args=items, keywords=[]):
+            return all(_is_fixed(item, given) for item in items)
+        case ast.List() | ast.Tuple() | ast.JoinedStr() | ast.FormattedValue() | ast.BinOp() | ast.UnaryOp():
+            return all(_is_fixed(inner, given) for inner in ast.iter_child_nodes(node) if isinstance(inner, ast.expr))
+    return False
+
+
+def is_common(value: str | int) -> bool:
+    """Whether a value says too little to be made up: a small number, or no code of letters and digits."""
+    if isinstance(value, int):
+        return abs(value) < _SMALL
+    telling = any(map(str.isdigit, value)) and any(map(str.isalpha, value))
+    return not (telling and re.fullmatch(r"[\w-]+", value))
+
+
+def is_measure(argument: str) -> bool:
+    """Whether an argument of this name is a measure, of which a program may choose the number."""
+    return _MEASURES.search(argument) is not None

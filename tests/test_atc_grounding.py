@@ -2,7 +2,7 @@
 
 import pytest
 
-from atc.grounding import made_up
+from atc.doubt import made_up
 from atc.types import Program
 from protocols.protocol import Link
 from protocols.toolbox import Toolbox

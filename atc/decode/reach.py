@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from atc.grounding import is_common, is_measure, words_of
+from atc.doubt import is_common, is_measure
 from protocols.jsontypes import Json
 from protocols.links import argument_key, field_key
 from protocols.schema import resolve, types, validator
@@ -177,7 +177,7 @@ class _Task:
 
     def __init__(self, task: str) -> None:
         self._text = task.casefold()
-        numbers = sorted(word for word in words_of(task) if re.fullmatch("[0-9]{1,15}", word))
+        numbers = sorted(set(re.findall(r"\b[0-9]{1,15}\b", task)))
         words = [word.rstrip(".:") for word in re.findall(r"[^\s\"'`\\{}()\[\],;!?]+", task)[:60]]
         self._words = list(dict.fromkeys(word for word in words if word and word.isprintable()))
         self._words += [word.upper() for word in self._words if any(map(str.isdigit, word))]

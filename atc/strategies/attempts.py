@@ -11,9 +11,8 @@ from typing import TypeAlias
 
 from atc.attribute import attribute
 from atc.check import check
-from atc.doubt import doubts
+from atc.doubt import doubts, fixed_answer, made_up
 from atc.events import AttemptEnded, ProgramWritten, ToolsNamed
-from atc.grounding import fixed_answer, made_up
 from atc.learned import observed
 from atc.mend import mend
 from atc.mend.lookups import look_up_answer
