@@ -41,12 +41,8 @@ _CONNECTION: Mapping[str, Any] = {
     "tcp_user_timeout": 10_000,
 }
 """What a connection goes by where its address says nothing else: a cut network is noticed within seconds."""
-_SESSION = """
-SELECT set_config('search_path', 'atc', false), set_config('lock_timeout', %s, false),
-    set_config('idle_in_transaction_session_timeout', %s, false),
-    set_config('synchronous_commit', coalesce(nullif(current_setting('synchronous_commit'), 'off'), 'on'), false)
-"""
-"""A transaction that a paused process leaves open must not keep its runs locked; a commit must be on disk."""
+_SESSION = "-c search_path=atc -c synchronous_commit=on -c lock_timeout={}s -c idle_in_transaction_session_timeout={}s"
+"""A commit must be on disk, and a transaction that a paused process leaves open must not keep its runs locked."""
 _STEPS = (
     f"""
 -- SQLite's function, for values without escapes. Others' escapes are cut out: PostgreSQL's json takes no \\u0000.
@@ -114,12 +110,13 @@ class PostgresStore(RunStore):
         self._parameters = {**_CONNECTION, **_parsed(address)}
         host = self._parameters.get("host") or self._parameters.get("service") or "the default host"
         self.name = f"PostgreSQL database {self._parameters.get('dbname') or 'of its user'} at {host}"
+        session = _SESSION.format(_PATIENCE_SECONDS, lease_seconds)
+        self._parameters["options"] = f"{self._parameters.get('options', '')} {session}"
         self._lease_seconds = lease_seconds
         self._owner_name = f"process {os.getpid()} on {platform.node()}"
         self._leases: dict[str, _Lease] = {}
         self._closing = threading.Event()
         with self._explained(), psycopg.connect(**self._parameters, row_factory=dict_row) as connection:
-            self._set_up(connection)
             self._migrate(_Transaction(connection))
         self._pool = ConnectionPool(
             kwargs={**self._parameters, "autocommit": True, "row_factory": dict_row},
@@ -127,7 +124,6 @@ class PostgresStore(RunStore):
             max_size=_MOST_CONNECTIONS,
             timeout=_PATIENCE_SECONDS,
             reconnect_timeout=_PATIENCE_SECONDS,
-            configure=self._set_up,
             check=ConnectionPool.check_connection,
             open=True,
         )
@@ -212,10 +208,6 @@ class PostgresStore(RunStore):
                 rows = db.execute(_RENEW, (list(held), tokens, seconds)).fetchall()
             for row in rows:
                 held[row["run"]].until = until
-
-    def _set_up(self, connection: psycopg.Connection[Any]) -> None:
-        """Prepare a connection for our transactions."""
-        connection.execute(_SESSION, (f"{_PATIENCE_SECONDS:.0f}s", f"{self._lease_seconds * 1000:.0f}ms"))
 
     def _migrate(self, db: _Transaction) -> None:
         """Bring the database's tables up to date; one process at a time does."""

@@ -111,15 +111,10 @@ def _keep_private(path: Path) -> None:
     try:
         for name in ("", "-wal", "-shm"):
             keep_private(path.with_name(path.name + name))
+        if path.parent.name == "atc":  # a folder of another name is the user's, and as open as the user wants it
+            keep_private(path.parent)
     except NotPrivate as error:
         raise StoreUnavailable(f"the store of runs: {error} Or set ATC_STATE_DIR to a folder of your own.") from error
-    folder = path.parent.stat()
-    # A folder of another name that holds anything else is the user's, and as open as the user wants it.
-    ours = path.parent.name == "atc" or all(
-        file.name.startswith((f"{path.stem}.", "bench")) for file in path.parent.iterdir()
-    )
-    if ours and folder.st_uid == os.geteuid() and folder.st_mode & 0o077:
-        path.parent.chmod(0o700)
 
 
 def _make(path: Path) -> None:
