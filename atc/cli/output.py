@@ -24,6 +24,11 @@ def has_person() -> bool:
     return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stderr))
 
 
+def confirmed(question: str) -> bool:
+    """A person's yes; no where nobody can be asked."""
+    return has_person() and click.confirm(question, default=False, err=True)
+
+
 def say(sentence: str) -> None:
     """One line for the person, on stderr; above a bar that moves there, which click.echo would write into."""
     if sys.stderr is not None:

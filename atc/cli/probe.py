@@ -16,7 +16,7 @@ import click
 from atc.check import check as findings_of
 from atc.cli.options import AT_LEAST_ONE, POSITIVE, Verb, jobs_option, servers_options, workers_option
 from atc.cli.output import as_json, error_document, has_person, print_result, say
-from atc.cli.probe_sources import conclude_many, invoker_for, open_model, own, probe_many, recall, require_named
+from atc.cli.probe_sources import begin, conclude_many, invoker_for, open_model, probe_many, require_named
 from atc.cli.progress import bar
 from atc.cli.settings import load_config
 from atc.cli.wiring import open_pool, open_store
@@ -110,11 +110,10 @@ def probe_command(
             if given.is_dir() and output.is_dir() and given.samefile(output):
                 raise click.UsageError(f"{str(output)!r} is the source itself; give another folder to write to")
             log = stack.enter_context(Log(output))
-            own(log, source, output, dry_run=dry_run)
+            begin(log, output, source, loaded.recorded)
         if output is None or log is None or dry_run:
             _show_plan(plan(loaded.tools, settings, log), settings)
             return
-        recall(loaded.recorded, log)
         settings = allowed(loaded.tools, settings, log)
         signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
         most = log.sent + plan(loaded.tools, settings, log).total

@@ -137,8 +137,7 @@ def _read(invoker: Invoker, folders: Mapping[str, Path], source: str) -> OneOfMa
         if loaded.functions:
             return replace(one, error=f"{source!r} is Python code, which is probed alone: give it as the only SRC.")
         with Log(one.folder) as log:
-            own(log, source, one.folder, dry_run=False)
-            recall(loaded.recorded, log)
+            begin(log, one.folder, source, loaded.recorded)
     except (AtcError, click.UsageError) as error:
         return replace(one, error=str(error))
     return replace(one, protocols=[tool.protocol for tool in loaded.tools.values()])
@@ -187,18 +186,18 @@ def _prober(
         yield work
 
 
-def own(log: Log, source: str, folder: Path, *, dry_run: bool) -> None:
-    """Note in the log what is probed. Raises click.UsageError where it is another source's."""
+def begin(log: Log, folder: Path, source: str, recorded: Iterable[RecordedCall]) -> None:
+    """Note in the log what is probed, and take the calls of a recording for samples: they need not be made again.
+
+    Raises:
+        click.UsageError: it is the log of another source.
+    """
     identity = str(Path(source).resolve()) if Path(source).exists() else source
-    if (before := log.notes.get(_SOURCE, identity)) != identity:
+    if (before := log.notes.get(_SOURCE)) is None:
+        log.note(_SOURCE, identity)
+    elif before != identity:
         remove = f"or remove {str(folder / FOLDER)!r}"
         raise click.UsageError(f"{str(folder)!r} holds a probing of {before!r}; give another folder, {remove}")
-    if not dry_run and _SOURCE not in log.notes:
-        log.note(_SOURCE, identity)
-
-
-def recall(recorded: Iterable[RecordedCall], log: Log) -> None:
-    """Take the calls that a recording holds for samples: what somebody's own use showed need not be asked again."""
     for call in recorded:
         if log.find(call.tool, call.arguments) is None:
             given = {name: Value(value, Origin(kind="given")) for name, value in call.arguments.items()}

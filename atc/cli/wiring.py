@@ -16,7 +16,7 @@ from uuid import uuid4
 import click
 
 from atc.agent import Agent
-from atc.cli.output import has_person, say
+from atc.cli.output import confirmed, has_person, say
 from atc.cli.progress import told_in_tenths
 from atc.cli.settings import with_secrets
 from atc.config import Config, InvalidConfig
@@ -147,10 +147,8 @@ def open_model(config: Config, *, progress: Progress | None = None, reading: Rea
         getattr(ask, "close", lambda: None)()
 
 
-def asker(
-    *, yes: bool, aside: Callable[[], AbstractContextManager[None]] = nullcontext
-) -> Callable[[Question], bool] | None:
-    """Asks on the terminal about a call before it is sent; None where there is nobody to ask.
+def asker(*, yes: bool, aside: Callable[[], AbstractContextManager[None]] = nullcontext) -> AskPerson:
+    """Asks on the terminal about a call before it is sent; the answer is no where there is nobody to ask.
 
     `yes` answers questions about writes, never those about where a value came from. `aside` stops what moves on the
     screen while somebody reads.
@@ -159,13 +157,10 @@ def asker(
     def ask(question: Question) -> bool:
         if yes and not question.tainted:
             return True
-        if not has_person():
-            return False
         with aside():
-            click.echo(question_text(question), err=True)
-            return click.confirm("Send it?", default=False, err=True)
+            return confirmed(f"{question_text(question)}\nSend it?")
 
-    return ask if yes or has_person() else None
+    return ask
 
 
 def invoke_settings(config: Config) -> InvokeSettings:
@@ -175,7 +170,11 @@ def invoke_settings(config: Config) -> InvokeSettings:
         click.echo(f"Sign in on this page: {escape_controls(address)}", err=True)
         webbrowser.open(address)
 
-    settings = InvokeSettings(confirm_start=_confirmer(config), trust_annotations=config.trust_annotations)
+    def may_start(server: McpServer) -> bool:
+        told = f"An MCP server is to be started on this machine, with your rights:\n  {escape_controls(server.shown)}"
+        return config.start_servers or confirmed(f"{told}\nStart it?")
+
+    settings = InvokeSettings(confirm_start=may_start, trust_annotations=config.trust_annotations)
     if not config.lend_credentials:
         if config.credentials or config.mcp:
             say(
@@ -195,19 +194,6 @@ def invoke_settings(config: Config) -> InvokeSettings:
         open_browser=show_page if has_person() else None,
         tokens=config.state_dir / "sign-ins.json",
     )
-
-
-def _confirmer(config: Config) -> Callable[[McpServer], bool] | None:
-    """Agrees to every command where the user said so, else asks on the terminal; None where there is nobody to ask."""
-
-    def ask(server: McpServer) -> bool:
-        shown = escape_controls(server.shown)
-        click.echo(f"An MCP server is to be started on this machine, with your rights:\n  {shown}", err=True)
-        return click.confirm("Start it?", default=False, err=True)
-
-    if config.start_servers:
-        return lambda _: True
-    return ask if has_person() else None
 
 
 @contextmanager
