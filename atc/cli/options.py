@@ -100,7 +100,6 @@ sandbox_option = click.option("--sandbox", metavar="NAME", help="auto, zygote, d
 allow_writes_option = click.option(
     "--allow-writes", multiple=True, metavar="TOOL", help="Tool that may change something, or 'all'. Repeatable."
 )
-yes_option = click.option("--yes", is_flag=True, help="Answer questions about writes with yes.")
 trust_option = click.option(
     "--trust",
     multiple=True,

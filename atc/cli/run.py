@@ -48,11 +48,10 @@ _OWN = frozenset({"credentials", "mcp", "state_dir", "store", "cache_dir"})
 @options.trust_option
 @options.learn_option
 @options.on_unknown_option
-@options.yes_option
 @click.option("--dry-run", is_flag=True, help="Choose tools, write and check the program; call nothing.")
 @click.option("--max-calls", type=click.IntRange(0), metavar="N", help="Tool calls of one execution (500).")
 @options.budget_options
-def run(task: str, *, yes: bool, dry_run: bool, **flags: Any) -> None:
+def run(task: str, *, dry_run: bool, **flags: Any) -> None:
     """Solve TASK ('-' reads stdin) by one program over the given tools.
 
     The answer goes to stdout, what happens to stderr. Exit status: 0 solved, 1 failed or paused, 2 wrong usage,
@@ -63,8 +62,8 @@ def run(task: str, *, yes: bool, dry_run: bool, **flags: Any) -> None:
         raise click.UsageError(f"--dry-run shows a program; {config.strategy} writes none before it calls: use chain.")
     task = readable(output.read_text("-") if task == "-" else task)
     if not dry_run:
-        _solve(config, lambda agent, view: agent.run(task, observer=view), yes=yes)
-    with _watched(config, yes=yes, warm=False) as (agent, view):
+        _solve(config, lambda agent, view: agent.run(task, observer=view))
+    with _watched(config, warm=False) as (agent, view):
         tools, program, findings = agent.draft(task, observer=view)
     source = program.source if program else None
     document = {"tools": list(tools), "program": source, "findings": [asdict(found) for found in findings]}
@@ -81,9 +80,8 @@ def run(task: str, *, yes: bool, dry_run: bool, **flags: Any) -> None:
 @options.on_unknown_option
 @click.option("--resend", is_flag=True, help="The write in doubt did not happen, as you found out: send it again.")
 @click.option("--accept-orphans", is_flag=True, help="Writes that the final program does not make may stand.")
-@options.yes_option
 @options.budget_options
-def resume(run: str, *, resend: bool, accept_orphans: bool, yes: bool, **flags: Any) -> None:
+def resume(run: str, *, resend: bool, accept_orphans: bool, **flags: Any) -> None:
     """Go on with a run that was paused or broke off.
 
     RUN is its id, the beginning or the end of its id, or 'last': a run that was paused or killed, or that an outage or
@@ -99,7 +97,7 @@ def resume(run: str, *, resend: bool, accept_orphans: bool, yes: bool, **flags: 
     def go_on(agent: Agent, view: RunView) -> Solution:
         return agent.resume(run, observer=view, accept_orphans=accept_orphans, resend=resend)
 
-    _solve(config, go_on, yes=yes, name=run)
+    _solve(config, go_on, name=run)
 
 
 def config_of(stored: StoredRun, flags: Mapping[str, Any] | None = None) -> Config:
@@ -113,20 +111,20 @@ def config_of(stored: StoredRun, flags: Mapping[str, Any] | None = None) -> Conf
 
 
 @contextmanager
-def _watched(config: Config, *, yes: bool, warm: bool = True) -> Iterator[tuple[Agent, RunView]]:
+def _watched(config: Config, *, warm: bool = True) -> Iterator[tuple[Agent, RunView]]:
     """An agent, and what shows its run on stderr; writes are asked about on a terminal."""
     with RunView(stderr_console()) as view:
-        person = asker(yes=yes, aside=view.interrupted)
+        person = asker(aside=view.interrupted)
         with open_agent(config, progress=view.progress, reading=view.reading, ask_person=person, warm=warm) as agent:
             yield agent, view
 
 
-def _solve(config: Config, run: Callable[[Agent, RunView], Solution], *, yes: bool, name: str = "last") -> NoReturn:
+def _solve(config: Config, run: Callable[[Agent, RunView], Solution], *, name: str = "last") -> NoReturn:
     """Run, print the solution and exit: 0 solved, 1 failed or paused. `name` is what resumes the run.
 
     The answer is the user's, who asked for it; in all else secrets are placeholders.
     """
-    with _watched(config, yes=yes) as (agent, view):
+    with _watched(config) as (agent, view):
         before = agent.toolbox
         try:
             solution = run(agent, view)

@@ -192,7 +192,7 @@ def call(name: str, arguments: tuple[str, ...], **flags: Any) -> None:
     with wiring.open_toolbox(config) as toolbox:
         tool = toolbox.find(name)
         values = _read_arguments(arguments, tool)
-        consent = Consent(task="", config=config, ask_person=wiring.asker(yes=False), journal=Journal())
+        consent = Consent(task="", config=config, ask_person=wiring.asker(), journal=Journal())
         guarded = consent.guard(toolbox)[tool.alias]
         consent.given(guarded, values)  # what a person types is theirs
         began, code = time.monotonic(), 0

@@ -147,16 +147,13 @@ def open_model(config: Config, *, progress: Progress | None = None, reading: Rea
         getattr(ask, "close", lambda: None)()
 
 
-def asker(*, yes: bool, aside: Callable[[], AbstractContextManager[None]] = nullcontext) -> AskPerson:
+def asker(aside: Callable[[], AbstractContextManager[None]] = nullcontext) -> AskPerson:
     """Asks on the terminal about a call before it is sent; the answer is no where there is nobody to ask.
 
-    `yes` answers questions about writes, never those about where a value came from. `aside` stops what moves on the
-    screen while somebody reads.
+    `aside` stops what moves on the screen while somebody reads.
     """
 
     def ask(question: Question) -> bool:
-        if yes and not question.tainted:
-            return True
         with aside():
             return confirmed(f"{question_text(question)}\nSend it?")
 
