@@ -113,13 +113,6 @@ class RunView:
             case AttemptEnded(result=end) if end.doubts:
                 self.line("doubt", " ".join(end.doubts), "yellow")
 
-    def progress(self, done: int, total: int) -> None:
-        """A download of the model, in bytes."""
-        if self._status is not None:
-            self._now(f"fetching the model, {done / 1e6:,.0f} of {total / 1e6:,.0f} MB (once)")
-        elif done == 0 or done == total:
-            self.line("model", f"fetched {done / 1e6:,.0f} of {total / 1e6:,.0f} MB", "dim")
-
     def reading(self, done: int, total: int, seconds: float) -> None:
         """The embedded model has read `done` of `total` tokens of a prompt, which took so long."""
         if total >= _LONG_PROMPT:

@@ -9,7 +9,7 @@ import click
 
 from atc.cli.options import VerbGroup, model_option
 from atc.cli.output import print_result, say
-from atc.cli.progress import download_bar
+from atc.cli.progress import bar
 from atc.cli.settings import load_config
 from atc.cli.wiring import open_model
 from atc.config import Config
@@ -56,7 +56,10 @@ def pull(name: str) -> None:
     if name not in LOCAL_MODELS and name not in embedders.MODELS:
         known = ", ".join([*LOCAL_MODELS, "search", *embedders.MODELS])
         raise click.BadParameter(f"nothing to fetch is named {name!r}; there is {known}.", param_hint="NAME")
-    with download_bar() as progress:
+    size = (LOCAL_MODELS[name] if name in LOCAL_MODELS else embedders.MODELS[name]).size
+    say(f"{name} has {size / 1e6:,.0f} MB.")
+    with bar("MB", total=size // 10**6) as advance:
+        progress = lambda done, _: advance(done // 10**6)  # noqa: E731 - the bar takes one number
         if name in LOCAL_MODELS:
             paths = [fetch(LOCAL_MODELS[name], folder=folder, on_progress=progress, on_message=say)]
         else:
@@ -70,8 +73,7 @@ def pull(name: str) -> None:
 def test(**flags: Any) -> None:
     """Ask the model one small question and show how fast it answers."""
     config = load_config(flags)
-    # The embedded model is fetched when it is first asked.
-    with download_bar() as progress, open_model(config, progress=progress) as ask:
+    with open_model(config) as ask:
         reply = ask([Message("user", _QUESTION)], max_tokens=200)
     speed = reply.output_tokens / reply.seconds if reply.seconds else 0.0
     figures = {"seconds": round(reply.seconds, 3), "tokens_per_second": round(speed, 1)}

@@ -3,18 +3,11 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from rich.progress import (
-    BarColumn,
-    DownloadColumn,
-    MofNCompleteColumn,
-    Progress,
-    TextColumn,
-    TimeRemainingColumn,
-    TransferSpeedColumn,
-)
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from atc.cli.output import say
 from atc.view import stderr_console
@@ -29,26 +22,18 @@ def bar(description: str, *, total: int) -> Iterator[Callable[[int], None]]:
         yield lambda done: progress.update(task, completed=done)
 
 
-@contextmanager
-def download_bar() -> Iterator[Callable[[int, int], None]]:
-    """The same of bytes that come and bytes in all, with speed; lines where there is no terminal."""
-    if not sys.stderr.isatty():
-        yield told_in_tenths()
-        return
-    columns = (BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=stderr_console(), transient=True) as progress:
-        task = progress.add_task("model", total=None, visible=False)
-        yield lambda done, total: progress.update(task, completed=done, total=total, visible=True)
-
-
 def told_in_tenths() -> Callable[[int, int], None]:
-    """Says on stderr when another tenth of the model has come."""
-    told = -1
+    """Says on stderr when another tenth of a model's bytes has come, and about how long the rest takes."""
+    told, began, first = -1, time.monotonic(), 0
 
     def progress(done: int, total: int) -> None:
-        nonlocal told
+        nonlocal told, began, first
+        if told < 0:
+            began, first = time.monotonic(), done
         if (tenth := done * 10 // total) > told:
+            seconds = (time.monotonic() - began) * (total - done) / (done - first) if done > first else None
+            left = f", about {seconds:.0f} s left" if seconds else ""
+            say(f"fetching the model (once): {done / 1e6:,.0f} of {total / 1e6:,.0f} MB{left}")
             told = tenth
-            say(f"fetching the model (once): {done / 1e6:,.0f} of {total / 1e6:,.0f} MB")
 
     return progress

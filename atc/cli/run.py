@@ -115,7 +115,7 @@ def _watched(config: Config, *, warm: bool = True) -> Iterator[tuple[Agent, RunV
     """An agent, and what shows its run on stderr; writes are asked about on a terminal."""
     with RunView(stderr_console()) as view:
         person = asker(aside=view.interrupted)
-        with open_agent(config, progress=view.progress, reading=view.reading, ask_person=person, warm=warm) as agent:
+        with open_agent(config, reading=view.reading, ask_person=person, warm=warm) as agent:
             yield agent, view
 
 

@@ -23,7 +23,6 @@ from atc.config import Config, InvalidConfig
 from atc.consent import AskPerson, Question, question_text
 from atc.learned import LearnedSchemas
 from atc.models import choose
-from atc.models.fetch import Progress
 from atc.models.wire import Reading
 from atc.saved import offered
 from atc.side_by_side import Pool, Threads
@@ -66,7 +65,6 @@ def open_learned(config: Config) -> LearnedSchemas | None:
 def open_agent(
     config: Config,
     *,
-    progress: Progress | None = None,
     reading: Reading | None = None,
     ask_person: AskPerson | None = None,
     given: bool = False,
@@ -77,7 +75,7 @@ def open_agent(
     `warm`: the sandbox starts while the tools are read.
     """
     with open_store(config) as store, ExitStack() as stack:
-        model = NoModel() if given else stack.enter_context(open_model(config, progress=progress, reading=reading))
+        model = NoModel() if given else stack.enter_context(open_model(config, reading=reading))
         sandbox = None
         if warm:
             sandbox = stack.enter_context(closing(open_sandbox(config.sandbox, policy=config.policy)))
@@ -124,23 +122,23 @@ def _flights(config: Config, stack: ExitStack) -> str:
     return f"flights={service.document_url}"
 
 
-def choose_model(config: Config, *, progress: Progress | None = None, reading: Reading | None = None) -> Ask:
-    """The model of the configuration. `progress` is told of a download (None: the person at stderr)."""
+def choose_model(config: Config, *, reading: Reading | None = None) -> Ask:
+    """The model of the configuration. The person at stderr is told of a download."""
     return choose(
         config.model,
         cache_dir=config.cache_dir,
         timeout_seconds=config.model_timeout,
         max_retries=config.model_retries,
-        on_progress=progress or told_in_tenths(),
+        on_progress=told_in_tenths(),
         on_message=say,
         on_reading=reading,
     )
 
 
 @contextmanager
-def open_model(config: Config, *, progress: Progress | None = None, reading: Reading | None = None) -> Iterator[Ask]:
+def open_model(config: Config, *, reading: Reading | None = None) -> Iterator[Ask]:
     """The model of the configuration, see `choose_model`; its process ends when this is left."""
-    ask = choose_model(config, progress=progress, reading=reading)
+    ask = choose_model(config, reading=reading)
     try:
         yield ask
     finally:
