@@ -275,8 +275,9 @@ def replay(file: str, *, sandbox: str | None) -> None:
     """
     with Replayer(load_config({"sandbox": sandbox}).sandbox) as replayer:
         verdict = replayer.rerun(parse(output.read_text(file), where=file))
-    print_result(_verdict(verdict), (verdict.same and verdict.recording.answer) or "")
-    say(_told(verdict))
+    document, told = _verdict(verdict)
+    print_result(document, (verdict.same and verdict.recording.answer) or "")
+    say(told)
     sys.exit(0 if verdict.same else 1)
 
 
@@ -297,14 +298,14 @@ def test(files: tuple[str, ...], *, sandbox: str | None, report: Path | None) ->
     with Replayer(load_config({"sandbox": sandbox}).sandbox) as replayer:
         for file in found:
             try:
-                verdict = replayer.rerun(parse(output.read_text(file), where=file))
-                document, told = {"state": "passed" if verdict.same else "failed"} | _verdict(verdict), _told(verdict)
+                document, told = _verdict(replayer.rerun(parse(output.read_text(file), where=file)))
+                state = "passed" if document["same"] else "failed"
             except (AtcError, click.UsageError) as error:  # it is no recording, or cannot run
-                document, told = {"state": "error"}, str(error)
-            problem = None if document["state"] == "passed" else told
-            documents.append({"file": file, "problem": problem} | document)
+                document, told, state = {}, str(error), "error"
+            problem = None if state == "passed" else told
+            documents.append({"file": file, "problem": problem, "state": state} | document)
             if not output.as_json():
-                output.print_text(f"{_WORDS[document['state']]}  {file}  {told}")
+                output.print_text(f"{_WORDS[state]}  {file}  {told}")
     if report is not None:
         write_whole(report, _junit(documents))
     print_result(documents, "")
@@ -340,30 +341,25 @@ def _recordings(files: Sequence[str]) -> Iterator[str]:
                     yield str(path)
 
 
-def _told(verdict: Verdict) -> str:
-    """What came of it, in a sentence."""
-    recording = verdict.recording
-    edited = " The file was edited after it was recorded." if recording.edited else ""
-    if verdict.departure is not None:
-        return f"{str(verdict.departure).rstrip('.')}.{edited}"
-    end = "end" if recording.answer is None else "answer"
-    took = f"{count(len(recording.trace.calls), 'call')}, {verdict.seconds * 1000:.0f} ms, {verdict.backend}"
-    return f"the same {end} ({took}){edited and '.'}{edited}"
-
-
-def _verdict(verdict: Verdict) -> dict[str, Any]:
-    """The verdict as JSON."""
+def _verdict(verdict: Verdict) -> tuple[dict[str, Any], str]:
+    """How a replay ended, as JSON and as a sentence."""
     recording, departure = verdict.recording, verdict.departure
-    return {
+    document = {
         "run": recording.run,
         "same": verdict.same,
         "answer": recording.answer,
         "calls": len(recording.trace.calls),
         "sandbox": verdict.backend,
         "seconds": round(verdict.seconds, 3),
-        "diverged": departure
-        and {"index": departure.index, "expected": departure.expected, "got": departure.got, "told": str(departure)},
+        "diverged": None,
     }
+    edited = " The file was edited after it was recorded." if recording.edited else ""
+    if departure is not None:
+        told = {"index": departure.index, "expected": departure.expected, "got": departure.got, "told": str(departure)}
+        return document | {"diverged": told}, f"{str(departure).rstrip('.')}.{edited}"
+    end = "end" if recording.answer is None else "answer"
+    took = f"{count(len(recording.trace.calls), 'call')}, {verdict.seconds * 1000:.0f} ms, {verdict.backend}"
+    return document, f"the same {end} ({took}){edited and '.'}{edited}"
 
 
 def _page(stored: StoredRun, *, prompts: bool) -> list[str]:
