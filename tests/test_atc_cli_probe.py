@@ -117,6 +117,20 @@ def test_an_interruption_leaves_files_and_the_same_command_goes_on(atc_, tmp_pat
         assert set(Counter(seen.target for seen in server.seen).values()) == {1}
 
 
+def test_an_interruption_ends_all_sources(atc_):
+    def answer(seen):
+        os.kill(os.getpid(), signal.SIGINT)
+        return Reply(body=[{"id": 1}])
+
+    with serving(answer) as server:
+        for name in "ab":
+            Path(name).mkdir()
+            Path(name, "tools.json").write_text(json.dumps({f"list_{name}": f"GET {server.url}/{name}"}))
+        code, _, err = atc_("probe", "a", "b", "-o", "out", "--model", "none", "--rate", "1000")
+        assert (code, {seen.path for seen in server.seen}) == (130, {"/a"})
+    assert "1/2  a: 1 of 1 tool documented" in err
+
+
 def test_a_service_that_is_down(atc_, monkeypatch):
     monkeypatch.setattr("probing.gate.UNREACHED", 0)  # no waiting in a test
     describe(f"http://127.0.0.1:{closed_port()}")

@@ -35,6 +35,7 @@ from protocols.toolbox import Tool, Toolbox
 
 _SOURCE = "source"
 """Note of a log: what is probed."""
+_GOES_ON = "The same command goes on; no call is made twice."
 _LOADED_AT_ONCE = 16
 _LONGEST_NAME = 60
 
@@ -104,6 +105,9 @@ def probe_many(
                     written = write(one.folder, one.probed, keep_values=keep_values)
                     one = replace(one, totals=coverage(one.probed, written.protocols)["totals"])
                 done(one)
+                if one.probed is not None and one.probed.interrupted:
+                    say(_GOES_ON)
+                    raise KeyboardInterrupt
     return sorted(ended, key=lambda one: sources.index(one.source))
 
 
@@ -113,7 +117,7 @@ def conclude_many(ended: Sequence[OneOfMany]) -> int:
     document = [{name: getattr(one, name) for name in names} | {"folder": str(one.folder)} for one in ended]
     print_result(document, "\n".join(f"{one.folder}: {one.line}" for one in ended))
     if any(one.error for one in ended):
-        say("The same command goes on; no call is made twice.")
+        say(_GOES_ON)
         return 3
     return int(any(not one.totals["answered"] for one in ended))
 
@@ -179,6 +183,8 @@ def _prober(
                         tools = Toolbox(Tool(protocol, invoker.bind(protocol)) for protocol in one.protocols)
                         probed = probe(tools, log, settings=settings, ask=ask)
                         ended.append(replace(one, probed=probed, sent=log.sent))
+                    if probed.interrupted:
+                        break
                 except AtcError as error:  # of the source, or ours: the others are probed
                     ended.append(replace(one, error=str(error)))
             return ended
