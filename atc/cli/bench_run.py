@@ -16,7 +16,7 @@ import click
 
 from atc import __version__
 from atc.cli import options
-from atc.cli.output import as_json, print_result, say
+from atc.cli.output import print_result, say
 from atc.cli.progress import bar
 from atc.cli.settings import load_config
 from atc.cli.wiring import Shared, open_pool
@@ -177,8 +177,7 @@ def measure(suite: str, items: Sequence[Item], arms: Sequence[Arm], how: RunOpti
     rows = [_cells(one.arm.name, summary, how.repeats) for one, summary in found]
     table = [list(rows[0]), *(list(row.values()) for row in rows)]
     print_result(shown[0] if len(arms) == 1 else {"suite": suite, "strategies": shown}, table)
-    if not as_json():
-        say(f"All figures on a page: atc bench report {' '.join(str(one.path) for one, _ in found)}")
+    say(f"All figures on a page: atc bench report {' '.join(str(one.path) for one, _ in found)}")
     left = sum(summary.outages for _, summary in found), sum(summary.crashes for _, summary in found)
     if any(left):
         say("Not graded: {} outages, {} crashes; the same command asks these again.".format(*left))

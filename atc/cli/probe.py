@@ -15,7 +15,7 @@ import click
 
 from atc.check import check as findings_of
 from atc.cli.options import AT_LEAST_ONE, POSITIVE, Verb, jobs_option, servers_options, workers_option
-from atc.cli.output import as_json, error_document, has_person, print_result, say
+from atc.cli.output import error_document, has_person, print_result, say
 from atc.cli.probe_sources import begin, conclude_many, invoker_for, open_model, probe_many, require_named
 from atc.cli.progress import bar
 from atc.cli.settings import load_config
@@ -204,7 +204,7 @@ def _conclude(written: Written, probed: Probed, log: Log) -> int:
     print_result(document, "\n".join(_summary(report, log, written)))
     if probed.interrupted:
         say("Interrupted. The same command goes on; no call is made twice.")
-    elif problem or not as_json():
+    else:
         say(problem or f'Next: atc run "…" --tools {written.folder}')
     return code
 
