@@ -1,11 +1,10 @@
-"""The page of all runs, and that of one, in parts: each has an id, so that an open page is given what has changed."""
+"""The page of all runs, and that of one."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from hashlib import sha256
 from itertools import pairwise
 from typing import Any
 
@@ -18,7 +17,6 @@ from atc.serve.view.calls import Lanes, Shown
 from atc.serve.view.provenance import provenance
 from atc.serve.view.source import Change, change, coloured
 from atc.store.stored import RunSummary, StoredRun
-from atc.terminal import count
 from atc.types import Attempt, Fault, Finding
 from sandbox.trace import ToolCall
 
@@ -29,9 +27,6 @@ _LIST: Any = templates(PACKAGE).get_template("list.html").module
 _TEXTS = 3_000_000
 """Characters of arguments and responses that a page shows in all."""
 _LEAST, _MOST = 300, 30_000
-
-Parts = Mapping[str, Html]
-"""By id, in the order of the page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,27 +61,21 @@ def when(moment: float) -> str:
 
 def listing(runs: Sequence[StoredRun], *, total: int, live: str) -> str:
     """The page of `runs`, the newest of `total`, whose secrets are placeholders. `live` is where changes are told."""
-    rows = rows_of(runs)
     values = {name: sorted({getattr(run.summary, name) for run in runs}) for name in ("status", "strategy", "model")}
     selects = {
         name: {"": f"any {name}"} | {value: clipped(value, 60) for value in found if value}
         for name, found in values.items()
         if len(found) > 1
     }
-    body = _LIST.page(rows, len(runs), total, f"{live}seen={digest({'runs': rows})}", selects)
+    body = _LIST.page(_LIST.rows(runs, when), len(runs), total, live, selects)
     return document(body, title="Runs of atc", made_by=MADE_BY, package=PACKAGE, skip="runs", live=True)
-
-
-def rows_of(runs: Sequence[StoredRun]) -> Html:
-    """The lines of the list, as the one part of the page that changes."""
-    return Html(_LIST.rows(runs, when))
 
 
 def page(stored: StoredRun, *, act: Html = NOTHING, live: str = "") -> str:
     """The page of a run whose secrets are placeholders. `act` is what can be done, `live` where changes are told."""
-    run, shown = stored.summary, parts(stored, act)
+    run = stored.summary
     return document(
-        _RUN.page(shown.values(), f"{live}?seen={digest(shown)}" if live else ""),
+        _RUN.page(_parts(stored, act), live),
         title=f"{clipped(run.task or 'A program', 70)} · {run.status}",
         made_by=MADE_BY,
         package=PACKAGE,
@@ -95,8 +84,8 @@ def page(stored: StoredRun, *, act: Html = NOTHING, live: str = "") -> str:
     )
 
 
-def parts(stored: StoredRun, act: Html = NOTHING) -> Parts:
-    """All parts of the page."""
+def _parts(stored: StoredRun, act: Html) -> dict[str, str]:
+    """The parts of the page by id: an open page replaces those that have changed."""
     executions = _executions(stored)
     calls = [one.call for execution in executions for one in execution.calls]
     called = {call.tool for call in calls}
@@ -112,18 +101,7 @@ def parts(stored: StoredRun, act: Html = NOTHING) -> Parts:
         lines, loose = _lines(one)
         lanes = Lanes(one.calls)
         found[f"attempt-{number}"] = _RUN.attempt(number, one, lanes, _change(before, one), lines, loose, room)
-    found["model"] = _RUN.model(stored.exchanges)
-    return {name: Html(f'<div id="{name}" class="part">{part.strip()}</div>') for name, part in found.items()}
-
-
-def digest(shown: Parts) -> str:
-    """What tells a page that has these parts from one that has others."""
-    return sha256("".join(shown.values()).encode()).hexdigest()[:32]
-
-
-def status_line(stored: StoredRun) -> str:
-    """What is said aloud of a run as it goes on."""
-    return f"{stored.summary.status}, {count(len(stored.attempts), 'attempt')}, {count(len(stored.calls), 'call')}"
+    return found | {"model": _RUN.model(stored.exchanges)}
 
 
 def _executions(stored: StoredRun) -> list[Execution]:

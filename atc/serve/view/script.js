@@ -5,6 +5,7 @@
   const parts = document.getElementById("parts");
   const form = document.getElementById("filter");
   const said = document.getElementById("said");
+  const shown = new Map([...document.querySelectorAll("#parts > .part")].map((part) => [part.id, part.outerHTML]));
 
   // The list: search and filters, kept in the address.
   const filter = () => {
@@ -67,22 +68,41 @@
     }
     return fresh;
   };
-  const change = ({ parts: wanted, said: words }) => {
+  // The page asks for itself again when it is told to, and while something runs: that process may be gone. One that
+  // takes long is asked for seldom.
+  const change = (page) => {
     let before = null;
-    for (const [id, markup] of wanted) {
-      const old = document.getElementById(id);
-      const now = markup === null ? old : replace(old, markup);
-      if (!old && now) before ? before.after(now) : parts.prepend(now);
-      before = now || before;
+    for (const fresh of page.querySelectorAll("#parts > .part")) {
+      const old = document.getElementById(fresh.id);
+      const markup = fresh.outerHTML;
+      const now = old && shown.get(fresh.id) === markup ? old : replace(old, markup);
+      shown.set(fresh.id, markup);
+      if (!old) before ? before.after(now) : parts.prepend(now);
+      before = now;
     }
-    if (said.textContent !== words) said.textContent = words;
+    if (document.title !== page.title) said.textContent = document.title = page.title;
     filter();
+  };
+  let busy = false;
+  let again = false;
+  const refresh = async () => {
+    again = busy;
+    if (busy) return;
+    busy = true;
+    const began = performance.now();
+    try {
+      const answer = await fetch(location.pathname + location.search);
+      if (answer.ok) change(new DOMParser().parseFromString(await answer.text(), "text/html"));
+    } catch { /* the viewer has ended; the events say so */ }
+    setTimeout(() => { busy = false; if (again) refresh(); }, 3 * (performance.now() - began));
   };
   if (parts?.dataset.events) {
     const events = new EventSource(parts.dataset.events);
-    events.addEventListener("message", (event) => { parts.classList.remove("lost"); change(JSON.parse(event.data)); });
+    events.addEventListener("open", () => parts.classList.remove("lost"));
+    events.addEventListener("message", refresh);
     events.addEventListener("error", () => parts.classList.add("lost"));
-    addEventListener("pagehide", () => events.close());
+    const watch = setInterval(() => { if (document.querySelector(".class.running")) refresh(); }, 5000);
+    addEventListener("pagehide", () => { clearInterval(watch); events.close(); });
   }
 
   // Consent and resuming: by POST alone, and only from a button that somebody presses.

@@ -6,8 +6,7 @@ import hmac
 import json
 import secrets
 import socket
-import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import anyio
@@ -19,7 +18,6 @@ from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, R
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from atc.pages.markup import Html
 from atc.recording import line_without_secrets, without_secrets
 from atc.serve.view import run_page
 from atc.serve.view.resumes import Resumes
@@ -28,8 +26,8 @@ from atc.store.stored import RunSummary, StoredRun
 
 _NEWEST = 200
 _LARGEST_BODY = 4_096
-_PAUSE, _LOOK_AGAIN = 0.25, 5.0
-"""Seconds between looks for changes, and after which a run is read anew even without any: its process may be gone."""
+_PAUSE = 0.25
+"""Seconds between looks for changes."""
 _HEADERS = {
     "content-security-policy": "frame-ancestors 'none'",
     "x-content-type-options": "nosniff",
@@ -98,9 +96,8 @@ class Viewer:
         return Starlette(
             routes=[
                 Route("/", self._list),
-                Route("/events", self._list_events),
+                Route("/events", self._events),
                 Route("/runs/{run}", self._run),
-                Route("/runs/{run}/events", self._run_events),
                 Route("/runs/{run}/resume", self._resume, methods=["POST"]),
                 Route("/runs/{run}/answer", self._answer, methods=["POST"]),
             ],
@@ -119,60 +116,31 @@ class Viewer:
 
     def _list(self, request: Request) -> Response:
         every = "all" in request.query_params
-        live = "events?all=1&" if every else "events?"
-        total = len(self._store.list(None))
-        return HTMLResponse(run_page.listing(self._newest(every=every), total=total, live=live))
-
-    def _list_events(self, request: Request) -> Response:
-        every = "all" in request.query_params
-
-        def parts() -> tuple[run_page.Parts, str, bool]:
-            runs = self._newest(every=every)
-            return {"runs": run_page.rows_of(runs)}, "", any(one.summary.status == "running" for one in runs)
-
-        return self._events(request, parts)
+        live = f"events?seen={self._state()}"
+        return HTMLResponse(run_page.listing(self._newest(every=every), total=len(self._store.list(None)), live=live))
 
     def _run(self, request: Request) -> Response:
-        stored = self._load(request)
+        live = f"../events?seen={self._state()}"
+        stored = without_secrets(self._store.load(request.path_params["run"]))
         if stored.summary.id != request.path_params["run"]:
             return Response(status_code=307, headers={"location": stored.summary.id})
-        return HTMLResponse(run_page.page(stored, act=self._resumes.show(stored), live=f"{stored.summary.id}/events"))
+        return HTMLResponse(run_page.page(stored, act=self._resumes.show(stored), live=live))
 
-    def _run_events(self, request: Request) -> Response:
-        def parts() -> tuple[run_page.Parts, str, bool]:
-            stored = self._load(request)
-            found = run_page.parts(stored, self._resumes.show(stored))
-            return found, run_page.status_line(stored), stored.summary.status == "running"
+    def _state(self) -> str:
+        """Another text whenever there is something new to be shown."""
+        return f"{self._resumes.version}.{self._store.changes()}"
 
-        return self._events(request, parts)
-
-    def _load(self, request: Request) -> StoredRun:
-        return without_secrets(self._store.load(request.path_params["run"]))
-
-    def _events(self, request: Request, parts: Callable[[], tuple[run_page.Parts, str, bool]]) -> Response:
-        told = self._changes(parts, request.query_params.get("seen", ""))
+    def _events(self, request: Request) -> Response:
+        told = self._changes(request.query_params.get("seen", ""))
         return StreamingResponse(told, media_type="text/event-stream")
 
-    async def _changes(self, parts: Callable[[], tuple[run_page.Parts, str, bool]], page: str) -> AsyncIterator[str]:
-        """Server-sent events: all ids of the page in order, with the markup of those parts that have changed.
-
-        `page` is the digest of what the page shows already. What takes long to make is made seldom.
-        """
-        sent: dict[str, Html] = {}
-        seen: Sequence[int] = ()
-        looked, running = 0.0, True
+    async def _changes(self, seen: str) -> AsyncIterator[str]:
+        """A server-sent event whenever a page, which shows what was there at `seen`, is to ask for itself again."""
         while not self.ending():
-            now = [self._resumes.version, await run_in_threadpool(self._store.changes)]
-            if now != seen or (running and time.monotonic() - looked > _LOOK_AGAIN):
-                seen, looked = now, time.monotonic()
-                found, said, running = await run_in_threadpool(parts)
-                if not sent and run_page.digest(found) == page:
-                    sent = dict(found)
-                changed = [[name, None if sent.get(name) == part else part] for name, part in found.items()]
-                if sent != found:
-                    sent = dict(found)
-                    yield f"data: {json.dumps({'parts': changed, 'said': said})}\n\n"
-                await anyio.sleep(3 * (time.monotonic() - looked))
+            now = await run_in_threadpool(self._state)
+            if now != seen:
+                yield "data: changed\n\n"
+            seen = now
             await anyio.sleep(_PAUSE)
 
     async def _resume(self, request: Request) -> Response:
