@@ -9,16 +9,14 @@ from __future__ import annotations
 import hmac
 import threading
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Future
 from dataclasses import asdict, dataclass
 from functools import partial
 from hashlib import sha256
-from typing import Any
+from typing import Any, Unpack
 
-from atc.agent import Agent
-from atc.consent import AskPerson
-from atc.events import Called, Event
+from atc.agent import Agent, GoingOn
 from atc.findings import invocation
 from atc.recording import redactor
 from atc.redaction import Redactor
@@ -55,9 +53,6 @@ _WRITERS_KEPT = 10_000
 _LONGEST_SOURCE = 100_000
 """Characters of a program."""
 
-Progress = Callable[[int, str], None]
-"""Takes how many calls have ended, and the last one in a few words."""
-
 
 class BadRequest(AtcError):
     """A request that cannot be carried out as it stands. The sentence says what to change."""
@@ -77,21 +72,12 @@ class GatewayLimits:
     """Requests of one client that wait for their turn; one more is refused."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Asked:
-    """By whom a program was sent, who hears of its progress, and who is asked about its writes."""
-
-    client: str = ""
-    progress: Progress | None = None
-    ask_person: AskPerson | None = None
-
-
 class Gateway:
     """Programs of other agents over one toolbox. Its methods may be called from several threads at once.
 
     Each reply is a JSON object. Runs are named by handles, which cannot be guessed: a client can continue its own runs
     and no other's, also after it has connected anew, and at another gateway over the same store, which has the same
-    `key`. `agent` must have a store.
+    `key`. `agent` must have a store. `client` names who sends a program; `how` its run goes is what an agent takes.
     """
 
     def __init__(self, agent: Agent, *, key: bytes | None = None, limits: GatewayLimits | None = None) -> None:
@@ -104,7 +90,6 @@ class Gateway:
         self._search_lock = threading.Lock()
         self._words: Retriever | None = None
         self._whole: Future[Retriever] | None = None
-        self._overview: tuple[Toolbox, str] | None = None  # of this toolbox
 
     @property
     def seal(self) -> bytes:
@@ -118,11 +103,7 @@ class Gateway:
 
     def overview(self) -> str:
         """Stubs of all tools where they fit `DESCRIBED_TOKENS`; else how many there are, and of which sources."""
-        if self._overview is None or self._overview[0] is not self._agent.toolbox:
-            self._overview = self._agent.toolbox, self._described(self.tools)
-        return self._overview[1]
-
-    def _described(self, tools: Toolbox) -> str:
+        tools = self.tools
         if len(tools) * 10 <= DESCRIBED_TOKENS and token_estimate(text := stubs(tools)) <= DESCRIBED_TOKENS:
             return text
         counts = Counter(tool.source for tool in tools.values())
@@ -176,17 +157,19 @@ class Gateway:
         found = certain_findings(program, self._agent.toolbox)
         return {"ok": not found, "findings": [_finding(finding, program) for finding in found]}
 
-    def run(self, source: str, continues: str | None = None, *, asked: Asked = Asked()) -> dict[str, Json]:
+    def run(
+        self, source: str, continues: str | None = None, *, client: str = "", **how: Unpack[GoingOn]
+    ) -> dict[str, Json]:
         """Check and run a program; with `continues`, no call that the run of this handle completed is made again."""
         program = _readable(source)
         run = None if continues is None else self._run_of(continues)
-        return self._reply(self._execute(program.source, run, asked))
+        return self._reply(self._agent.execute(program.source, continues=run, **self._gated(client, how)))
 
-    def resume(self, handle: str, *, asked: Asked = Asked()) -> dict[str, Json]:
+    def resume(self, handle: str, *, client: str = "", **how: Unpack[GoingOn]) -> dict[str, Json]:
         """Run the last program of a paused run again, after a person has allowed what it was paused for."""
-        return self._reply(self._resume(handle, asked))
+        return self._reply(self._resume(handle, self._gated(client, how)))
 
-    def call(self, name: str, arguments: JsonObject, *, asked: Asked = Asked()) -> dict[str, Json]:
+    def call(self, name: str, arguments: JsonObject, *, client: str = "", **how: Unpack[GoingOn]) -> dict[str, Json]:
         """Call one tool by a program of one line, so that it is checked, gated and journaled as every other.
 
         The reply has the full response under `result`, or what went wrong under `error`.
@@ -197,11 +180,11 @@ class Gateway:
         tool = self._agent.toolbox.find(name)
         aliases = {original: alias for alias, original in tool.arguments.items()}
         given = {aliases.get(original, original): value for original, value in arguments.items()}
-        return self._called(self._execute(f"{tool.alias}(**{given!r})", None, asked))
+        return self._called(self._agent.execute(f"{tool.alias}(**{given!r})", **self._gated(client, how)))
 
-    def call_again(self, handle: str, *, asked: Asked = Asked()) -> dict[str, Json]:
+    def call_again(self, handle: str, *, client: str = "", **how: Unpack[GoingOn]) -> dict[str, Json]:
         """Go on with a `call` that waited for a person."""
-        return self._called(self._resume(handle, asked))
+        return self._called(self._resume(handle, self._gated(client, how)))
 
     def stored(self, handle: str) -> dict[str, Json]:
         """A run with its programs, calls and faults; secrets are placeholders."""
@@ -220,17 +203,8 @@ class Gateway:
             raise BadRequest(f"no run {handle!r}; give 'run' as an earlier reply of run_program gave it.")
         return run
 
-    def _execute(self, source: str, continues: str | None, asked: Asked) -> Solution:
-        return self._agent.execute(source, continues=continues, **self._how(asked))
-
-    def _how(self, asked: Asked) -> dict[str, Any]:
-        """How a run goes that was asked for so."""
-        return {
-            "observer": _watcher(asked.progress),
-            "ask_person": asked.ask_person,
-            "before_write": partial(self._hold, asked.client),
-            "max_seconds": self.limits.run_seconds,
-        }
+    def _gated(self, client: str, how: GoingOn) -> GoingOn:
+        return {**how, "before_write": partial(self._hold, client), "max_seconds": self.limits.run_seconds}
 
     def _hold(self, client: str, run: str, tool: Tool, arguments: JsonObject) -> None:
         """Stops `run` before a write which an earlier run made, too, and of which nobody knows whether it took effect.
@@ -255,13 +229,13 @@ class Gateway:
             f" once more all the same: atc runs purge {earlier}"
         )
 
-    def _resume(self, handle: str, asked: Asked) -> Solution:
+    def _resume(self, handle: str, how: GoingOn) -> Solution:
         run = self._run_of(handle)
         stored = self._agent.store.load(run)
         if stored.summary.status == "solved":  # a person has resumed it from the command line
             task, answer = stored.summary.task, stored.summary.answer
             return Solution(task=task, attempts=stored.attempts, status="solved", answer=answer, run=run)
-        return self._agent.resume(run, **self._how(asked))
+        return self._agent.resume(run, **how)
 
     def _covered(self, solution: Solution) -> Solution:
         """The solution with a placeholder for each secret."""
@@ -366,17 +340,3 @@ def _next_step(solution: Solution, handle: str) -> str:
             f" continues it, or a person lets them stand: atc runs resume {solution.run} --accept-orphans"
         )
     return f"{failure.message.rstrip('.')}. When that is done, call resume_run(run={handle!r})."
-
-
-def _watcher(progress: Progress | None) -> Callable[[Event], None] | None:
-    if progress is None:
-        return None
-    count = 0
-
-    def watch(event: Event) -> None:
-        nonlocal count
-        if isinstance(event, Called) and event.complete:
-            count += 1
-            progress(count, f"{event.call.tool}: {event.call.outcome}")
-
-    return watch

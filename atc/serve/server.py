@@ -25,7 +25,8 @@ from mcp.shared.exceptions import MCPError
 
 from atc import __version__
 from atc.consent import Question, question_text
-from atc.serve.gateway import Asked, BadRequest, Gateway
+from atc.events import Called, Event
+from atc.serve.gateway import BadRequest, Gateway
 from atc.serve.turns import Turns
 from protocols.errors import AtcError
 from protocols.export import RESULT, mcp_tool
@@ -137,15 +138,15 @@ class Requests:
         """
         consent = _Consent(ctx, params)
         progress = _Progress(ctx) if ctx.meta and ctx.meta.get("progress_token") is not None else None
-        asked = Asked(client=_client(ctx), progress=progress, ask_person=consent.ask)
+        client = _client(ctx)
         stop = threading.Event()
 
         def work() -> dict[str, Json]:
             with cancelled_by(stop):
-                return run(asked=asked)
+                return run(client=client, observer=progress, ask_person=consent.ask)
 
         try:
-            reply = await self._in_turn(self._programs, asked.client, work)
+            reply = await self._in_turn(self._programs, client, work)
         except asyncio.CancelledError:
             stop.set()
             consent.leave()
@@ -256,15 +257,19 @@ class _Progress:
 
     def __init__(self, ctx: Context) -> None:
         self._session, self._loop = ctx.session, asyncio.get_running_loop()
-        self._told_at = 0.0
+        self._told_at, self._count = 0.0, 0
         self._telling: Future[None] | None = None
 
-    def __call__(self, count: int, text: str) -> None:
-        """Called by the program's thread after each call."""
+    def __call__(self, event: Event) -> None:
+        """An `Observer`; called by the program's thread."""
+        if not isinstance(event, Called) or not event.complete:
+            return
+        self._count += 1
         if time.monotonic() - self._told_at < _PROGRESS_SECONDS or not (self._telling is None or self._telling.done()):
             return
         self._told_at = time.monotonic()
-        told = self._session.report_progress(float(count), None, text)
+        text = f"{event.call.tool}: {event.call.outcome}"
+        told = self._session.report_progress(float(self._count), None, text)
         self._telling = asyncio.run_coroutine_threadsafe(told, self._loop)
 
 

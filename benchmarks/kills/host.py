@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from atc import events
-from atc.serve.gateway import Asked, Gateway
+from atc.serve.gateway import Gateway
 from atc.store import RunStore, Store
 from atc.store.postgres import PostgresStore
 from atc.store.stored import StoredRun
@@ -146,7 +146,7 @@ def _send_program(gateway: Gateway, program: str, begun: str | None) -> None:
     """What a client does: it sends its program, again where a read failed. `begun` is its run, if it has one."""
     handle = gateway.handle_of(begun) if begun else None
     for _ in range(REPAIRS + 1):
-        reply = gateway.run(program, handle, asked=Asked(ask_person=lambda _: True))
+        reply = gateway.run(program, handle, ask_person=lambda _: True)
         handle = str(reply["run"])
         if reply["status"] != "failed":
             return
