@@ -10,6 +10,7 @@ from typing import Any
 import uvicorn
 from mcp.server.lowlevel.server import Server
 from mcp.server.transport_security import TransportSecuritySettings
+from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from atc.serve.server import CLIENT
@@ -35,12 +36,11 @@ class BearerToken:
         if scope["type"] == "http":
             given = dict(scope["headers"]).get(b"authorization", b"")
             kind, _, rest = given.partition(b" ")
-            said = kind.lower() + b" " + rest.strip()
-            fitting = [number for number, one in enumerate(self._expected) if hmac.compare_digest(said, one)]
+            token = kind.lower() + b" " + rest.strip()
+            fitting = [number for number, one in enumerate(self._expected) if hmac.compare_digest(token, one)]
             if not fitting:
-                headers = [(b"content-type", b"text/plain"), (b"www-authenticate", b"Bearer")]
-                await send({"type": "http.response.start", "status": 401, "headers": headers})
-                await send({"type": "http.response.body", "body": b"A bearer token is needed; see atc serve --help.\n"})
+                said, headers = "A bearer token is needed; see atc serve --help.\n", {"www-authenticate": "Bearer"}
+                await PlainTextResponse(said, 401, headers)(scope, receive, send)
                 return
             scope[CLIENT] = str(fitting[0])
         await self._app(scope, receive, send)

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import mcp_types as types
 from mcp.server.context import ServerRequestContext
@@ -35,6 +35,9 @@ from protocols.protocol import dump
 from sandbox.limits import cancelled_by
 
 Context = ServerRequestContext[Any, Any]
+Request: TypeAlias = types.CallToolRequestParams
+Reply: TypeAlias = dict[str, Json]
+Done: TypeAlias = types.CallToolResult
 
 T = TypeVar("T")
 CLIENT = "atc.client"
@@ -130,9 +133,13 @@ class Requests:
         return await asyncio.shield(done)
 
     async def run(
-        self, ctx: Context, params: types.CallToolRequestParams, run: Callable[..., dict[str, Json]]
-    ) -> dict[str, Json] | types.InputRequiredResult:
-        """The reply of `run`, a method of the gateway that runs a program, or a question to the client's person.
+        self,
+        ctx: Context,
+        params: Request,
+        run: Callable[..., Reply],
+        told: Callable[[Reply], Done],
+    ) -> Done | types.InputRequiredResult:
+        """What is `told` of the reply of `run`, a method of the gateway that runs a program; or a question to a person.
 
         The client is told of progress where it asks for it; when it cancels, the program ends.
         """
@@ -141,7 +148,7 @@ class Requests:
         client = _client(ctx)
         stop = threading.Event()
 
-        def work() -> dict[str, Json]:
+        def work() -> Reply:
             with cancelled_by(stop):
                 return run(client=client, observer=progress, ask_person=consent.ask)
 
@@ -152,7 +159,7 @@ class Requests:
             consent.leave()
             raise
         waits = consent.later and consent.open is not None and reply["status"] == "paused"
-        return consent.required(str(reply["run"])) if waits else reply
+        return consent.required(str(reply["run"])) if waits else told(reply)
 
 
 class _Service:
@@ -172,9 +179,7 @@ class _Service:
         ]
         return types.ListToolsResult(tools=tools)
 
-    async def call_tool(
-        self, ctx: Context, params: types.CallToolRequestParams
-    ) -> types.CallToolResult | types.InputRequiredResult:
+    async def call_tool(self, ctx: Context, params: Request) -> Done | types.InputRequiredResult:
         """Carry out one request. What the caller did wrong is a result that its model reads, not a protocol error."""
         given = params.arguments or {}
         try:
@@ -191,25 +196,17 @@ class _Service:
                 case "run_program" if params.request_state is None:
                     continues = _argument(given, "continues", str) if given.get("continues") else None
                     run = partial(self._gateway.run, _argument(given, "source", str), continues)
-                    return await self._program(ctx, params, run)
+                    return await self._requests.run(ctx, params, run, _told)
                 case "run_program" | "resume_run":
                     handle = params.request_state or _argument(given, "run", str)
-                    return await self._program(ctx, params, partial(self._gateway.resume, handle))
+                    return await self._requests.run(ctx, params, partial(self._gateway.resume, handle), _told)
             known = ", ".join(tool.name for tool in TOOLS)
             raise BadRequest(f"no tool {params.name!r}; there are {known}. API functions are called by run_program.")
         except AtcError as error:
             return result({"error": str(error)}, failed=True)
 
-    async def _replied(self, ctx: Context, work: Callable[[], Any]) -> types.CallToolResult:
+    async def _replied(self, ctx: Context, work: Callable[[], Any]) -> Done:
         return result(await self._requests.answer(ctx, work))
-
-    async def _program(
-        self, ctx: Context, params: types.CallToolRequestParams, run: Callable[..., dict[str, Json]]
-    ) -> types.CallToolResult | types.InputRequiredResult:
-        reply = await self._requests.run(ctx, params, run)
-        if isinstance(reply, types.InputRequiredResult):
-            return reply
-        return result(reply, failed=reply["status"] == "failed")
 
     async def list_resources(
         self, _ctx: Context, _params: types.PaginatedRequestParams | None
@@ -280,7 +277,7 @@ class _Consent:
     the answer, goes on with the paused run.
     """
 
-    def __init__(self, ctx: Context, params: types.CallToolRequestParams) -> None:
+    def __init__(self, ctx: Context, params: Request) -> None:
         capabilities = ctx.session.client_capabilities
         self._ctx, self._loop = ctx, asyncio.get_running_loop()
         self._can = capabilities is not None and capabilities.elicitation is not None
@@ -356,7 +353,11 @@ def _client(ctx: Context) -> str:
     return "" if request is None else f"{request.scope.get(CLIENT, '')}/{request.headers.get('mcp-session-id', '')}"
 
 
-def result(reply: Json, *, failed: bool = False) -> types.CallToolResult:
+def _told(reply: Reply) -> Done:
+    return result(reply, failed=reply["status"] == "failed")
+
+
+def result(reply: Json, *, failed: bool = False) -> Done:
     """A reply as text, which the client's model reads."""
     text = reply if isinstance(reply, str) else json.dumps(reply, ensure_ascii=False)
     return types.CallToolResult(content=[types.TextContent(text=text)], is_error=failed)
@@ -380,23 +381,22 @@ def tools_server(gateway: Gateway) -> Server[Any]:
         offered = [mcp_tool(replace(tool.protocol, name=tool.alias)) for tool in gateway.tools.values()]
         return types.ListToolsResult(tools=list(map(types.Tool.model_validate, offered)))
 
-    async def call_tool(
-        ctx: Context, params: types.CallToolRequestParams
-    ) -> types.CallToolResult | types.InputRequiredResult:
+    async def call_tool(ctx: Context, params: Request) -> Done | types.InputRequiredResult:
         """Call one tool. An error of the tool is a result that its caller reads."""
         call = partial(gateway.call, params.name, params.arguments or {})
         if params.request_state is not None:
             call = partial(gateway.call_again, params.request_state)
         try:
-            reply = await requests.run(ctx, params, call)
+            return await requests.run(ctx, params, call, told)
         except AtcError as error:
             return result({"error": str(error)}, failed=True)
-        if isinstance(reply, types.InputRequiredResult):
-            return reply
+
+    def told(reply: Reply) -> Done:
+        """The response as text and, as its schema has it, as a structured result."""
         if "result" not in reply:
             return result(reply, failed=True)
-        response = reply["result"]  # as text and, as its schema has it, as a structured result
+        response = reply["result"]
         structured = response if isinstance(response, dict) else {RESULT: response}
-        return types.CallToolResult(content=result(response).content, structured_content=structured)
+        return Done(content=result(response).content, structured_content=structured)
 
     return sealed(Server("atc", version=__version__, on_list_tools=list_tools, on_call_tool=call_tool), gateway)
