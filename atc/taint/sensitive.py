@@ -17,7 +17,7 @@ from typing import Literal, get_args
 
 from atc.paths import KEY, Path, Step
 from atc.taint.framed import decoded, parts, same_for_all, value_at
-from atc.taint.values import number
+from atc.taint.values import Same, number, same
 from protocols.jsontypes import Json, JsonObject
 from protocols.protocol import ToolProtocol
 from protocols.schema import combined, inside, types
@@ -65,17 +65,19 @@ class Leaf:
     """The text of the argument that holds the value, where it is a part of one."""
 
 
-def sensitive_leaves(protocol: ToolProtocol, arguments: JsonObject) -> Iterator[Leaf]:
-    """The leaves that must be clean; `arguments` by original name.
+def sensitive_leaves(protocol: ToolProtocol, arguments: JsonObject) -> Iterable[Leaf]:
+    """The leaves that must be clean, each value of an argument once; `arguments` by original name.
 
     A mark holds for all that is beneath it; a text is looked into where it is no leaf itself. `null` is never a leaf. A
     truth value is one, and a text without a number is an amount, beneath a declared mark alone. Amounts count on tools
     that do something.
     """
-    search = _Search(protocol)
+    search, found = _Search(protocol), dict[tuple[str, str, Same], Leaf]()
     for name, value in arguments.items():
         schema = protocol.parameters.get(name, protocol.input_schema.get("additionalProperties", {}))
-        yield from search.walk(_Place(name, (), name), value, [schema], _Mark())
+        for leaf in search.walk(_Place(name, (), name), value, [schema], _Mark()):
+            found.setdefault((name, leaf.kind, same(leaf.value)), leaf)
+    return found.values()
 
 
 def is_email(text: str) -> bool:
@@ -149,15 +151,11 @@ class _Search:
             yield from self._leaf(place, value, mark, here)
 
     def _list(self, place: _Place, value: list[Json], here: list[JsonObject], mark: _Mark) -> Iterator[Leaf]:
-        found: list[Leaf] = []
         for index, inner in enumerate(value):
-            found += self.walk(place.below(index), inner, inside(here, index), mark)
-        yield from found
+            yield from self.walk(place.below(index), inner, inside(here, index), mark)
         texts = [inner for inner in value if isinstance(inner, str)]
         if len(texts) > 1 and mark.kind is None:  # whoever gets them may join them
-            seen = {(leaf.kind, repr(leaf.value)) for leaf in found}
-            joined = self._framed(place, "".join(texts), mark)
-            yield from (leaf for leaf in joined if (leaf.kind, repr(leaf.value)) not in seen)
+            yield from self._framed(place, "".join(texts), mark)
 
     def _text(self, place: _Place, text: str, here: list[JsonObject], mark: _Mark) -> Iterator[Leaf]:
         """The text as a leaf, or what it holds: JSON that every reader reads alike is walked, other texts searched."""
@@ -172,9 +170,8 @@ class _Search:
 
     def _framed(self, place: _Place, text: str, mark: _Mark) -> Iterator[Leaf]:
         """Each value behind a sensitive name and each quoted address, however the text is framed or encoded."""
-        if not mark.declared:
-            leaves = (leaf for form in decoded(text) for leaf in self._in_form(place, form, mark))
-            yield from {(leaf.kind, repr(leaf.value)): leaf for leaf in leaves}.values()
+        for form in decoded(text) if not mark.declared else ():
+            yield from self._in_form(place, form, mark)
 
     def _in_form(self, place: _Place, text: str, mark: _Mark) -> Iterator[Leaf]:
         around, done = place, 0
