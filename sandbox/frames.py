@@ -174,9 +174,8 @@ def _call(frame: dict[str, Any]) -> Call:
     number, tool, arguments, line = frame["call"], frame["tool"], frame["args"], frame["line"]
     unsendable, waits, within = frame.get("unsendable", {}), frame.get("waits", True), frame.get("within", "")
     wanted = (int, str, dict, int, dict, bool, str)  # exactly: `True` is no number
-    if tuple(map(type, (number, tool, arguments, line, unsendable, waits, within))) != wanted:
-        raise violation("sent a call of the wrong shape")
-    if unsendable and not all(type(text) is str for text in unsendable.values()):
+    right = tuple(map(type, (number, tool, arguments, line, unsendable, waits, within))) == wanted
+    if not right or not all(type(text) is str for text in unsendable.values()):
         raise violation("sent a call of the wrong shape")
     return Call(number, tool, arguments, unsendable, max(line, 0), waits, within)
 

@@ -9,18 +9,20 @@ from __future__ import annotations
 
 import datetime
 import decimal
-import importlib
 import importlib.util
 import json
 import os
 import re
+import shlex
 import signal
 import socket
 import sys
+import tempfile
 import threading
 import uuid
 from collections.abc import Sized
 from contextlib import suppress
+from pathlib import Path
 from typing import Any, NoReturn
 
 from protocols.toolbox import Toolbox
@@ -62,8 +64,11 @@ class MontySandbox(OnDemand["_Pool"]):
 
 class _Pool:
     def __init__(self) -> None:
-        self._pool = _api().Monty(max_processes=1024, checkout_timeout=START_SECONDS, request_timeout=TURN_SECONDS)
+        self._folder = tempfile.TemporaryDirectory(prefix="atc-monty-")
+        most = {"max_processes": 1024, "checkout_timeout": START_SECONDS, "request_timeout": TURN_SECONDS}
         try:
+            quiet = _quiet(Path(self._folder.name)) if os.name == "posix" else None
+            self._pool = _api().Monty(binary_path=quiet, **most)
             self._pool.__enter__()
         except Exception as error:
             raise SandboxUnavailable(f"the monty sandbox cannot start its interpreter: {error}") from error
@@ -72,6 +77,16 @@ class _Pool:
     def stop(self) -> None:
         """End every process."""
         self._pool.__exit__(None, None, None)
+        self._folder.cleanup()
+
+
+def _quiet(folder: Path) -> Path:
+    """A script that starts a worker without our stderr, on which it would tell of a program that needs much memory."""
+    binary = importlib.import_module("pydantic_monty._binary").find_monty_binary()
+    script = folder / "monty"
+    script.write_text(f'#!/bin/sh\nexec {shlex.quote(binary)} "$@" 2>/dev/null\n')
+    script.chmod(0o700)
+    return script
 
 
 def unavailable() -> str | None:
@@ -171,7 +186,7 @@ class _Interpreter:
                 step = step.resume()
         try:
             return {"done": plain(_bounded(step.output))}
-        except TooLarge:
+        except ValueError:
             return {"done": f"<{type(step.output).__name__}, which cannot be shown>"}
 
     def _answer(self, asked: Any) -> dict[str, Any] | None:
@@ -195,7 +210,7 @@ class _Interpreter:
             if args:
                 return _raised("TypeError", keywords_only(name, self._tools[name], args, asked.kwargs))
             reply = self._frames.call(name, asked.kwargs, (line, within))
-        except (TooLarge, ValueError):
+        except ValueError:
             return _raised("ValueError", f"{name}() was given arguments that are too large, or no JSON")
         if "error" not in reply:
             text = json.dumps(reply["value"], ensure_ascii=False)
@@ -238,23 +253,19 @@ class _Interpreter:
         return last_word("exception", type_, text, frames)
 
 
-class TooLarge(Exception):
-    """More than can be sent."""
-
-
 def _bounded(value: Any) -> Any:
     """`value`, where it is plain data and all its parts and characters fit into one frame.
 
     A few bytes in the interpreter may be endless when they are written out (`x = [x, x]`).
 
-    Raises `TooLarge`: they do not, or it is nested too deeply, as what holds itself is.
+    Raises `ValueError`: they do not, or it is nested too deeply, as what holds itself is.
     """
     left, inside = FRAME_BYTES, [(value, LEVELS - 4)]
     while inside:
         item, levels = inside.pop()
         left -= 3 + (len(item) if isinstance(item, Sized) else 0)  # before what is in it is looked at
         if left < 0 or levels == 0 or not isinstance(item, _PLAIN):
-            raise TooLarge
+            raise ValueError("more than can be sent")
         parts = [*item.keys(), *item.values()] if isinstance(item, dict) else item
         if isinstance(parts, list | tuple | set | frozenset):
             inside += [(part, levels - 1) for part in parts]

@@ -7,7 +7,6 @@ but that review keeps a program from your files and your network.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 
 from sandbox import zygote
 from sandbox.layers.names import LAYERS
@@ -19,22 +18,15 @@ WARNING = (
 )
 
 
-def _say(text: str) -> None:
-    print(f"warning: {text}", file=sys.stderr, flush=True)
-
-
 class TrustedSandbox(Policed):
-    """Runs each program in a process of its own. Runs may overlap, from any threads.
+    """Runs each program in a process of its own. Runs may overlap, from any threads. Warns once on stderr."""
 
-    `say` is told in one line, once, that this is no boundary.
-    """
-
-    def __init__(self, say: Callable[[str], None] = _say) -> None:
+    def __init__(self) -> None:
         inner = zygote.ZygoteSandbox(without=LAYERS.keys() - {"limits"})
         inner.name = "trusted"
         super().__init__(inner)
         self.layers = (LAYER, "a process of its own, with your rights")
-        say(WARNING)
+        print(f"warning: {WARNING}", file=sys.stderr, flush=True)
 
 
 def unavailable() -> str | None:

@@ -174,7 +174,7 @@ def test_what_a_python_tool_prints_is_not_the_result(atc_, tmp_path):
 
 def solved(folder, state, program):
     """A stored run of a program over the tools of a folder."""
-    with Store(state / "runs.sqlite") as store, TrustedSandbox(lambda text: None) as sandbox:
+    with Store(state / "runs.sqlite") as store, TrustedSandbox() as sandbox:
         agent = Agent(
             load_tools(folder), model=ScriptedModel(f"```python\n{program}\n```"), sandbox=sandbox, store=store
         )

@@ -21,7 +21,7 @@ CHECKS = [check for check in sandbox_checks.CHECKS if check.__name__ not in REFU
 
 @pytest.fixture(scope="module")
 def sandbox():
-    with TrustedSandbox(lambda text: None) as trusted:
+    with TrustedSandbox() as trusted:
         trusted.warm()
         yield trusted
 
@@ -45,7 +45,7 @@ def test_it_says_once_that_it_is_no_boundary(capsys):
 def test_nothing_is_left_of_programs_that_do_not_end_and_of_those_that_do():
     ignores = "while True:\n    try:\n        while True: pass\n    except BaseException: pass"
     descriptors, before = len(list(FD.iterdir())), local.existing()
-    with TrustedSandbox(lambda text: None) as sandbox:
+    with TrustedSandbox() as sandbox:
         for source in ("1", "1 / 0", "x = = 1", "import os", "get_item(id=-1)", ignores, "import time\ntime.sleep(60)"):
             trace = run(sandbox, source, wall_seconds=0.5)
     assert trace.failure.type == "wall_seconds"

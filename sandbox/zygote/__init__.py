@@ -106,8 +106,6 @@ def unavailable() -> str | None:
     """Why this machine cannot run a zygote; `None` where it can."""
     if sys.platform != "linux":
         return f"the zygote sandbox needs Linux, and this is {sys.platform}; run atc in a Linux container"
-    if not sys.executable:
-        return "the zygote sandbox needs the path of the Python interpreter, and sys.executable is empty"
     return None
 
 
