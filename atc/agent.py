@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import secrets
 import threading
 import time
@@ -171,6 +170,8 @@ class Agent:
         `observer` is called in that thread. A run whose task is cancelled ends at its next step, as one that Ctrl-C
         interrupts: `resume` goes on with it.
         """
+        import asyncio  # whoever awaits this has it already, and no command needs it
+
         cancelled = threading.Event()
 
         def watch(event: Event) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 import random
 import shlex
@@ -183,9 +182,6 @@ def _python_call(
     signature = inspect.signature(function)
     failed: Outcome = "refused" if reads else "unknown"
 
-    async def awaited(result: Awaitable[object]) -> object:
-        return await result
-
     def call(arguments: JsonObject) -> Json:
         try:
             signature.bind(**arguments)
@@ -193,7 +189,7 @@ def _python_call(
             raise ToolError(None, one_line(f"{tool}: {error}"), outcome="not_run") from error
         try:
             result = function(**arguments)
-            return mask.result(to_json(asyncio.run(awaited(result)) if inspect.isawaitable(result) else result))
+            return mask.result(to_json(_awaited(result) if inspect.isawaitable(result) else result))
         except ToolError:
             raise
         except (Exception, SystemExit) as error:  # whatever the user's code raises is the tool's answer
@@ -201,6 +197,16 @@ def _python_call(
             raise ToolError(None, one_line(mask(problem)), outcome=failed) from error
 
     return call
+
+
+def _awaited(result: Awaitable[object]) -> object:
+    """What a coroutine gives, in an event loop of its own."""
+    import asyncio  # for functions that need it alone: every command would wait for it
+
+    async def run() -> object:
+        return await result
+
+    return asyncio.run(run())
 
 
 __all__ = ["Credential", "InvokeSettings", "Invoker", "idempotency_key", "to_json"]
