@@ -33,6 +33,8 @@ from tests.stores import open_store
 
 # Tests start hundreds of processes: without bytecode on disk each would compile the whole tree anew.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+# Nor is each to look through all that is installed for plugins of pydantic: there are none.
+os.environ["PYDANTIC_DISABLE_PLUGINS"] = "__all__"
 # A shell that starts the suite in the background has it ignore Ctrl-C, and so would every command that a test starts.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 # What is made before the first test lives until the last: to look for garbage in it, again and again, takes long.

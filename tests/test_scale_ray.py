@@ -18,6 +18,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+# Each process of Ray imports jsonschema, which takes two seconds where it finds this: jupyter-server brings it.
+sys.modules["rfc3987_syntax"] = None
 ray = pytest.importorskip("ray", reason="needs the extra 'scale'")
 
 from ray.cluster_utils import Cluster  # noqa: E402 - needs ray
@@ -48,6 +50,7 @@ import sys, time
 from contextlib import nullcontext
 from functools import partial
 from atc import cluster
+cluster._LOOK_SECONDS = 0.5
 try:
     with cluster.connected(f"ray:{sys.argv[1]}"):
         for number in cluster.RayPool()(partial(nullcontext, lambda number: time.sleep(number)), [0, 100]):
@@ -58,11 +61,16 @@ except cluster.ClusterUnavailable as error:
 
 
 @pytest.fixture(scope="module")
-def nodes() -> Iterator[Cluster]:
-    made = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
-    made.add_node(num_cpus=1)
-    yield made
-    made.shutdown()
+def nodes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    folder = tmp_path_factory.mktemp("not-installed")
+    (folder / "rfc3987_syntax.py").write_text("raise ImportError")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", f"{ROOT}{os.pathsep}{folder}")
+        patch.setenv("RAY_worker_niceness", "0")  # else workers yield to all other tests
+        made = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
+        made.add_node(num_cpus=1)
+        yield made
+        made.shutdown()
 
 
 @pytest.fixture
@@ -121,18 +129,6 @@ def test_a_node_without_a_boundary_takes_nothing(pool: scale.RayPool) -> None:
     told = f"the node {socket.gethostname()}: no boundary here. Or it is left out with 'ray start --num-cpus 0' there."
     with pytest.raises(SandboxUnavailable, match=told):
         list(pool(opened, range(20)))
-
-
-def test_a_head_that_dies_is_a_sentence() -> None:
-    alone = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
-    command = [sys.executable, "-c", WORKS, alone.address]
-    with subprocess.Popen(command, stdout=-1, text=True, env={**os.environ, "PYTHONPATH": str(ROOT)}) as process:
-        assert process.stdout.readline() == "begun\n"
-        for running in alone.head_node.all_processes["gcs_server"]:
-            running.process.kill()
-        assert "no Ray cluster answers at" in (told := process.communicate(timeout=60)[0])
-        assert "what was done is kept, and the same command goes on" in told
-    alone.shutdown()
 
 
 def test_other_versions_are_refused(pool: scale.RayPool, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -260,3 +256,13 @@ def test_without_ray_a_sentence_names_the_extra(atc_, monkeypatch: pytest.Monkey
         3,
         "atc: this needs 'ray', which is not installed: pip install 'automatic-tool-chain[scale]'.\n",
     )
+
+
+def test_a_head_that_dies_is_a_sentence(nodes: Cluster) -> None:
+    """The last one here: the cluster is of no use afterwards."""
+    with subprocess.Popen([sys.executable, "-c", WORKS, nodes.address], stdout=-1, text=True) as process:
+        assert process.stdout.readline() == "begun\n"
+        for running in nodes.head_node.all_processes["gcs_server"]:
+            running.process.kill()
+        assert "no Ray cluster answers at" in (told := process.communicate(timeout=60)[0])
+        assert "what was done is kept, and the same command goes on" in told
