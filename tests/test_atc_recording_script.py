@@ -69,13 +69,15 @@ PROGRAMS = {
     "a global beside an await": (
         ("import asyncio\ncount = 0\ndef add():\n    global count\n    count += 1\nadd()\n"
         "await asyncio.sleep(0)\nprint(count, f'''{\n count}\n''')"),
-        "x", None, "1 1\n\n",
+        "x", None, "1 1\n",
     ),
     "imports from the future": (
         "# first\nfrom __future__ import annotations\ndef f(x: nowhere): return x\nprint(f(act()[0]))", "x", None, "a\n"
     ),
     "line ends of another system": ("print(act()[0])\r\nprint(2)\r\n", "x", None, "a\n2\n"),
-    "names of the script's own": ("json = requests = quote = act()\nprint(act()[1])", "x", None, "ccc\n"),
+    "quotes and names of the script's own": (
+        "PROGRAM = TOOLS = act()\nprint(act()[1], \"\"\"'\"\\n\"\"\".strip())", "x", None, "ccc '\"\n"
+    ),
 }  # fmt: skip
 
 
@@ -131,9 +133,9 @@ def test_functions_of_a_python_module_are_loaded(tmp_path, monkeypatch):
 
 
 def test_a_tool_that_no_script_can_call_and_a_run_without_an_answer():
-    with pytest.raises(InvalidRecording, match="has no binding, so a script cannot call it"):
+    with pytest.raises(InvalidRecording, match="so a script cannot call it"):
         script_of("act()", ToolProtocol(name="act"))
-    with pytest.raises(InvalidRecording, match="belongs to an MCP server"):
+    with pytest.raises(InvalidRecording, match="so a script cannot call it"):
         script_of("act()", ToolProtocol(name="act", binding=McpBinding(server="s", tool="t")))
     with pytest.raises(InvalidRecording, match="it has no answer"):
         to_script(replace(recorded("1 / 0"), answer=None), modules={})

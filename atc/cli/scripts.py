@@ -1,65 +1,54 @@
-"""What a script of `atc runs export --python` calls: its tools, under the user's own configuration."""
+"""What a script of `atc runs export --python` calls: its program over its tools, under the user's own configuration."""
 
 from __future__ import annotations
 
-import atexit
-import json
 import sys
-import uuid
-from collections.abc import Callable, Sequence
-from typing import Any
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from dataclasses import replace
 
 from atc.cli.settings import load_config
 from atc.cli.wiring import invoke_settings
-from protocols.errors import ToolError
+from atc.recording import RecordedTools
+from atc.types import Attempt, Program
 from protocols.invoke import Invoker
-from protocols.jsontypes import Json, JsonObject
+from protocols.jsontypes import JsonObject
 from protocols.protocol import PythonBinding, load
 from protocols.sources import load_tools
-from protocols.toolbox import Tool, idempotency_key
-from sandbox.contract import BadArguments, contract
+from protocols.toolbox import Tool
+from sandbox.choose import open_sandbox
+from sandbox.journal import Journal
+from sandbox.limits import Limits
+from sandbox.trace import Pins
 
 ALLOW = "--allow-writes"
 
 
-def script_tools(protocols: Sequence[JsonObject], *, modules: Sequence[str] = ()) -> list[Callable[..., Json]]:
-    """The tools of a script as functions, in this order. `modules` are the sources of its Python modules.
+def run_script(program: str, tools: Mapping[str, JsonObject], *, modules: Sequence[str] = ()) -> None:
+    """Run the program of a script in the sandbox over its tools, by alias, and print its answer.
 
-    Requests are made as in a run: with the configured credentials, to one origin, within the same limits. The script
+    Requests are made as in a run: with the configured credentials, to one origin, within the same limits. The process
     ends here where one of the tools writes, unless it was started with `--allow-writes` or the configuration allows
-    that tool.
+    that tool, and where the program fails. `modules` are the sources of Python modules that the tools are in.
     """
     config = load_config()
-    given = [load(document, where="the script") for document in protocols]
-    asked = [one.name for one in given if one.writes and not {"all", one.name} & {*config.allow_writes}]
+    known = RecordedTools({alias: load(document, where="the script") for alias, document in tools.items()})
+    writing = {name: tool for name, tool in known.items() if tool.protocol.writes}
+    asked = [name for name, tool in writing.items() if not {"all", *tool.names} & {*config.allow_writes}]
     if asked and ALLOW not in sys.argv[1:]:
         sys.exit(f"{', '.join(asked)} may change something; to allow that, run the script with {ALLOW}.")
-    invoker = Invoker(invoke_settings(config))
-    atexit.register(invoker.close)
-    loaded = load_tools(*modules, invoker=invoker)
-    return [
-        _function(
-            loaded.find(one.name)
-            if isinstance(one.binding, PythonBinding)
-            else Tool(protocol=one, call=invoker.bind(one))
-        )
-        for one in given
-    ]
+    sandbox = open_sandbox(config.sandbox, policy=config.policy)
+    with closing(sandbox), closing(Invoker(invoke_settings(config))) as invoker:
+        loaded = load_tools(*modules, invoker=invoker)
 
+        def callable_tool(tool: Tool) -> Tool:
+            is_function = isinstance(tool.protocol.binding, PythonBinding)
+            call = loaded.find(tool.protocol.name).call if is_function else invoker.bind(tool.protocol)
+            return replace(tool, call=call)
 
-def _function(tool: Tool) -> Callable[..., Json]:
-    terms = contract(tool.protocol)
-
-    def call(**arguments: Any) -> Json:
-        try:
-            accepted = terms.accept(json.loads(json.dumps(arguments, allow_nan=False)))
-        except (BadArguments, TypeError, ValueError) as problem:
-            raise ToolError(None, f"tool {tool.alias!r}: {problem}", outcome="not_run") from None
-        token = idempotency_key.set(uuid.uuid4().hex) if tool.protocol.writes else None
-        try:
-            return tool.unwrap(tool.call(tool.original(accepted)))
-        finally:
-            if token is not None:
-                idempotency_key.reset(token)
-
-    return call
+        journal, limits = Journal(pins=Pins(clock=time.time())), Limits(tool_calls=config.max_calls)
+        trace = sandbox.run(program, known.map(callable_tool), limits=limits, journal=journal)
+    if trace.failure is not None:
+        sys.exit(f"line {trace.failure.line}: {trace.failure.type}: {trace.failure.message}")
+    print(Attempt(Program(program), (), trace, None).answer)
