@@ -17,7 +17,7 @@ from protocols.jsontypes import Json, JsonObject
 from protocols.mcp import Servers
 from protocols.oauth import Keyring
 from protocols.protocol import HttpBinding, McpBinding, ProgramBinding, PythonBinding, ToolProtocol
-from protocols.reply import Answer, Lost, Unreadable, one_line, read, to_json
+from protocols.reply import Answer, Unreadable, one_line, read, to_json
 from protocols.request import DEFAULT_HEADERS, HttpRequest, Plan
 from protocols.secrets import covered
 from protocols.settings import Credential, InvokeSettings
@@ -106,21 +106,20 @@ class HttpCall:
         request, schemes, mask = self._build(arguments), self._binding.schemes, self._keyring.mask
         secrets = self._keyring.secrets(self._binding.credentials, schemes, self._plan.origin, tool=self._protocol.name)
         answer, committed = self._exchange(request, secrets)
-        if isinstance(answer, Answer) and 200 <= answer.status < 300:
+        if answer.succeeded:
             try:
                 return mask.result(read(answer, self._protocol.output_schema, mask=mask))
             except Unreadable as error:
-                answer = Lost(problem=str(error), sent=True, status=answer.status)
+                answer = Answer(status=answer.status, trouble=str(error))
         # Outside of any handler: an exception from below would stay in the error's context, and its text has URLs.
         hidden = covered(dict(arguments), self._protocol.input_schema, lambda _: MASK)
-        answered = answer if isinstance(answer, Answer) else None
         raise ToolError(
             answer.status,
             one_line(mask(answer.problem)),
             outcome="unknown" if committed else answer.outcome(reads=self._reads),
             curl=self._curl(self._build(hidden), secrets),
-            retry_after=answered.retry_after if answered else None,
-            answer=mask(answered.text()) if answered else None,
+            retry_after=answer.retry_after,
+            answer=mask(answer.text()) if answer.headers or answer.body else None,
         )
 
     def check(self, arguments: JsonObject) -> None:
@@ -133,24 +132,22 @@ class HttpCall:
             request = replace(request, headers={**request.headers, self._binding.idempotency_header: key})
         return request
 
-    def _exchange(self, request: HttpRequest, secrets: list[Carried]) -> tuple[Answer | Lost, bool]:
+    def _exchange(self, request: HttpRequest, secrets: list[Carried]) -> tuple[Answer, bool]:
         """The last answer of a call, and whether one before it said that a write was done."""
         settings, attempt = self._keyring.settings, 0
         deadline = time.monotonic() + settings.timeout_seconds
         # 429 is the one failure after which a write with a key is sent again here: the others are the host's to judge.
         keyed = bool(self._binding.idempotency_header and idempotency_key.get())
 
-        def send(one: HttpRequest) -> Answer | Lost:
+        def send(one: HttpRequest) -> Answer:
             return self._keyring.transport.send(dress(one, secrets), self._plan.origin, deadline=deadline)
 
         while True:
             answer, last = follow(request, send)
             wait = _BACKOFF_SECONDS * 2**attempt * random.uniform(0.5, 1.5)  # noqa: S311 - spreads clients, hides nothing
-            if isinstance(answer, Lost):
-                again = answer.passing and self._reads
-            else:
-                again = (answer.status in _PASSING and self._reads) or (answer.status == 429 and keyed)
-                wait = wait if answer.retry_after is None else answer.retry_after
+            wait = wait if answer.retry_after is None else answer.retry_after
+            again = answer.status == 429 and keyed
+            again = again or (self._reads and (answer.passing or answer.status in _PASSING))
             late = wait > _LONGEST_WAIT or time.monotonic() + wait >= deadline
             if not again or late or attempt >= settings.retries:
                 return answer, last.method != request.method and not self._reads

@@ -26,7 +26,7 @@ from protocols.errors import CredentialMissing
 from protocols.files import keep_private, write_whole
 from protocols.jsontypes import JsonObject, loads, mapping
 from protocols.origin import Origin, split_url
-from protocols.reply import Lost, one_line, parse
+from protocols.reply import one_line, parse
 from protocols.request import DEFAULT_HEADERS, HttpRequest
 from protocols.secrets import is_secret
 from protocols.settings import Credential, InvokeSettings
@@ -206,8 +206,8 @@ class Keyring:
         request = HttpRequest(method="POST", url=url, headers=headers, body=urlencode(form).encode())
         origin, _ = split_url(url)
         answer = self.transport.send(request, origin, deadline=time.monotonic() + _TOKEN_SECONDS)
-        if isinstance(answer, Lost):
-            problem = answer.problem
+        if answer.status is None:
+            problem = answer.trouble
         elif answer.status != 200:
             problem = f"{origin.netloc} answered {answer.status}: {one_line(answer.problem, limit=200)}"
         else:

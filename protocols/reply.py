@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from http.client import responses
 from typing import Any, Literal
 
@@ -29,14 +29,26 @@ _TAGS = re.compile(r"<(script|style)\b.*?(</\1>|\Z)|<[^>]*(>|\Z)", re.DOTALL | r
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """An HTTP answer, its body whole and decompressed (of an error, its first 64 KiB)."""
+    """What came of a request: an HTTP answer, its body whole and decompressed (of an error, its first 64 KiB), or
+    the trouble that left none.
+    """
 
-    status: int
-    headers: Mapping[str, str]
+    status: int | None = None
+    """None where no answer came whole."""
+    headers: Mapping[str, str] = field(default_factory=dict)
     """By lower-case name."""
     body: bytes = b""
-    note: str = ""
-    """Why the redirect that it is was not followed."""
+    trouble: str = ""
+    """Why there is no answer, why it is of no use, or why the redirect that it is was not followed."""
+    sent: bool = True
+    """Whether any byte of the request may have reached the tool."""
+    passing: bool = False
+    """Whether the same request may fare better a moment later."""
+
+    @property
+    def succeeded(self) -> bool:
+        """Whether it is a success that can be used."""
+        return self.status is not None and 200 <= self.status < 300 and not self.trouble
 
     @property
     def media_type(self) -> str:
@@ -67,37 +79,24 @@ class Answer:
     @property
     def problem(self) -> str:
         """What an error says, in one line not yet shortened: of JSON its `detail`, `message` or `error`."""
+        if self.trouble:
+            return self.trouble
         text = self.text()
         try:
             text = _essence(parse(text), depth=6)
         except ValueError:
             if "html" in self.media_type or text.lstrip()[:9].lower() in ("<!doctype", "<html"):
                 text = re.sub(_TAGS, " ", text)
-        return self.note or (text if text.strip() else phrase(self.status))
+        return text if text.strip() else phrase(self.status)
 
     def outcome(self, *, reads: bool) -> Outcome:
-        """What an answer that is no success says of the call's effect (DESIGN §6)."""
+        """What is known of the effect of a call that did not succeed (DESIGN §6)."""
+        if self.status is None:
+            return "unknown" if self.sent else "not_run"
         if 400 <= self.status < 500:
             return "unknown" if self.status in _MAYBE_DONE else "refused"
         # 307 and 308 ask for the same request elsewhere, so this one did nothing; the others often follow a success.
-        return "refused" if 300 <= self.status < 400 and (reads or self.status in (307, 308)) else "unknown"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Lost:
-    """An exchange without a usable answer."""
-
-    problem: str
-    sent: bool
-    """Whether any byte of the request may have reached the tool."""
-    status: int | None = None
-    """The status of an answer that came whole or could have, but that we cannot use."""
-    passing: bool = False
-    """Whether the same request may fare better a moment later."""
-
-    def outcome(self, *, reads: bool) -> Outcome:
-        """What is known of the call's effect. A read that was answered changed nothing."""
-        return "refused" if reads and self.status is not None else "unknown" if self.sent else "not_run"
+        return "refused" if self.status in (307, 308) or (reads and self.status < 400) else "unknown"
 
 
 class Unreadable(Exception):
@@ -192,9 +191,9 @@ def one_line(text: str, *, limit: int = MAX_ERROR_TEXT) -> str:
     return shown if len(shown) <= limit else shown[: limit - 1] + "…"
 
 
-def phrase(status: int) -> str:
+def phrase(status: int | None) -> str:
     """What HTTP calls a status."""
-    return responses.get(status, "no explanation")
+    return responses.get(status or 0, "no explanation")
 
 
 def _essence(value: Json, *, depth: int) -> str:

@@ -21,7 +21,7 @@ from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 from urllib3.util.connection import create_connection
 
 from protocols.origin import Origin, is_near, may_reach, split_url
-from protocols.reply import Answer, Lost
+from protocols.reply import Answer
 from protocols.request import HttpRequest
 
 MAX_ERROR_BYTES: Final = 65_536
@@ -173,7 +173,7 @@ class Transport:
         """Close idle connections. A later request opens new ones."""
         self._adapter.close()
 
-    def send(self, request: HttpRequest, origin: Origin, *, deadline: float) -> Answer | Lost:
+    def send(self, request: HttpRequest, origin: Origin, *, deadline: float) -> Answer:
         """Send `request`, whose credentials are meant for `origin`, and read the answer, both until `deadline`."""
         _running.exchange = exchange = _Exchange(origin, deadline, self._homes, self.near)
         # Text of a header travels as UTF-8; given as `str` it would have to be Latin-1.
@@ -182,7 +182,7 @@ class Transport:
         try:
             prepared.prepare(method=request.method, url=request.url, headers=headers, data=request.body)
             if split_url(str(prepared.url))[0] != origin:
-                return Lost(problem=f"the address of {origin.netloc} is ambiguous", sent=False)
+                return Answer(trouble=f"the address of {origin.netloc} is ambiguous", sent=False)
             left, route = exchange.remaining(), self._route(origin)
             # Those of SOCKS note nothing: assume the worst there.
             exchange.sent = any(str(proxy).startswith("socks") for proxy in route["proxies"].values())
@@ -199,7 +199,7 @@ class Transport:
             self._routes[origin] = {key: found[key] for key in ("proxies", "verify", "cert")}
         return self._routes[origin]
 
-    def _read(self, response: requests.Response) -> Answer | Lost:
+    def _read(self, response: requests.Response) -> Answer:
         status, body = response.status_code, bytearray()
         succeeded = 200 <= status < 300
         limit = self._max_body if succeeded else MAX_ERROR_BYTES
@@ -210,25 +210,24 @@ class Transport:
             if succeeded:  # of an error, the status says what matters
                 raise
         if succeeded and len(body) > limit:
-            problem = f"the body is over the limit of {limit:,} bytes; ask for less"
-            return Lost(problem=problem, sent=True, status=status)
+            return Answer(status=status, trouble=f"the body is over the limit of {limit:,} bytes; ask for less")
         headers = {name.lower(): value for name, value in response.headers.items()}
         return Answer(status=status, headers=headers, body=bytes(body[:limit]))
 
 
-def _lost(error: Exception, origin: Origin, *, sent: bool) -> Lost:
+def _lost(error: Exception, origin: Origin, *, sent: bool) -> Answer:
     if isinstance(error, _NotThere):
-        return Lost(problem=str(error), sent=False)
+        return Answer(trouble=str(error), sent=False)
     # requests refuses what cannot be sent at all (a malformed URL or header, a proxy it has no code for) as ValueError.
     sent = sent and not (isinstance(error, ValueError) and isinstance(error, requests.RequestException))
     if isinstance(error, TimeoutError | requests.Timeout | urllib3.exceptions.TimeoutError):
         what = "no complete answer from" if sent else "no connection to"
-        return Lost(problem=f"{what} {origin.netloc} in time", sent=sent, passing=not sent)
+        return Answer(trouble=f"{what} {origin.netloc} in time", sent=sent, passing=not sent)
     reason = _reason(error)
     if sent:
-        return Lost(problem=f"the connection to {origin.netloc} broke: {reason}", sent=True, passing=True)
-    problem = f"cannot connect to {origin.netloc} ({reason}); is the service running, and its address right?"
-    return Lost(problem=problem, sent=False, passing=True)
+        return Answer(trouble=f"the connection to {origin.netloc} broke: {reason}", passing=True)
+    trouble = f"cannot connect to {origin.netloc} ({reason}); is the service running, and its address right?"
+    return Answer(trouble=trouble, sent=False, passing=True)
 
 
 def _reason(error: BaseException, *, deepest: int = 8) -> str:
@@ -241,32 +240,31 @@ def _reason(error: BaseException, *, deepest: int = 8) -> str:
 
 
 def follow(
-    request: HttpRequest, send: Callable[[HttpRequest], Answer | Lost], *, upgrade: bool = False
-) -> tuple[Answer | Lost, HttpRequest]:
+    request: HttpRequest, send: Callable[[HttpRequest], Answer], *, upgrade: bool = False
+) -> tuple[Answer, HttpRequest]:
     """The answer after redirects within the origin: of GET and HEAD, and of others only a 303.
 
-    Its `note` says why the last redirect was not followed, if it was not. Also the request that was answered. `upgrade`
-    allows https in the place of http.
+    Its `trouble` says why the last redirect was not followed, if it was not. Also the request that was answered.
+    `upgrade` allows https in the place of http.
     """
     for _ in range(_MOST_REDIRECTS + 1):
         answer = send(request)
-        if isinstance(answer, Lost) or answer.status not in _REDIRECTS or "location" not in answer.headers:
+        if answer.status not in _REDIRECTS or "location" not in answer.headers:
             return answer, request
         home, _ = split_url(request.url)
         try:
             target = urljoin(request.url, answer.headers["location"]).partition("#")[0]
             goal, _ = split_url(target)
         except ValueError:
-            return replace(answer, note="the redirect leads to no http(s) address"), request
+            return replace(answer, trouble="the redirect leads to no http(s) address"), request
         upgraded = upgrade and (home.scheme, home.port) == ("http", 80) and goal == Origin("https", home.host, 443)
         if goal != home and not upgraded:
-            note = f"the redirect leads to another origin, {target}; if you trust it, give that address yourself"
-            return replace(answer, note=note), request
+            trouble = f"the redirect leads to another origin, {target}; if you trust it, give that address yourself"
+            return replace(answer, trouble=trouble), request
         if request.method not in ("GET", "HEAD"):
             if answer.status != 303:
-                return replace(answer, note=f"a {request.method} is not sent on to {target}"), request
+                return replace(answer, trouble=f"a {request.method} is not sent on to {target}"), request
             kept = {k: v for k, v in request.headers.items() if k != "Content-Type"}
             request = replace(request, method="GET", headers=kept, body=None)
         request = replace(request, url=target)
-    assert isinstance(answer, Answer)
-    return replace(answer, note=f"more than {_MOST_REDIRECTS} redirects"), request
+    return replace(answer, trouble=f"more than {_MOST_REDIRECTS} redirects"), request

@@ -15,7 +15,7 @@ import yaml
 from protocols.errors import SourceUnavailable
 from protocols.jsontypes import Json, loads
 from protocols.origin import is_url, split_url
-from protocols.reply import Lost, one_line, phrase
+from protocols.reply import one_line, phrase
 from protocols.request import DEFAULT_HEADERS, HttpRequest
 from protocols.transport import Transport, follow
 
@@ -89,10 +89,9 @@ def _download(url: str, homes: set[str]) -> bytes:
             )
     except ValueError as error:
         raise SourceUnavailable(f"{url} cannot be fetched: {one_line(str(error))}.") from None
-    problem = answer.problem if isinstance(answer, Lost) else answer.note
-    if isinstance(answer, Lost) and time.monotonic() >= deadline:
-        problem = f"it did not send a whole document within {TIMEOUT_SECONDS} s; try again, or give a file"
-    if problem or isinstance(answer, Lost):
+    if problem := answer.trouble:
+        if answer.status is None and time.monotonic() >= deadline:
+            problem = f"it did not send a whole document within {TIMEOUT_SECONDS} s; try again, or give a file"
         raise SourceUnavailable(f"{url} cannot be fetched: {one_line(problem).rstrip('.')}.")
     if answer.status not in (200, 203):
         advice = "check the address"
