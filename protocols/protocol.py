@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, field, fields, is_dataclass, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
 import jsonschema_rs
+from pydantic import ConfigDict, TypeAdapter
+from pydantic.alias_generators import to_camel
 
 from protocols.errors import InvalidProtocol, docs_page
 from protocols.jsontypes import Json, JsonObject
@@ -18,6 +20,7 @@ EvidenceLevel = Literal["declared", "observed", "guessed"]
 Location = Literal["path", "query", "header", "cookie", "body", "form"]
 BODYLESS = ("GET", "HEAD", "OPTIONS", "DELETE")
 """Methods whose arguments go into the query where nobody says otherwise."""
+_CAMEL = ConfigDict(alias_generator=to_camel)  # as documents spell keys
 _HINTS = {"read_only": "readOnlyHint", "destructive": "destructiveHint", "idempotent": "idempotentHint"}
 
 
@@ -66,6 +69,7 @@ class HttpBinding:
     says how a named one is sent, as an OpenAPI security scheme.
     """
 
+    __pydantic_config__ = _CAMEL
     method: str
     url: str
     locations: Mapping[str, Location] = field(default_factory=dict)
@@ -179,6 +183,7 @@ class ToolProtocol:
     `extra` keeps keys that we do not know, so that a document survives being read and written.
     """
 
+    __pydantic_config__ = _CAMEL
     name: str
     title: str = ""
     description: str = ""
@@ -233,12 +238,7 @@ DOCUMENT_SCHEMA: dict[str, Any] = json.loads(Path(__file__).with_name("protocol.
 """JSON Schema of a protocol document. Unknown keys are kept at the top level and in annotations, refused elsewhere."""
 _VALIDATOR = jsonschema_rs.validator_for(DOCUMENT_SCHEMA)
 _BINDINGS = {"http": HttpBinding, "python": PythonBinding, "mcp": McpBinding, "program": ProgramBinding}
-_PARTS = {"errors": ErrorOutcome, "examples": Example, "links": Link}
-_KEYS = {
-    "inputSchema": "input_schema", "outputSchema": "output_schema", "wireNames": "wire_names",
-    "bodyArgument": "body_argument", "idempotencyHeader": "idempotency_header", "verifiedBy": "verified_by",
-}  # fmt: skip
-_FIELDS = {theirs: ours for ours, theirs in _KEYS.items()}
+_ADAPTER = TypeAdapter(ToolProtocol)
 
 
 def load(document: Json, *, where: str = "protocol") -> ToolProtocol:
@@ -258,46 +258,18 @@ def load(document: Json, *, where: str = "protocol") -> ToolProtocol:
     hints = known.pop("annotations", {})
     if unknown := {key: value for key, value in hints.items() if key not in _HINTS.values()}:
         extra["annotations"] = unknown  # of other makers (MCP's `title`, `openWorldHint`), kept as they came
-    found: dict[str, Any] = {_KEYS.get(key, key): value for key, value in known.items()}
-    for kind, binding in found.pop("binding", {}).items():
-        given = {_KEYS.get(key, key): value for key, value in binding.items()}
-        if kind == "http":
-            names = given.get("credentials", ())
-            given["credentials"] = tuple(one if isinstance(one, str) else tuple(one) for one in names)
-        found["binding"] = _BINDINGS[kind](**given)
-    for key, part in _PARTS.items():
-        found[key] = tuple(part(**one) for one in found.get(key, ()))
-    for key, one in (("verified_by", Verify), ("evidence", Evidence)):
-        if key in found:
-            found[key] = one(**found[key])
-    return ToolProtocol(annotations=Annotations.of(hints), extra=extra, **found)
+    binding = next(iter(known.pop("binding", {}).values()), None)  # no two kinds require the same keys
+    return _ADAPTER.validate_python({**known, "binding": binding, "annotations": Annotations.of(hints), "extra": extra})
 
 
 def dump(protocol: ToolProtocol) -> dict[str, Any]:
     """The protocol as its JSON document, without keys that say nothing. `load(dump(p)) == p`."""
-    extra = dict(protocol.extra)
-    document: dict[str, Any] = _written(replace(protocol, extra={}, annotations=Annotations()))
+    document: dict[str, Any] = _ADAPTER.dump_python(protocol, mode="json", by_alias=True, exclude_defaults=True)
     document["inputSchema"] = dict(protocol.input_schema)
+    extra = document.pop("extra", {})
     for kind, of in _BINDINGS.items():
         if isinstance(protocol.binding, of):
             document["binding"] = {kind: document["binding"]}
     if hints := protocol.annotations.hints | extra.pop("annotations", {}):
         document["annotations"] = hints
     return document | extra
-
-
-def _written(value: Any) -> Any:
-    """A part of a protocol as JSON: of a dataclass the fields that have no default or differ from it."""
-    if isinstance(value, tuple):
-        return [_written(one) for one in value]
-    if isinstance(value, Mapping):
-        return dict(value)
-    if not is_dataclass(value):
-        return value
-    found = {}
-    for part in fields(value):
-        one = getattr(value, part.name)
-        default = part.default if part.default_factory is MISSING else part.default_factory()
-        if one != default:
-            found[_FIELDS.get(part.name, part.name)] = _written(one)
-    return found
