@@ -7,6 +7,7 @@ import keyword
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from itertools import chain, count
 from typing import Any, Literal
 
@@ -182,7 +183,8 @@ class _Shapes:
         top = resolve(schema, root)
         alternatives = next((top[key] for key in ("anyOf", "oneOf") if key in top), None)
         if alternatives is None and "allOf" in top:
-            top = self._merged(top, root)
+            parts = (resolve(part, root) for part in top["allOf"])
+            top = reduce(narrowed, parts, {key: part for key, part in top.items() if key != "allOf"})
         values = top.get("enum", [top["const"]] if "const" in top else [])
         if alternatives is not None:
             kinds = [self.annotation(one, root, hint=hint, level=level) for one in alternatives]
@@ -192,18 +194,6 @@ class _Shapes:
             kinds = [self._one(name, top, root, hint=hint, level=level) for name in types(top)]
         self._depth -= 1
         return " | ".join(sorted(dict.fromkeys(kinds), key=lambda kind: kind == "None")) or "Any"
-
-    def _merged(self, schema: JsonObject, root: JsonObject) -> JsonObject:
-        """`allOf` as one schema: each part narrows the others, whatever their order."""
-        merged: JsonObject = {}
-        waiting: list[Any] = [schema]
-        while waiting and self._left > 0:
-            self._left -= 1
-            part = dict(resolve(waiting.pop(), root))
-            waiting += part.pop("allOf", ())
-            both = narrowed(part, merged)
-            merged = both if isinstance(both, Mapping) and "allOf" not in both else {**part, **merged}
-        return merged
 
     def _one(self, type_name: str, schema: JsonObject, root: JsonObject, *, hint: str, level: int) -> str:
         if type_name == "array":

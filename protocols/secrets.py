@@ -16,7 +16,7 @@ from urllib.parse import quote, quote_plus, unquote_plus
 
 from protocols.jsontypes import Json, JsonObject
 from protocols.reply import parse
-from protocols.schema import combined, inside, parts
+from protocols.schema import combined, inside
 from protocols.words import singular, words
 
 Kind = Literal["text", "number", "random"]
@@ -251,27 +251,8 @@ def with_parts(secret: Json) -> list[Json]:
     return list(dict.fromkeys([secret, *([scheme[1]] if scheme else []), *values, *within(secret)]))
 
 
-def may_hold(value: Json, schema: JsonObject | None) -> bool:
-    """Whether a JSON value may hold a secret: a quick look at its names and texts, for nearly every one holds none."""
-    names: set[str] = set()
-    texts: list[str] = []
-    for part in parts(value):
-        if isinstance(part, str):
-            texts.append(part)
-        elif isinstance(part, Mapping):
-            names.update(part)
-    return (
-        any(map(may_name_secrets, names))
-        or any(_mark(part) for part in parts(schema) if isinstance(part, Mapping))
-        or any(text[:100].lstrip()[:1] in ("{", "[") for text in texts)
-        or any(within("\n".join([*names, *texts])))
-    )
-
-
 def secrets_of(value: Json, schema: JsonObject | None) -> list[Json]:
     """The secrets of a JSON value, in its order, with their parts and with those that stand in its texts."""
-    if not may_hold(value, schema):
-        return []
     found: list[Json] = []
 
     def rest(leaf: Json) -> Json:

@@ -25,7 +25,6 @@ from protocols.secrets import (
     conceals_nothing,
     covered,
     in_literal,
-    may_hold,
     placeholder,
     secrets_of,
     with_parts,
@@ -118,8 +117,6 @@ class Redactor:
             case _ if is_dataclass(thing) and not isinstance(thing, type):
                 parts = {field.name: self.value(getattr(thing, field.name)) for field in fields(thing) if field.init}
                 changed = replace(thing, **parts)
-            case _ if not self._placeholders and not may_hold(thing, schema):
-                changed = thing
             case _:
                 changed = covered(thing, schema, self._cover, rest=self._rest)
         return cast("_T", changed)
