@@ -45,11 +45,8 @@ def response_paths(schema: JsonObject | None) -> Iterator[tuple[str, JsonObject]
             yield path, here
         under = f"{path}." if path else ""
         inner = [(one, f"{under}{name}") for name, one in here.get("properties", {}).items()]
-        inner += [
-            (here[key], at)
-            for key, at in (("items", f"{path}[]"), ("additionalProperties", f"{under}*"))
-            if isinstance(here.get(key), dict)
-        ]
+        inner += [(one, f"{path}[]") for one in subschemas(here, "items")]
+        inner += [(one, f"{under}*") for one in subschemas(here, "additionalProperties")]
         inner += [(one, path) for one in subschemas(here, *_COMBINERS)]
         left += [(one, at, (*above, part.get("$ref"))) for one, at in reversed(inner)]
 
