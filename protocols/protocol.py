@@ -266,7 +266,7 @@ def dump(protocol: ToolProtocol) -> dict[str, Any]:
     """The protocol as its JSON document, without keys that say nothing. `load(dump(p)) == p`."""
     document: dict[str, Any] = _ADAPTER.dump_python(protocol, mode="json", by_alias=True, exclude_defaults=True)
     document["inputSchema"] = dict(protocol.input_schema)
-    extra = document.pop("extra", {})
+    extra: dict[str, Any] = document.pop("extra", {})
     for kind, of in _BINDINGS.items():
         if isinstance(protocol.binding, of):
             document["binding"] = {kind: document["binding"]}
