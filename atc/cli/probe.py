@@ -16,7 +16,17 @@ import click
 from atc.check import check as findings_of
 from atc.cli.options import AT_LEAST_ONE, POSITIVE, Verb, jobs_option, servers_options, workers_option
 from atc.cli.output import error_document, has_person, print_result, say
-from atc.cli.probe_sources import begin, conclude_many, invoker_for, open_model, probe_many, require_named
+from atc.cli.probe_sources import (
+    GOES_ON,
+    begin,
+    exit_code,
+    invoker_for,
+    open_model,
+    probe_many,
+    require_named,
+    summary,
+    write_report,
+)
 from atc.cli.progress import bar
 from atc.cli.settings import load_config
 from atc.cli.wiring import open_pool, open_store
@@ -24,12 +34,11 @@ from atc.config import Config
 from atc.recording import RecordedTools
 from atc.store import RunStore
 from atc.store.stored import RunSummary, StoredRun
-from atc.terminal import clipped, count, escape_controls
+from atc.terminal import clipped, count
 from atc.types import Finding
 from probing.drift import CALLS, Checked, earlier_samples, recheck
 from probing.gate import Plan, PlannedTool, plan
-from probing.output import READABLE, Written, coverage, made_line, write
-from probing.probe import Probed, probe
+from probing.probe import probe
 from probing.samples import FOLDER, Log, ProbeSettings, Watch
 from protocols.protocol import ToolProtocol
 from protocols.sources import load_source
@@ -37,8 +46,6 @@ from protocols.toolbox import Toolbox
 
 _SETTINGS = ("model", "start_servers", "trust_annotations", "workers")
 """Flags that are settings of the configuration too."""
-_MOST_SHOWN = 12
-"""Tools without a response that the summary lists; the coverage report has all."""
 _WIDTH = 200
 """Characters of a finding that are shown; --json has all."""
 
@@ -95,8 +102,11 @@ def probe_command(
         if output is None or dry_run or modules:
             raise click.UsageError("--check, --dry-run and --module take one SRC, and no --workers")
         with open_pool(config, jobs) as pool, redirect_stdout(sys.stderr):
-            ended = probe_many(sources, output, pool, config, settings, keep_values=keep_values)
-        sys.exit(conclude_many(ended))
+            reports = probe_many(sources, output, pool, config, settings, keep_values=keep_values)
+        print_result(reports, [(one["folder"], one["error"] or next(summary(one))) for one in reports])
+        if any(one["error"] for one in reports):
+            say(GOES_ON)
+        sys.exit(exit_code(reports))
     [source] = sources
     with ExitStack() as stack:
         invoker = stack.enter_context(invoker_for(config, settings))
@@ -120,9 +130,13 @@ def probe_command(
         # What a Python tool prints is not the result.
         with redirect_stdout(sys.stderr), open_model(config) as ask, _probing_bar(log, most) as watch:
             probed = probe(loaded.tools, log, settings=settings, ask=ask, watch=watch)
-        written = write(output, probed, keep_values=keep_values)
-        code = _conclude(written, probed, log)
-    sys.exit(code)
+        report = write_report(output, probed, log.sent, keep_values=keep_values)
+    print_result(report, "\n".join(summary(report)))
+    if probed.interrupted:
+        say(f"Interrupted. {GOES_ON}")
+        sys.exit(130)
+    say(report.get("error") or f'Next: atc run "…" --tools {output}')
+    sys.exit(exit_code([report]))
 
 
 def allowed(tools: Toolbox, settings: ProbeSettings, log: Log) -> ProbeSettings:
@@ -184,47 +198,6 @@ def _probing_bar(log: Log, most: int) -> Iterator[Watch]:
         yield lambda event: say(event) if isinstance(event, str) else advance(log.sent)
 
 
-def _conclude(written: Written, probed: Probed, log: Log) -> int:
-    """Print what became of the probing, and give the exit code."""
-    report = coverage(probed, written.protocols)
-    code, problem = 130 if probed.interrupted else 0, ""
-    if not probed.interrupted and not report["totals"]["answered"]:
-        problem = f"No tool could be documented; {written.folder / READABLE} says why."
-        # Nothing answered at all although calls were allowed: it is down, and says nothing of the tools.
-        code = 3 if not log.samples and any("connect" in why for why in probed.stopped.values()) else 1
-    document = {
-        "folder": str(written.folder),
-        "interrupted": probed.interrupted,
-        "sent": log.sent,
-        "written": list(written.written),
-        "kept": list(written.kept),
-        **report,
-        **error_document(problem, code),
-    }
-    print_result(document, "\n".join(_summary(report, log, written)))
-    if probed.interrupted:
-        say("Interrupted. The same command goes on; no call is made twice.")
-    else:
-        say(problem or f'Next: atc run "…" --tools {written.folder}')
-    return code
-
-
-def _summary(report: Mapping[str, Any], log: Log, written: Written) -> Iterator[str]:
-    totals = report["totals"]
-    known = f"{count(totals['fields'], 'response field')}, {count(totals['links'], 'link')}"
-    yield f"{totals['answered']} of {count(totals['tools'], 'tool')} documented with {count(log.sent, 'call')}: {known}"
-    silent = [(name, tool) for name, tool in report["coverage"].items() if not tool["answered"]]
-    for name, tool in silent[:_MOST_SHOWN]:
-        yield f"  {name}: {'; '.join(text.rstrip('.') for text in tool['missing']) or 'not called'}"
-    if len(silent) > _MOST_SHOWN:
-        yield f"  … and {len(silent) - _MOST_SHOWN} more"
-    for made in report["made"]:
-        yield f"{'Made and removed' if made['removed'] else 'Made and left'}: {escape_controls(made_line(made))}"
-    if written.kept:
-        yield f"Kept as they were changed by hand: {', '.join(written.kept)}; without them they are written anew"
-    yield f"Protocols in {written.folder}; what is missing, and why, in {written.folder / READABLE}"
-
-
 def _check_again(source: str, tools: Toolbox, config: Config, settings: ProbeSettings) -> int:
     """Sample the tools of a probed folder again, print what changed, and give the exit code: 1 where something breaks.
 
@@ -268,8 +241,8 @@ def _broken_runs(
 ) -> Iterator[_Broken]:
     """The stored runs that the step from `old` to `new` breaks, newest first; both by the tools' own names."""
     changed = {name: protocol for name, protocol in old.items() if new.get(name) != protocol}
-    for summary in store.list(None) if changed else ():
-        run = store.load(summary.id)
+    for listed in store.list(None) if changed else ():
+        run = store.load(listed.id)
         # Of several services that have a tool of this name, the same.
         called = {
             alias: one.name for alias, one in run.protocols.items()

@@ -6,7 +6,7 @@ import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,15 +14,15 @@ from typing import Any
 import click
 
 from atc.cli import wiring
-from atc.cli.output import print_result, say
+from atc.cli.output import error_document, say
 from atc.cli.progress import bar
 from atc.cli.wiring import invoke_settings, portable
 from atc.config import Config
 from atc.models import openai
 from atc.side_by_side import Pool, as_done
-from atc.terminal import count
+from atc.terminal import count, escape_controls
 from probing.gate import host_of
-from probing.output import coverage, write
+from probing.output import READABLE, coverage, made_line, write
 from probing.probe import Probed, probe
 from probing.samples import FOLDER, Log, LogFile, Origin, ProbeSettings, Sample, Value
 from protocols.ask import Ask
@@ -35,9 +35,11 @@ from protocols.toolbox import Tool, Toolbox
 
 _SOURCE = "source"
 """Note of a log: what is probed."""
-_GOES_ON = "The same command goes on; no call is made twice."
+GOES_ON = "The same command goes on; no call is made twice."
 _LOADED_AT_ONCE = 16
 _LONGEST_NAME = 60
+_MOST_SHOWN = 12
+"""Tools without a response that the summary lists; the coverage report has all."""
 
 
 def invoker_for(config: Config, settings: ProbeSettings) -> Invoker:
@@ -59,78 +61,89 @@ class OneOfMany:
     probed: Probed | None = None
     sent: int = 0
     error: str = ""
-    totals: Mapping[str, Any] = field(default_factory=dict)
-    """Of the tools: how many, how many of them answered."""
-
-    @property
-    def line(self) -> str:
-        """How it ended."""
-        if self.error:
-            return self.error
-        tools = count(self.totals["tools"], "tool")
-        return f"{self.totals['answered']} of {tools} documented with {count(self.sent, 'call')}"
 
 
 def probe_many(
     sources: Sequence[str], output: Path, pool: Pool, config: Config, settings: ProbeSettings, *, keep_values: bool
-) -> list[OneOfMany]:
-    """Probe all `sources`, each into a folder below `output`, and say how each ended.
+) -> list[dict[str, Any]]:
+    """Probe all `sources`, each into a folder below `output`, and give the report of each.
 
     Sources that call one host are probed one after another by one worker, so that its rate holds. Logs and protocols
     are written here, wherever calls are made.
 
     Raises:
-        click.UsageError: two sources would have one folder, or `--allow-writes` names a tool that none has.
+        click.UsageError: `--allow-writes` names a tool that no source has.
     """
-    folders = _folders(sources, output)
-    ended: list[OneOfMany] = []
+    reports: dict[str, dict[str, Any]] = {}
+    folders = {source: output / _folder_name(source) for source in sources}
     with invoker_for(config, settings) as invoker, bar("sources", total=len(sources)) as advance:
 
         def done(one: OneOfMany) -> None:
-            ended.append(replace(one, folder=folders[one.source], protocols=(), probed=None))
-            say(f"{len(ended)}/{len(sources)}  {one.source}: {one.line}")
-            advance(len(ended))
+            report: dict[str, Any] = {"folder": str(folders[one.source]), "sent": one.sent, "totals": {"answered": 0}}
+            if one.probed is not None:
+                report = write_report(folders[one.source], one.probed, one.sent, keep_values=keep_values)
+            reports[one.source] = {"source": one.source, "error": ""} | report | error_document(one.error, 3)
+            say(f"{len(reports)}/{len(sources)}  {one.source}: {one.error or next(summary(report))}")
+            advance(len(reports))
+            if one.probed is not None and one.probed.interrupted:
+                say(GOES_ON)
+                raise KeyboardInterrupt
 
-        read = list(as_done(partial(_read, invoker, folders), sources, most=_LOADED_AT_ONCE))
+        read = list(as_done(partial(_read, invoker, folders), sources, most=_LOADED_AT_ONCE, ordered=True))
         for one in read:
             if one.error:
                 done(one)
-        found = sorted((one for one in read if not one.error), key=lambda one: sources.index(one.source))
+        found = [one for one in read if not one.error]
         require_named((protocol for one in found for protocol in one.protocols), settings)
         # The configuration is made portable here: workers elsewhere have none of its files and variables.
         away = portable(config) if config.workers is not None else config
         for group in pool(partial(_prober, away, settings, pool.kept_here(LogFile)), _by_host(found)):
             for one in group:
-                if one.probed is not None:
-                    written = write(one.folder, one.probed, keep_values=keep_values)
-                    one = replace(one, totals=coverage(one.probed, written.protocols)["totals"])
                 done(one)
-                if one.probed is not None and one.probed.interrupted:
-                    say(_GOES_ON)
-                    raise KeyboardInterrupt
-    return sorted(ended, key=lambda one: sources.index(one.source))
+    return [reports[source] for source in sources]
 
 
-def conclude_many(ended: Sequence[OneOfMany]) -> int:
-    """Print how all sources ended, and give the exit code: 3 where one failed, 1 where one has no tool documented."""
-    names = ("source", "sent", "error", "totals")
-    document = [{name: getattr(one, name) for name in names} | {"folder": str(one.folder)} for one in ended]
-    print_result(document, "\n".join(f"{one.folder}: {one.line}" for one in ended))
-    if any(one.error for one in ended):
-        say(_GOES_ON)
-        return 3
-    return int(any(not one.totals["answered"] for one in ended))
+def write_report(folder: Path, probed: Probed, sent: int, *, keep_values: bool) -> dict[str, Any]:
+    """Write the protocols of a probing with `sent` calls, and give its report; `error` is there where it found none."""
+    written = write(folder, probed, keep_values=keep_values)
+    report = coverage(probed, written.protocols)
+    problem, code = "", 1
+    if not probed.interrupted and not report["totals"]["answered"]:
+        problem = f"No tool could be documented; {folder / READABLE} says why."
+        # Nothing answered at all although calls were allowed: it is down, and says nothing of the tools.
+        silent = not any(facts.samples for facts in probed.facts.values())
+        code = 3 if silent and any("connect" in why for why in probed.stopped.values()) else 1
+    about = {"folder": str(folder), "interrupted": probed.interrupted, "sent": sent}
+    files = {"written": list(written.written), "kept": list(written.kept)}
+    return about | files | report | error_document(problem, code)
 
 
-def _folders(sources: Sequence[str], output: Path) -> dict[str, Path]:
-    """The folder of each source, named after it."""
-    names: dict[str, str] = {}
-    for source in sources:
-        name = re.sub(r"\W+", "-", source.partition("://")[2] or source).strip("-")[-_LONGEST_NAME:]
-        if name in names:
-            raise click.UsageError(f"{names[name]!r} and {source!r} would both be written to {str(output / name)!r}")
-        names[name] = source
-    return {source: output / name for name, source in names.items()}
+def exit_code(reports: Sequence[Mapping[str, Any]]) -> int:
+    """3 where something was missing or down, 1 where no tool of a source is documented, else 0."""
+    kinds = {report.get("kind") for report in reports}
+    return 3 if "environment" in kinds else int("failed" in kinds)
+
+
+def summary(report: Mapping[str, Any]) -> Iterator[str]:
+    """The report of a probing for people, its first line alone being short."""
+    totals, folder = report["totals"], Path(report["folder"])
+    known = f"{count(totals['fields'], 'response field')}, {count(totals['links'], 'link')}"
+    calls = count(report["sent"], "call")
+    yield f"{totals['answered']} of {count(totals['tools'], 'tool')} documented with {calls}: {known}"
+    silent = [(name, tool) for name, tool in report["coverage"].items() if not tool["answered"]]
+    for name, tool in silent[:_MOST_SHOWN]:
+        yield f"  {name}: {'; '.join(text.rstrip('.') for text in tool['missing']) or 'not called'}"
+    if len(silent) > _MOST_SHOWN:
+        yield f"  … and {len(silent) - _MOST_SHOWN} more"
+    for made in report["made"]:
+        yield f"{'Made and removed' if made['removed'] else 'Made and left'}: {escape_controls(made_line(made))}"
+    if report["kept"]:
+        yield f"Kept as they were changed by hand: {', '.join(report['kept'])}; without them they are written anew"
+    yield f"Protocols in {folder}; what is missing, and why, in {folder / READABLE}"
+
+
+def _folder_name(source: str) -> str:
+    return re.sub(r"\W+", "-", source.partition("://")[2] or source).strip("-")[-_LONGEST_NAME:]
 
 
 def _read(invoker: Invoker, folders: Mapping[str, Path], source: str) -> OneOfMany:
