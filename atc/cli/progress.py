@@ -11,10 +11,10 @@ from atc.cli.output import say
 
 
 @contextmanager
-def bar(description: str, *, total: int) -> Iterator[Callable[[int], None]]:
-    """A bar while it is open. What it gives takes how many of `total` are done."""
+def bar(description: str, *, total: int) -> Iterator[Callable[..., None]]:
+    """A bar while it is open. What it gives takes how many of `total` are done, and leaves out what else it is told."""
     if not sys.stderr.isatty():
-        yield lambda _: None
+        yield lambda *_: None
         return
     # Only where a bar is drawn: every command would wait for the import.
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -24,7 +24,7 @@ def bar(description: str, *, total: int) -> Iterator[Callable[[int], None]]:
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=stderr_console(), transient=True) as progress:
         task = progress.add_task(description, total=total)
-        yield lambda done: progress.update(task, completed=done)
+        yield lambda done, *_: progress.update(task, completed=done)
 
 
 def told_in_tenths() -> Callable[[int, int], None]:

@@ -160,8 +160,7 @@ def index(*, words_only: bool, expand: bool, queries: int, jobs: int | None, **f
             ask = wiring.SharedModel(stack.enter_context(wiring.Shared(config)))
             with bar("Asking for questions", total=len(toolbox)) as advance:
                 texts = documents(toolbox.values())
-                watch = lambda done, _: advance(done)  # noqa: E731 - the bar takes one number
-                asked = expand_all(texts, made.store, ask, queries=queries, pool=pool, watch=watch).model_calls
+                asked = expand_all(texts, made.store, ask, queries=queries, pool=pool, watch=advance).model_calls
         report = {
             "tools": len(made.names),
             "embedder": made.dense.embedder.name if made.dense is not None else None,
