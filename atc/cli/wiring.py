@@ -286,6 +286,4 @@ _there: dict[str, Shared] = {}
 
 def _arrived(name: str, config: Config) -> Shared:
     """The copy of a `Shared` in another process."""
-    if name not in _there:
-        _there[name] = Shared(config, away=True)
-    return _there[name]
+    return _there.setdefault(name, Shared(config, away=True))
