@@ -9,6 +9,7 @@ a cached prefix is not read again.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Literal, get_args
 
 from atc.findings import render_finding
@@ -19,7 +20,7 @@ from atc.types import Attempt
 from protocols.ask import Message
 from sandbox.contract import shorten
 
-__all__ = ["WAYS", "Case", "Way", "correction", "traceback_text"]
+__all__ = ["WAYS", "Case", "Way", "correction", "traceback_text", "worth_repairing"]
 
 Way = Literal["facts", "reflection", "traceback"]
 WAYS: tuple[Way, ...] = get_args(Way)
@@ -45,6 +46,18 @@ def correction(case: Case, mode: str = "facts") -> list[Message]:
         calls = returned(case.calls, case.tools) or "(no call succeeded)"
         return [case.written, Message("user", fill("doubt", answer=answer, doubts=doubts, calls=calls))]
     return {"facts": facts, "reflection": _reflection, "traceback": _traceback}[mode](case)
+
+
+def worth_repairing(attempts: Sequence[Attempt]) -> Attempt:
+    """Of a round's attempts the one to go on from: it got furthest; the earliest of equals.
+
+    One with a (doubtful) answer got further than one that failed, one that made calls further than one that made
+    fewer, and one that the check stopped got nowhere: the fewer findings the better.
+    """
+    return max(
+        attempts,
+        key=lambda a: (a.answer is not None, a.trace is not None, len(a.trace.calls) if a.trace else -len(a.findings)),
+    )
 
 
 def _reflection(case: Case) -> list[Message]:

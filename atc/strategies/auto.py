@@ -8,6 +8,7 @@ from itertools import groupby
 
 from atc.events import RouteChanged
 from atc.findings import listed
+from atc.repair import worth_repairing
 from atc.strategies.attempts import MISREAD, writing_tools
 from atc.strategies.chain import Chain
 from atc.strategies.run import Parts
@@ -46,7 +47,7 @@ class _First(Chain):
                 self.why = "{} may be given what {} returns, which nobody has seen".format(*found)
             return bool(self.why)
         rounds = [list(group) for _, group in groupby(attempts, key=lambda attempt: attempt.round)]
-        faults = [tried[-1].fault for tried in rounds]  # those that the model was told of, or would be
+        faults = [worth_repairing(tried).fault for tried in rounds]  # those that the model was told of, or would be
         misread = [fault for fault in faults if fault is not None and fault.kind in MISREAD]
         if len(misread) >= _MOST_MISREAD and not any(attempt.answer for attempt in attempts):
             blamed = list(dict.fromkeys(fault.tool for fault in misread if fault.tool is not None))

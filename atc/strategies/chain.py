@@ -9,7 +9,7 @@ from dataclasses import replace
 from atc.doubt import says_nothing
 from atc.events import ProgramWritten
 from atc.meter import BudgetSpent
-from atc.repair import Case, correction
+from atc.repair import Case, correction, worth_repairing
 from atc.strategies.attempts import attempt, checked, insists, rests_on_responses, with_named, writing_tools, written
 from atc.strategies.run import Parts, Run
 from atc.synthesize import new_program, opening
@@ -62,12 +62,12 @@ class Chain(Run):
             before = len(self.attempts)
             self._attempt(program)
             told = any(attempt.answer is not None for attempt in self.attempts[:before])
-            last = self.attempts[-1]
+            tried, last = self.attempts[before:], self.attempts[-1]
             ended = last.paused or (last.answer is not None and (told or not last.doubts))
             if ended or config.repair == "none" or self.round == config.max_repairs or self.leaves(self.attempts):
                 return
             case = Case(
-                last,
+                worth_repairing(tried),
                 self.parts.toolbox,
                 complete=self.meter.complete,
                 orphans=tuple(written(self).values()),
