@@ -115,7 +115,7 @@ def _executions(stored: StoredRun) -> list[Execution]:
         made = [(call, True) for call in attempt.calls]
         if waits:
             made = [(one.call, one.complete) for one in left if one.execution == last]
-        origins = provenance([call for call, _ in made], attempt.program.source, stored.summary.task)
+        origins = provenance([call for call, _ in made], stored.summary.task)
         shown = [
             Shown(
                 call,
