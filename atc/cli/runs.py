@@ -43,9 +43,6 @@ _LISTED = (
 )  # fmt: skip
 """What a list tells of a run."""
 _WORDS = {"passed": "ok   ", "failed": "FAIL ", "error": "ERROR"}
-_sandbox_option = click.option(
-    "--sandbox", metavar="NAME", help="What runs the program; by default what ran it first, if it is here."
-)
 
 
 @click.group(cls=options.VerbGroup)
@@ -266,12 +263,13 @@ def _named(savable: Savable, given: tuple[str, ...]) -> dict[str, Json]:
 
 @runs.command(examples=["atc runs replay run.json"])
 @click.argument("file")
-@_sandbox_option
+@options.sandbox_option
 def replay(file: str, *, sandbox: str | None) -> None:
     """Run an exported program again, offline.
 
-    Its calls are answered from FILE ('-' reads stdin). Nothing is sent anywhere and no key is needed. Exit status: 0 it
-    made the same calls and gave the same answer, 1 it did not, 2 FILE is no recording, 3 the sandbox is missing.
+    Its calls are answered from FILE ('-' reads stdin). Nothing is sent anywhere and no key is needed. It runs in the
+    sandbox that ran it first, if that is here. Exit status: 0 it made the same calls and gave the same answer, 1 it did
+    not, 2 FILE is no recording, 3 the sandbox is missing.
     """
     with Replayer(load_config({"sandbox": sandbox}).sandbox) as replayer:
         verdict = replayer.rerun(parse(output.read_text(file), where=file))
@@ -283,7 +281,7 @@ def replay(file: str, *, sandbox: str | None) -> None:
 
 @runs.command(examples=["atc runs test tests/runs/ --junit report.xml"])
 @click.argument("files", nargs=-1, required=True)
-@_sandbox_option
+@options.sandbox_option
 @click.option("--junit", "report", type=options.FILE, metavar="OUT.xml", help="Also write a JUnit report.")
 def test(files: tuple[str, ...], *, sandbox: str | None, report: Path | None) -> None:
     """Replay many files, for CI.
