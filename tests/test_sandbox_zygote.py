@@ -234,6 +234,18 @@ def test_output_as_python_gives_it(sandbox):
     assert run(sandbox, textwrap.dedent(source)).stdout == expected + "é" * 20_000 + "\n"
 
 
+def test_modules_have_what_they_import_when_they_are_used(sandbox):
+    source = """
+        from email.message import EmailMessage
+        from xml.dom.minidom import parseString
+        from xml.sax.saxutils import escape
+        message = EmailMessage()
+        message.set_content(escape("a & b"))
+        print(message.as_string().splitlines()[-1], parseString("<r>é</r>").toxml()[-8:])
+    """
+    assert run(sandbox, textwrap.dedent(source)).stdout == "a &amp; b <r>é</r>\n"
+
+
 def test_arguments_that_cannot_be_sent_are_shown(sandbox):
     for text, shown in (
         ("float('nan')", "nan"),
