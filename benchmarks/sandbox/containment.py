@@ -212,10 +212,11 @@ def _conduct(seen: Evidence, host: _Host, canaries: Canaries, known: set[int]) -
         began = time.monotonic()
         host.tell({"go": True})
         try:
-            ended_as = host.hear(LIMITS.wall_seconds + GRACE_SECONDS)
+            host.hear(LIMITS.wall_seconds + GRACE_SECONDS)
         finally:
             seen.seconds = time.monotonic() - began
-        seen.trace, seen.lost = ended_as.get("trace") or {}, ended_as.get("lost", "")
+        ended_as = host.hear(REPORT_SECONDS)
+        seen.trace, seen.lost = ended_as["trace"] or {}, ended_as["lost"]
         seen.made, seen.odd = ended_as["made"], ended_as["odd"]
         after = _settled(known, len(before))
         if len(after) > len(before):

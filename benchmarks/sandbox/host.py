@@ -34,7 +34,7 @@ from sandbox.trace import Trace
 HOLD_SECONDS = 300.0
 SETTLE_SECONDS = 2.0  # how long threads and descriptors of a run may take to be gone
 CHILD_SECONDS = 0.005  # how long a forked child may take to put its layers on
-SPARE = {"threads": 4, "descriptors": 8}
+SPARE = {"threads": 8, "descriptors": 8}
 """How many more are no leak: idle threads, and a few sockets of a dead child, may be kept until the next run."""
 HOST_MEMORY_BYTES = 4 * 2**30
 API_KEY = ""  # a secret in memory, under the name that a program would look for
@@ -223,11 +223,13 @@ def main(descriptor: int) -> NoReturn:
     inside, had = look(), held()
     tell(sibling=sibling is not None, lead=host.lead)
     reader.readline()
+    trace, lost = None, ""
     try:
-        ended: dict[str, Any] = {"trace": asdict(host.run(order["source"], declared))}
+        trace = host.run(order["source"], declared)
     except AtcError as error:
-        ended = {"lost": f"{type(error).__name__}: {error}"}
-    tell(**ended, made=tools.made, odd=tools.odd[:3])
+        lost = f"{type(error).__name__}: {error}"
+    tell(ended=True)  # what follows is no time of the sandbox's
+    tell(trace=trace and asdict(trace), lost=lost, made=tools.made, odd=tools.odd[:3])
     reader.readline()
     changed = changes(inside, had)
     trouble = sibling and sibling.trouble()
