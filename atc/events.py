@@ -65,14 +65,6 @@ class Called:
 
 
 @dataclass(frozen=True, slots=True)
-class RouteChanged:
-    """The run goes on by another strategy, and why, in a clause."""
-
-    to: str
-    why: str
-
-
-@dataclass(frozen=True, slots=True)
 class Noted:
     """Something is done otherwise than the settings ask for: a sentence, told once a run."""
 
@@ -87,7 +79,5 @@ class AttemptEnded:
     result: Attempt
 
 
-Event = (
-    ToolsChosen | ModelAsked | ModelReplied | ProgramWritten | ToolsNamed | Called | AttemptEnded | RouteChanged | Noted
-)
+Event = ToolsChosen | ModelAsked | ModelReplied | ProgramWritten | ToolsNamed | Called | AttemptEnded | Noted
 Observer = Callable[[Event], None]

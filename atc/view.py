@@ -19,7 +19,6 @@ from atc.events import (
     ModelReplied,
     Noted,
     ProgramWritten,
-    RouteChanged,
     ToolsChosen,
 )
 from atc.findings import invocation
@@ -105,9 +104,6 @@ class RunView:
                 self._call(event.call)
             case AttemptEnded(result=end) if end.fault is not None and not end.findings and not end.paused:
                 self.line("fault", end.fault.message, "red")
-            case RouteChanged():
-                name = {"stepwise": "step by step"}.get(event.to, event.to)
-                self.line("route", f"changing to {name}: {event.why}", "yellow")
             case Noted():
                 self.line("note", event.sentence, "yellow")
             case AttemptEnded(result=end) if end.doubts:

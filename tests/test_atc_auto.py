@@ -4,7 +4,7 @@ import pytest
 
 from atc.agent import Agent
 from atc.config import Config
-from atc.events import ModelAsked, RouteChanged
+from atc.events import ModelAsked, Noted
 from atc.models.scripted import ScriptedModel
 from protocols.toolbox import Toolbox
 from tests.tool_lab import tool as tool_of
@@ -35,7 +35,9 @@ def solve(sandbox):
 
 
 def changes(events):
-    return [event for event in events if isinstance(event, RouteChanged)]
+    head = "changing to step by step: "
+    notes = [event.sentence for event in events if isinstance(event, Noted)]
+    return [note.removeprefix(head).rstrip(".") for note in notes if note.startswith(head)]
 
 
 def steps(model, turn):
@@ -91,9 +93,7 @@ def test_nothing_is_written_that_depends_on_a_shape_nobody_has_seen(solve, tool,
         tools, source, "note = get_note(id='p1')\nprint(note)",
         "print('ANSWER:', add_star(id=note['text'])['stars'])", allow_writes=("all",),
     )  # fmt: skip
-    assert [event.why for event in changes(events)] == [
-        "add_star may be given what get_note returns, which nobody has seen"
-    ]
+    assert changes(events) == ["add_star may be given what get_note returns, which nobody has seen"]
     assert (solution.answer, sent) == ("6", [("get_note", {"id": "p1"}), ("add_star", {"id": "a note"})])
 
 
@@ -108,8 +108,8 @@ def test_two_programs_that_misread_change_the_route_and_nothing_is_lost(solve, t
     assert (solution.status, solution.answer, len(solution.attempts), solution.repairs) == ("solved", "5", 4, 2)
     assert [steps(model, turn) for turn in range(4)] == [False, False, True, True]
     assert sent == [("get_note", {"id": "p1"})]
-    assert [event.why for event in changes(events)] == ["programs misread what get_note gave"]
+    assert changes(events) == ["programs misread what get_note gave"]
     assert "'rated': {'stars': 5}" in model.prompts[2][-1].content
     assert solution.usage.model_calls == 4
-    at = [type(event) for event in events if isinstance(event, ModelAsked | RouteChanged)]
-    assert at == [ModelAsked, ModelAsked, RouteChanged, ModelAsked, ModelAsked]
+    at = [type(event) for event in events if isinstance(event, ModelAsked | Noted)]
+    assert at == [ModelAsked, ModelAsked, Noted, ModelAsked, ModelAsked]

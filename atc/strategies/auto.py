@@ -6,7 +6,6 @@ import re
 from collections.abc import Sequence
 from itertools import groupby
 
-from atc.events import RouteChanged
 from atc.findings import listed
 from atc.repair import worth_repairing
 from atc.strategies.attempts import MISREAD, writing_tools
@@ -31,7 +30,7 @@ def solve(task: str, parts: Parts) -> Solution:
     tools, tried = first.tools, first.solve()
     if not first.why or tried.status != "failed" or tried.limit is not None:
         return tried
-    parts.observer(RouteChanged("stepwise", first.why))
+    first.meter.note(f"changing to step by step: {first.why}.")
     return Stepwise(task, parts, tools=tools, meter=first.meter, attempts=tried.attempts).solve()
 
 
