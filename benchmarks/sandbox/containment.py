@@ -204,9 +204,9 @@ def _conduct(seen: Evidence, host: _Host, canaries: Canaries, known: set[int]) -
     if "unavailable" in greeting:
         raise SandboxUnavailable(greeting["unavailable"])
     seen.lead, said = greeting["lead"], host.output()
-    done = threading.Event()
-    watch = threading.Thread(target=_watch, args=(seen, known, done), daemon=True)
-    before = _settled(known, RUNAWAY_PROCESSES)
+    done, before = threading.Event(), _settled(known, RUNAWAY_PROCESSES)
+    held = sum(map(local.resident, before))  # by now: on a busy machine the first sample may come late
+    watch = threading.Thread(target=_watch, args=(seen, known, done, held, len(before)), daemon=True)
     watch.start()
     try:
         began = time.monotonic()
@@ -254,15 +254,13 @@ def _settled(known: set[int], most: int) -> set[int]:
         time.sleep(SAMPLE_SECONDS)
 
 
-def _watch(seen: Evidence, known: set[int], done: threading.Event) -> None:
+def _watch(seen: Evidence, known: set[int], done: threading.Event, held_before: int, before: int) -> None:
     """Note by how much memory and processes grow; end what grows without end."""
-    first: tuple[int, int] | None = None
     while not done.wait(SAMPLE_SECONDS):
         pids = local.descendants(known)
         held = sum(map(local.resident, pids))
-        first = first or (held, len(pids))
-        seen.grown_bytes = max(seen.grown_bytes, held - first[0])
-        seen.more_processes = max(seen.more_processes, len(pids) - first[1])
+        seen.grown_bytes = max(seen.grown_bytes, held - held_before)
+        seen.more_processes = max(seen.more_processes, len(pids) - before)
         if seen.grown_bytes > RUNAWAY_BYTES or len(pids) > RUNAWAY_PROCESSES:
             seen.runaway = f"{held >> 20} MiB, {len(pids)} processes: all were killed"
             local.kill_all(known)
