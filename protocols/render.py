@@ -219,11 +219,10 @@ class _Shapes:
 
     def _declare(self, name: str, fields: _Fields, schema: JsonObject, root: JsonObject) -> str:
         """The name of the shape with these fields, declared now if no equal one was before."""
-        equal = [one for one, others in self._fields.items() if others == fields]
-        if "title" in schema:  # equal shapes of two components keep both their names
-            equal = [one for one in equal if one == name]
-        if equal:
-            return equal[0]
+        known = [name] if "title" in schema else self._fields  # equal shapes of two components keep both their names
+        for one in known:
+            if self._fields.get(one) == fields:
+                return one
         names = chain([name], (f"{name}{number}" for number in count(2)))
         chosen = next(one for one in names if one not in self._fields)
         self._fields[chosen] = fields
