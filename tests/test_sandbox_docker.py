@@ -68,7 +68,13 @@ def of_host(client, label):
     return [one for one in found if one["Labels"][engine.LABEL].startswith(label)]
 
 
-@pytest.mark.parametrize("check", sandbox_checks.CHECKS, ids=lambda check: check.__name__)
+CHECKS = [  # each starts containers, which take a second: a sample, and all the others at night
+    pytest.param(check, id=check.__name__, marks=[pytest.mark.nightly] if number % 5 else [])
+    for number, check in enumerate(sandbox_checks.CHECKS)
+]
+
+
+@pytest.mark.parametrize("check", CHECKS)
 def test_conforms(sandbox, check):
     check(sandbox)
 
@@ -185,9 +191,7 @@ def test_memory_beyond_the_containers_is_the_limit(own, monkeypatch):
     ],
 )
 def test_odd_ends_and_floods(sandbox, source, type_):
-    began = time.monotonic()
-    assert run(sandbox, source).failure.type == type_
-    assert time.monotonic() - began < 15
+    assert run(sandbox, source, wall_seconds=60).failure.type == type_
 
 
 def test_a_container_that_somebody_kills_is_no_verdict(own, client):

@@ -44,7 +44,10 @@ def canaries():
                 os.environ[name] = value
 
 
-@pytest.fixture(scope="module", params=["zygote", "zygote without namespaces", "monty", "docker"])
+NIGHTLY = [pytest.param(name, marks=pytest.mark.nightly) for name in ("zygote without namespaces", "docker")]
+
+
+@pytest.fixture(scope="module", params=["zygote", "monty", *NIGHTLY])
 def sandbox(request, canaries):
     name, _, without = request.param.partition(" without ")
     if reason := availability(name).reason:
@@ -75,10 +78,8 @@ def runs(sandbox, canaries, before):
         trace = run(sandbox, source, tools, wall_seconds=wall, cpu_seconds=1.0, memory_bytes=256 * 2**20, tool_calls=20)
         return source, trace, wall, [*canaries.changes(), *canaries.reached, *wiped]
 
-    # Of those that take long it is every third program, and `.ci/nightly` runs them all.
-    chosen = PROGRAMS[::3] if sandbox.name == "docker" or "namespaces" in getattr(sandbox, "missing", ()) else PROGRAMS
     with ThreadPoolExecutor(4) as pool:
-        return dict(zip(chosen, pool.map(attempt, chosen), strict=True))
+        return dict(zip(PROGRAMS, pool.map(attempt, PROGRAMS), strict=True))
 
 
 def harm(source, trace, wall, changes, secrets):

@@ -258,6 +258,7 @@ def test_without_ray_a_sentence_names_the_extra(atc_, monkeypatch: pytest.Monkey
     )
 
 
+@pytest.mark.nightly
 def test_a_head_that_dies_is_a_sentence(nodes: Cluster) -> None:
     """The last one here: the cluster is of no use afterwards."""
     with subprocess.Popen([sys.executable, "-c", WORKS, nodes.address], stdout=-1, text=True) as process:
