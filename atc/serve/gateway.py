@@ -21,7 +21,7 @@ from atc.findings import invocation
 from atc.recording import redactor
 from atc.redaction import Redactor
 from atc.retrieve.base import Retriever
-from atc.serve.results import READ_RESULT, Results
+from atc.serve.results import Results
 from atc.strategies.given import certain_findings
 from atc.types import Attempt, Fault, Finding, Program, Solution, answered
 from protocols.errors import AtcError
@@ -29,6 +29,7 @@ from protocols.jsontypes import Json, JsonObject
 from protocols.protocol import ProgramBinding
 from protocols.render import described_within, one_line, stubs, token_estimate
 from protocols.schema import shape
+from protocols.sources import load_tools
 from protocols.toolbox import Tool, Toolbox
 from sandbox.base import Paused
 from sandbox.trace import ToolCall
@@ -85,7 +86,8 @@ class Gateway:
         self._key = key or agent.store.key()
         self.limits = limits or GatewayLimits()
         self._results = Results()
-        agent.toolbox = agent.toolbox.also([self._results.tool()])
+        self._own = load_tools(self._results.read_result)
+        agent.toolbox = agent.toolbox.also(self._own.values())
         self._writers: OrderedDict[str, str] = OrderedDict()  # the client of each run that was about to write
         self._search_lock = threading.Lock()
         self._words: Retriever | None = None
@@ -99,7 +101,7 @@ class Gateway:
     @property
     def tools(self) -> Toolbox:
         """The tools that programs may call, but for `read_result`."""
-        return self._agent.toolbox.only([name for name in self._agent.toolbox if name != READ_RESULT])
+        return self._agent.toolbox.only([name for name in self._agent.toolbox if name not in self._own])
 
     def overview(self) -> str:
         """Stubs of all tools where they fit `DESCRIBED_TOKENS`; else how many there are, and of which sources."""

@@ -5,16 +5,12 @@ from __future__ import annotations
 import json
 import secrets
 import threading
+from typing import Any
 
 from protocols.abridge import sampled
 from protocols.errors import ToolError
-from protocols.jsontypes import Json, JsonObject
-from protocols.protocol import Annotations, ToolProtocol
+from protocols.jsontypes import Json
 from protocols.schema import shape
-from protocols.toolbox import Tool
-
-READ_RESULT = "read_result"
-"""The tool by which a program reads a value that was too large to be shown."""
 
 _LONGEST_SHOWN = 8_000
 """Characters of JSON. A longer value is shown as a handle, its shape and its first items."""
@@ -37,41 +33,29 @@ class Results:
         text = json.dumps(value, ensure_ascii=False)
         if len(text) <= _LONGEST_SHOWN:
             return value
-        handle = self._keep(text)
-        return {
-            "handle": handle,
-            "characters": len(text),
-            "shape": shape(value),
-            "preview": sampled(value, most=_PREVIEW),
-            "read_with": f"{READ_RESULT}(handle={handle!r}) in a program gives it whole",
-        }
-
-    def tool(self) -> Tool:
-        """`read_result`, which programs call to have a kept value."""
-        protocol = ToolProtocol(
-            name=READ_RESULT,
-            description="A value that an earlier reply showed only as a handle, whole.",
-            input_schema={
-                "type": "object",
-                "properties": {"handle": {"type": "string", "description": "As the reply gave it."}},
-                "required": ["handle"],
-            },
-            annotations=Annotations(read_only=True),
-        )
-        return Tool(protocol, self._read, source="gateway")
-
-    def _keep(self, text: str) -> str:
         handle = f"result-{secrets.token_hex(8)}"
         with self._lock:
             self._kept[handle] = text
             while len(self._kept) > 1 and sum(map(len, self._kept.values())) > _KEPT_CHARACTERS:
                 del self._kept[next(iter(self._kept))]
-        return handle
+        return {
+            "handle": handle,
+            "characters": len(text),
+            "shape": shape(value),
+            "preview": sampled(value, most=_PREVIEW),
+            "read_with": f"read_result(handle={handle!r}) in a program gives it whole",
+        }
 
-    def _read(self, arguments: JsonObject) -> Json:
+    def read_result(self, handle: str) -> Any:
+        """A value that an earlier reply showed only as a handle, whole.
+
+        read_only = True
+
+        Args:
+            handle: As the reply gave it.
+        """
         with self._lock:
-            found = self._kept.get(str(arguments["handle"]))
+            found = self._kept.get(handle)
         if found is None:
             raise ToolError(404, "no such handle: it was never given, or its value had to make room for others.")
-        value: Json = json.loads(found)
-        return value
+        return json.loads(found)
