@@ -257,7 +257,7 @@ def test_mistakes_of_the_model_are_told_as_results(gateway):
         ]
 
     empty, misnamed, called = talk(gateway, conversation)
-    assert empty == "'source' must be a string, got None."
+    assert empty == "argument 'source' is missing"
     assert misnamed == "no tool named 'list_order'; did you mean list_orders?"
     assert called.endswith("API functions are called by run_program.")
 

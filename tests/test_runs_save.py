@@ -149,11 +149,13 @@ def test_the_gateway_searches_describes_and_runs_a_saved_tool(saved, config):
     saved()
     with open_agent(config, given=True) as agent:
         shop = Gateway(agent)
-        assert any("def spent(*, city: str, least: int)" in line for line in shop.search("cost of orders")["tools"])
-        stub = shop.describe(["spent"])
+        assert any(
+            "def spent(*, city: str, least: int)" in line for line in shop.search_tools("cost of orders")["tools"]
+        )
+        stub = shop.describe_tools(["spent"])
         assert "def spent(*, city: str, least: int) -> float:" in stub
         assert "Such as 'Bonn'." in stub
-        reply = shop.run('print(spent(city="Bonn", least=1))')
+        reply = shop.run_program('print(spent(city="Bonn", least=1))')
         assert (reply["status"], reply["answer"]) == ("solved", 24.5)
         assert reply["calls"][0].startswith('line 1: spent: list_orders(city="Bonn")')
         # As a plain tool of MCP its answer is what the program gives, and a bad argument is refused.

@@ -9,12 +9,11 @@ from __future__ import annotations
 import hmac
 import threading
 from collections import Counter, OrderedDict
-from collections.abc import Sequence
 from concurrent.futures import Future
 from dataclasses import asdict, dataclass
 from functools import partial
 from hashlib import sha256
-from typing import Any, Unpack
+from typing import Any, TypeAlias, Unpack
 
 from atc.agent import Agent, GoingOn
 from atc.findings import invocation
@@ -55,6 +54,9 @@ _LONGEST_SOURCE = 100_000
 """Characters of a program."""
 
 
+Reply: TypeAlias = dict[str, Json]
+
+
 class BadRequest(AtcError):
     """A request that cannot be carried out as it stands. The sentence says what to change."""
 
@@ -73,12 +75,20 @@ class GatewayLimits:
     """Requests of one client that wait for their turn; one more is refused."""
 
 
+class Sent(GoingOn, total=False):
+    """How the run of a client's program goes."""
+
+    client: str
+    """Whose program it is."""
+
+
 class Gateway:
     """Programs of other agents over one toolbox. Its methods may be called from several threads at once.
 
+    Five of them are what clients are offered: their signatures and docstrings are what a client's model reads.
     Each reply is a JSON object. Runs are named by handles, which cannot be guessed: a client can continue its own runs
     and no other's, also after it has connected anew, and at another gateway over the same store, which has the same
-    `key`. `agent` must have a store. `client` names who sends a program; `how` its run goes is what an agent takes.
+    `key`. `agent` must have a store.
     """
 
     def __init__(self, agent: Agent, *, key: bytes | None = None, limits: GatewayLimits | None = None) -> None:
@@ -113,8 +123,13 @@ class Gateway:
         more = f" and {len(counts) - 8} more sources" if len(counts) > 8 else ""
         return f"{len(tools)} tools: {sources}{more}. Search, then describe, then run."
 
-    def search(self, query: str, limit: int = _SEARCHED) -> dict[str, Json]:
-        """The tools that fit `query`, best first, with those that yield the ids they need; a line each."""
+    def search_tools(self, query: str, limit: int = _SEARCHED) -> Reply:
+        """Find API functions by what they do or by name.
+
+        Best first, with those that yield the ids they need; a line each.
+
+        read_only = True
+        """
         if not query.strip():
             raise BadRequest("the query is empty; say what the tool should do, or give a tool's name.")
         limit = min(max(limit, 1), _MOST_SEARCHED)
@@ -140,12 +155,15 @@ class Gateway:
         except BaseException as error:  # noqa: BLE001 - told to whoever searches
             whole.set_exception(error)
 
-    def describe(self, names: Sequence[str]) -> str:
-        """Typed Python stubs of the tools of these names.
+    def describe_tools(self, names: list[str] | str) -> str:
+        """Typed Python stubs of functions: arguments and response shapes.
+
+        read_only = True
 
         Raises:
             UnknownTool: there is no such tool; it carries the nearest names.
         """
+        names = [names] if isinstance(names, str) else names
         if not names:
             raise BadRequest("name at least one tool; search_tools finds their names.")
         wanted = self._agent.toolbox.only(dict.fromkeys(self._agent.toolbox.find(name).alias for name in names))
@@ -153,25 +171,27 @@ class Gateway:
         left = [name for name in wanted if name not in kept]
         return text + (f"\n\n# Not shown for want of room: {', '.join(left)}. Ask for fewer at once." if left else "")
 
-    def check(self, source: str) -> dict[str, Json]:
-        """What is certainly wrong with a program, before any call is made."""
+    def check_program(self, source: str) -> Reply:
+        """Check a program without running it.
+
+        read_only = True
+        """
         program = _readable(source)
         found = certain_findings(program, self._agent.toolbox)
         return {"ok": not found, "findings": [_finding(finding, program) for finding in found]}
 
-    def run(
-        self, source: str, continues: str | None = None, *, client: str = "", **how: Unpack[GoingOn]
-    ) -> dict[str, Json]:
-        """Check and run a program; with `continues`, no call that the run of this handle completed is made again."""
-        program = _readable(source)
-        run = None if continues is None else self._run_of(continues)
-        return self._reply(self._agent.execute(program.source, continues=run, **self._gated(client, how)))
+    def run_program(self, source: str, continues: str = "", **sent: Unpack[Sent]) -> Reply:
+        """Check a Python program against the response schemas, run it in a sandbox, return what it printed or the fault
+        with its evidence. continues: run of an earlier reply, whose calls are not repeated.
+        """
+        program, run = _readable(source), self._run_of(continues) if continues else None
+        return self._reply(self._agent.execute(program.source, continues=run, **self._gated(**sent)))
 
-    def resume(self, handle: str, *, client: str = "", **how: Unpack[GoingOn]) -> dict[str, Json]:
-        """Run the last program of a paused run again, after a person has allowed what it was paused for."""
-        return self._reply(self._resume(handle, self._gated(client, how)))
+    def resume_run(self, run: str, **sent: Unpack[Sent]) -> Reply:
+        """Go on with a paused run after a person has allowed its write."""
+        return self._reply(self._resume(run, self._gated(**sent)))
 
-    def call(self, name: str, arguments: JsonObject, *, client: str = "", **how: Unpack[GoingOn]) -> dict[str, Json]:
+    def call(self, name: str, arguments: JsonObject, **sent: Unpack[Sent]) -> Reply:
         """Call one tool by a program of one line, so that it is checked, gated and journaled as every other.
 
         The reply has the full response under `result`, or what went wrong under `error`.
@@ -182,13 +202,13 @@ class Gateway:
         tool = self._agent.toolbox.find(name)
         aliases = {original: alias for alias, original in tool.arguments.items()}
         given = {aliases.get(original, original): value for original, value in arguments.items()}
-        return self._called(self._agent.execute(f"{tool.alias}(**{given!r})", **self._gated(client, how)))
+        return self._called(self._agent.execute(f"{tool.alias}(**{given!r})", **self._gated(**sent)))
 
-    def call_again(self, handle: str, *, client: str = "", **how: Unpack[GoingOn]) -> dict[str, Json]:
+    def call_again(self, handle: str, **sent: Unpack[Sent]) -> Reply:
         """Go on with a `call` that waited for a person."""
-        return self._called(self._resume(handle, self._gated(client, how)))
+        return self._called(self._resume(handle, self._gated(**sent)))
 
-    def stored(self, handle: str) -> dict[str, Json]:
+    def stored(self, handle: str) -> Reply:
         """A run with its programs, calls and faults; secrets are placeholders."""
         run = self._agent.store.load(self._run_of(handle))
         redact = redactor(run)
@@ -205,7 +225,7 @@ class Gateway:
             raise BadRequest(f"no run {handle!r}; give 'run' as an earlier reply of run_program gave it.")
         return run
 
-    def _gated(self, client: str, how: GoingOn) -> GoingOn:
+    def _gated(self, client: str = "", **how: Unpack[GoingOn]) -> GoingOn:
         return {**how, "before_write": partial(self._hold, client), "max_seconds": self.limits.run_seconds}
 
     def _hold(self, client: str, run: str, tool: Tool, arguments: JsonObject) -> None:
@@ -246,7 +266,7 @@ class Gateway:
         redact.learn_attempts(solution.attempts)
         return redact.value(solution)
 
-    def _called(self, solution: Solution) -> dict[str, Json]:
+    def _called(self, solution: Solution) -> Reply:
         """What the caller of one tool is told."""
         last = self._covered(solution).attempts[-1]
         reply: dict[str, Json] = {"status": solution.status, "run": self.handle_of(solution.run or "")}
@@ -262,7 +282,7 @@ class Gateway:
             return reply | {"error": problem, "response": call.result}
         return reply | {"result": call.result}
 
-    def _reply(self, solution: Solution) -> dict[str, Json]:
+    def _reply(self, solution: Solution) -> Reply:
         """What the client's model is told of a run. Secrets are placeholders."""
         solution = self._covered(solution)
         last = solution.attempts[-1]
@@ -319,14 +339,14 @@ def _call_line(call: ToolCall) -> str:
     return f"line {call.line}: {within}{invocation(call, most=80)} → {came[:300]} · {took}"
 
 
-def _finding(finding: Finding, program: Program) -> dict[str, Json]:
+def _finding(finding: Finding, program: Program) -> Reply:
     found: dict[str, Json] = {"line": finding.line, "code": program.line(finding.line), "problem": finding.message}
     if finding.suggestion and finding.suggestion not in finding.message:
         found["suggestion"] = finding.suggestion
     return found
 
 
-def _fault(fault: Fault) -> dict[str, Json]:
+def _fault(fault: Fault) -> Reply:
     more = {"line": fault.line, "blamed_call": fault.tool, "evidence": [fact.text for fact in fault.evidence] or None}
     told = {name: value for name, value in more.items() if value is not None}
     return {"kind": fault.kind, "problem": fault.message, **told}

@@ -11,7 +11,7 @@ import asyncio
 import json
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
@@ -26,17 +26,18 @@ from mcp.shared.exceptions import MCPError
 from atc import __version__
 from atc.consent import Question, question_text
 from atc.events import Called, Event
-from atc.serve.gateway import BadRequest, Gateway
+from atc.serve.gateway import BadRequest, Gateway, Reply
 from atc.serve.turns import Turns
 from protocols.errors import AtcError
 from protocols.export import RESULT, mcp_tool
 from protocols.jsontypes import Json
-from protocols.protocol import dump
+from protocols.protocol import ToolProtocol, dump
+from protocols.sources import load_tools
+from sandbox.contract import BadArguments, contract
 from sandbox.limits import cancelled_by
 
 Context = ServerRequestContext[Any, Any]
 Request: TypeAlias = types.CallToolRequestParams
-Reply: TypeAlias = dict[str, Json]
 Done: TypeAlias = types.CallToolResult
 
 T = TypeVar("T")
@@ -56,34 +57,8 @@ INSTRUCTIONS = (
     "calls are not repeated."
 )
 
-_STRING, _INTEGER = {"type": "string"}, {"type": "integer"}
-_STRINGS = {"type": "array", "items": _STRING}
-_KINDS: Mapping[type, str] = {str: "a string", int: "an integer", list: "a list of strings"}
 _THIS, _ALL = "this call", "all writes of this program"
 """What a person may answer besides no."""
-_READS, _ACTS = types.ToolAnnotations(read_only_hint=True), types.ToolAnnotations(destructive_hint=True)
-
-
-def _tool(name: str, description: str, hints: types.ToolAnnotations, **arguments: dict[str, Any]) -> types.Tool:
-    """One of the gateway's own tools; its first argument must be given."""
-    schema = {"type": "object", "properties": arguments, "required": list(arguments)[:1]}
-    return types.Tool(name=name, description=description, input_schema=schema, annotations=hints)
-
-
-TOOLS = (
-    _tool("search_tools", "Find API functions by what they do or by name.", _READS, query=_STRING, limit=_INTEGER),
-    _tool("describe_tools", "Typed Python stubs of functions: arguments and response shapes.", _READS, names=_STRINGS),
-    _tool(
-        "run_program",
-        "Check a Python program against the response schemas, run it in a sandbox, return what it printed or the fault "
-        "with its evidence. continues: run of an earlier reply, whose calls are not repeated.",
-        _ACTS,
-        source=_STRING,
-        continues=_STRING,
-    ),
-    _tool("check_program", "Check a program without running it.", _READS, source=_STRING),
-    _tool("resume_run", "Go on with a paused run after a person has allowed its write.", _ACTS, run=_STRING),
-)
 
 
 def gateway_server(gateway: Gateway) -> Server[Any]:
@@ -93,7 +68,7 @@ def gateway_server(gateway: Gateway) -> Server[Any]:
         "atc",
         version=__version__,
         instructions=INSTRUCTIONS,
-        get_tool_input_schema={tool.name: tool.input_schema for tool in TOOLS}.get,
+        get_tool_input_schema={name: tool.protocol.input_schema for name, tool in service.tools.items()}.get,
         on_list_tools=service.list_tools,
         on_call_tool=service.call_tool,
         on_list_resources=service.list_resources,
@@ -167,46 +142,34 @@ class _Service:
 
     def __init__(self, gateway: Gateway) -> None:
         self._gateway, self._requests = gateway, Requests(gateway)
+        self.tools = load_tools(
+            gateway.search_tools, gateway.describe_tools, gateway.run_program, gateway.check_program, gateway.resume_run
+        )
 
     async def list_tools(self, _ctx: Context, _params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         """The gateway's own tools; few API tools are described in `run_program`'s description."""
-        overview = self._gateway.overview()
-        tools = [
-            tool.model_copy(update={"description": f"{tool.description}\n\n{overview}"})
-            if tool.name == "run_program"
-            else tool
-            for tool in TOOLS
-        ]
+        tools = [_offered(replace(tool.protocol, output_schema=None)) for tool in self.tools.values()]
+        running = next(tool for tool in tools if tool.name == "run_program")
+        running.description = f"{running.description}\n\n{self._gateway.overview()}"
         return types.ListToolsResult(tools=tools)
 
     async def call_tool(self, ctx: Context, params: Request) -> Done | types.InputRequiredResult:
         """Carry out one request. What the caller did wrong is a result that its model reads, not a protocol error."""
-        given = params.arguments or {}
         try:
-            match params.name:
-                case "search_tools":
-                    query, limit = _argument(given, "query", str), _argument(given, "limit", int, 8)
-                    return await self._replied(ctx, partial(self._gateway.search, query, limit))
-                case "describe_tools":
-                    one = given.get("names")
-                    names = [one] if isinstance(one, str) else _argument(given, "names", list)
-                    return await self._replied(ctx, partial(self._gateway.describe, list(map(str, names))))
-                case "check_program":
-                    return await self._replied(ctx, partial(self._gateway.check, _argument(given, "source", str)))
-                case "run_program" if params.request_state is None:
-                    continues = _argument(given, "continues", str) if given.get("continues") else None
-                    run = partial(self._gateway.run, _argument(given, "source", str), continues)
-                    return await self._requests.run(ctx, params, run, _told)
-                case "run_program" | "resume_run":
-                    handle = params.request_state or _argument(given, "run", str)
-                    return await self._requests.run(ctx, params, partial(self._gateway.resume, handle), _told)
-            known = ", ".join(tool.name for tool in TOOLS)
-            raise BadRequest(f"no tool {params.name!r}; there are {known}. API functions are called by run_program.")
-        except AtcError as error:
+            if (tool := self.tools.get(params.name)) is None:
+                known = ", ".join(self.tools)
+                raise BadRequest(
+                    f"no tool {params.name!r}; there are {known}. API functions are called by run_program."
+                )
+            given = contract(tool.protocol).accept(params.arguments or {})
+            work = partial(getattr(self._gateway, params.name), **given)
+            if not tool.protocol.writes:
+                return result(await self._requests.answer(ctx, work))
+            if params.request_state is not None:
+                work = partial(self._gateway.resume_run, params.request_state)
+            return await self._requests.run(ctx, params, work, _told)
+        except (AtcError, BadArguments) as error:
             return result({"error": str(error)}, failed=True)
-
-    async def _replied(self, ctx: Context, work: Callable[[], Any]) -> Done:
-        return result(await self._requests.answer(ctx, work))
 
     async def list_resources(
         self, _ctx: Context, _params: types.PaginatedRequestParams | None
@@ -218,19 +181,13 @@ class _Service:
         self, _ctx: Context, _params: types.PaginatedRequestParams | None
     ) -> types.ListResourceTemplatesResult:
         """Where runs and protocols are read."""
-        runs = types.ResourceTemplate(
-            name="run",
-            uri_template="atc://runs/{run}",
-            mime_type="application/json",
-            description="A run by its handle: programs, calls, faults.",
-        )
-        protocols = types.ResourceTemplate(
-            name="protocol",
-            uri_template="atc://protocols/{tool}",
-            mime_type="application/json",
-            description="A tool's protocol.",
-        )
-        return types.ListResourceTemplatesResult(resource_templates=[runs, protocols])
+        about = {"run": "A run by its handle: programs, calls, faults.", "protocol": "A tool's protocol."}
+        places = {"run": "atc://runs/{run}", "protocol": "atc://protocols/{tool}"}
+        templates = [
+            types.ResourceTemplate(name=name, uri_template=place, mime_type="application/json", description=about[name])
+            for name, place in places.items()
+        ]
+        return types.ListResourceTemplatesResult(resource_templates=templates)
 
     async def read_resource(self, ctx: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
         """A run or a protocol as JSON."""
@@ -353,6 +310,10 @@ def _client(ctx: Context) -> str:
     return "" if request is None else f"{request.scope.get(CLIENT, '')}/{request.headers.get('mcp-session-id', '')}"
 
 
+def _offered(protocol: ToolProtocol) -> types.Tool:
+    return types.Tool.model_validate(mcp_tool(protocol))
+
+
 def _told(reply: Reply) -> Done:
     return result(reply, failed=reply["status"] == "failed")
 
@@ -363,13 +324,6 @@ def result(reply: Json, *, failed: bool = False) -> Done:
     return types.CallToolResult(content=[types.TextContent(text=text)], is_error=failed)
 
 
-def _argument(given: Mapping[str, Any], name: str, kind: type[T], default: T | None = None) -> T:
-    value = given.get(name, default)
-    if type(value) is not kind:
-        raise BadRequest(f"{name!r} must be {_KINDS[kind]}, got {value!r:.80}.")
-    return value
-
-
 # --- the API tools themselves
 
 
@@ -378,8 +332,8 @@ def tools_server(gateway: Gateway) -> Server[Any]:
     requests = Requests(gateway)
 
     async def list_tools(_ctx: Context, _params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
-        offered = [mcp_tool(replace(tool.protocol, name=tool.alias)) for tool in gateway.tools.values()]
-        return types.ListToolsResult(tools=list(map(types.Tool.model_validate, offered)))
+        offered = [_offered(replace(tool.protocol, name=tool.alias)) for tool in gateway.tools.values()]
+        return types.ListToolsResult(tools=offered)
 
     async def call_tool(ctx: Context, params: Request) -> Done | types.InputRequiredResult:
         """Call one tool. An error of the tool is a result that its caller reads."""

@@ -144,9 +144,9 @@ def _carry_out(order: Mapping[str, Any], kill: Kill | None, tools: Toolbox, harn
 
 def _send_program(gateway: Gateway, program: str, begun: str | None) -> None:
     """What a client does: it sends its program, again where a read failed. `begun` is its run, if it has one."""
-    handle = gateway.handle_of(begun) if begun else None
+    handle = gateway.handle_of(begun) if begun else ""
     for _ in range(REPAIRS + 1):
-        reply = gateway.run(program, handle, ask_person=lambda _: True)
+        reply = gateway.run_program(program, handle, ask_person=lambda _: True)
         handle = str(reply["run"])
         if reply["status"] != "failed":
             return
