@@ -7,7 +7,7 @@ change: set `model_price` for figures that somebody will pay by.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 
@@ -49,11 +49,13 @@ LIST_PRICES: Mapping[str, Price] = {
 _VERSION = r"(?:[-@:](?:latest|[0-9][-0-9]*))?"
 
 
-def price_of(model: str) -> Price | None:
-    """The list price of a model, the longest name that stands for it deciding; None where none does.
+def price_of(model: str, own: Sequence[float] | None = None) -> Price | None:
+    """The user's `own` price of a model, else its list price, the longest name that stands for it deciding, else None.
 
     A file of weights (`*.gguf`) runs here and costs nothing. A provider's name in front (`openai/gpt-4o`) is passed by.
     """
+    if own:
+        return Price(*own)
     name = model.rpartition("/")[2]
     fitting = [known for known in LIST_PRICES if re.fullmatch(re.escape(known) + _VERSION, name)]
     if fitting:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
-import time
 from collections.abc import Callable
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from dataclasses import replace
@@ -45,8 +44,6 @@ CLIENT = "atc.client"
 """Where an HTTP request's scope says which token it came with."""
 _PERSON_SECONDS = 900.0
 """A question that nobody answers for so long is declined."""
-_PROGRESS_SECONDS = 0.2
-"""Between two notifications of progress, at least."""
 _QUICK_REQUESTS = 8
 """Searches and the like that are answered beside the programs."""
 
@@ -211,7 +208,7 @@ class _Progress:
 
     def __init__(self, ctx: Context) -> None:
         self._session, self._loop = ctx.session, asyncio.get_running_loop()
-        self._told_at, self._count = 0.0, 0
+        self._count = 0
         self._telling: Future[None] | None = None
 
     def __call__(self, event: Event) -> None:
@@ -219,12 +216,10 @@ class _Progress:
         if not isinstance(event, Called) or not event.complete:
             return
         self._count += 1
-        if time.monotonic() - self._told_at < _PROGRESS_SECONDS or not (self._telling is None or self._telling.done()):
-            return
-        self._told_at = time.monotonic()
-        text = f"{event.call.tool}: {event.call.outcome}"
-        told = self._session.report_progress(float(self._count), None, text)
-        self._telling = asyncio.run_coroutine_threadsafe(told, self._loop)
+        if self._telling is None or self._telling.done():
+            text = f"{event.call.tool}: {event.call.outcome}"
+            told = self._session.report_progress(float(self._count), None, text)
+            self._telling = asyncio.run_coroutine_threadsafe(told, self._loop)
 
 
 class _Consent:

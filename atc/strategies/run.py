@@ -77,8 +77,7 @@ Strategy = Callable[[str, Parts], Solution]
 
 def _price(config: Config, model: str) -> Price:
     """What the model costs, without which a cap on the cost could not hold."""
-    price = Price(*config.model_price) if config.model_price else price_of(model)
-    if price is None:
+    if (price := price_of(model, config.model_price)) is None:
         raise InvalidConfig(
             f"max_cost = {config.max_cost:g} needs a price, and none is known for the model {model!r}: set model_price"
             " to USD for a million tokens of prompts and of replies, such as [0.25, 2.0]."

@@ -8,14 +8,14 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
-from atc.models.prices import Price, price_of
+from atc.models.prices import price_of
 from atc.pages.document import document
 from atc.pages.formats import dollars, seconds
 from atc.pages.markup import NOTHING, Html
 from atc.pages.templates import clipped, templates
 from atc.serve.view.calls import Lanes, Shown
 from atc.serve.view.provenance import provenance
-from atc.serve.view.source import Change, change, coloured
+from atc.serve.view.source import change, coloured
 from atc.store.stored import RunSummary, StoredRun
 from atc.types import Attempt, Fault, Finding
 from sandbox.trace import ToolCall
@@ -97,10 +97,9 @@ def _parts(stored: StoredRun, act: Html) -> dict[str, str]:
         "attempts": _RUN.heading("Attempts" if executions else "No program is written yet."),
     }
     for number, one in enumerate(executions, start=1):
-        before = executions[number - 2].attempt.program.source if number > 1 else ""
-        lines, loose = _lines(one)
-        lanes = Lanes(one.calls)
-        found[f"attempt-{number}"] = _RUN.attempt(number, one, lanes, _change(before, one), lines, loose, room)
+        before, after = executions[max(number - 2, 0)].attempt.program.source, one.attempt.program.source
+        changed = change(before, after) if before and after and before != after else None
+        found[f"attempt-{number}"] = _RUN.attempt(number, one, Lanes(one.calls), changed, *_lines(one), room)
     return found | {"model": _RUN.model(stored.exchanges)}
 
 
@@ -152,16 +151,10 @@ def _facts(stored: StoredRun, calls: Sequence[ToolCall]) -> dict[str, str]:
 
 def cost(run: RunSummary) -> float | None:
     """US dollars that the model took; None where its price is not known."""
-    given, usage = run.config.get("model_price"), run.usage
-    price = Price(*given) if isinstance(given, list | tuple) and len(given) == 2 else price_of(run.model)
+    price, usage = price_of(run.model, run.config.get("model_price")), run.usage
     if price is None:
         return 0.0 if not usage.model_calls else None
     return price.of(usage.input_tokens, usage.output_tokens)
-
-
-def _change(before: str, one: Execution) -> Change | None:
-    after = one.attempt.program.source
-    return change(before, after) if before and after and before != after else None
 
 
 def _lines(one: Execution) -> tuple[list[Line], list[Finding | Fault]]:
