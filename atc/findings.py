@@ -138,7 +138,7 @@ def render_finding(finding: Finding, program: Program) -> str:
 
 def render_place(finding: Finding, program: Program) -> str:
     """The line of a finding with carets, each on a line of its own; empty where the program has no such line."""
-    text = _line(finding, program)
+    text = program.raw_line(finding.line)
     if text is None:
         return ""
     start, end = characters(finding, program)
@@ -151,14 +151,9 @@ def render_place(finding: Finding, program: Program) -> str:
 
 def characters(finding: Finding, program: Program) -> tuple[int, int]:
     """Where a finding begins and ends in its line, in characters from 0: the columns of a syntax tree count bytes."""
-    text = _line(finding, program)
+    text = program.raw_line(finding.line)
     if text is None:
         return finding.column, finding.end_column
     raw = text.encode()
     start = len(raw[: finding.column].decode(errors="ignore"))
     return start, len(raw[: max(finding.end_column, finding.column + 1)].decode(errors="ignore"))
-
-
-def _line(finding: Finding, program: Program) -> str | None:
-    lines = program.source.splitlines()
-    return lines[finding.line - 1] if 0 < finding.line <= len(lines) else None

@@ -43,8 +43,12 @@ class Program:
 
     def line(self, number: int | None) -> str:
         """The text of a 1-based line, stripped; empty when there is no such line."""
+        return (self.raw_line(number or 0) or "").strip()
+
+    def raw_line(self, number: int) -> str | None:
+        """The text of a 1-based line; None when there is no such line."""
         lines = self.source.splitlines()
-        return lines[number - 1].strip() if number is not None and 0 < number <= len(lines) else ""
+        return lines[number - 1] if 0 < number <= len(lines) else None
 
     def lines_of(self, before: Program) -> int:
         """How many lines of it are those of `before`, where it goes on from there; 0 where it is another program."""

@@ -11,12 +11,12 @@ import ast
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import product
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from atc.attribute import origins
 from atc.edits import with_text
-from atc.types import Program
-from protocols.parsing import literal, parse
+from atc.types import Program, answered
+from protocols.parsing import parse
 from protocols.schema import resolve, types, unwrapped
 from protocols.toolbox import Tool, Toolbox, subscript
 from protocols.words import singular
@@ -131,13 +131,9 @@ def look_up_answer(task: str, program: Program, trace: Trace, answer: str, tools
 
 def _values(answer: str) -> tuple[list[str], bool]:
     """The texts in an answer, and whether they were printed as one list. A value a line is printed one by one."""
-    text = answer.strip()
-    try:
-        parsed: Any = literal(text)
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
-        parsed = None
-    several = isinstance(parsed, list | set | tuple)
-    found = parsed if several else [line.strip() for line in text.splitlines() if line.strip()]
+    said = answered(answer.strip())
+    several = isinstance(said, list | tuple)
+    found = said if several else [line.strip() for line in answer.splitlines() if line.strip()]
     if len(found) > _MOST_VALUES or not all(isinstance(value, str) for value in found):
         return [], several
     return sorted(set(found)), several

@@ -43,7 +43,7 @@ def correction(case: Case, mode: str = "facts") -> list[Message]:
     if case.attempt.fault is None:
         answer = shorten(case.attempt.answer or "", _LONGEST_ANSWER)
         doubts = "\n".join(f"- {doubt}" for doubt in case.attempt.doubts)
-        calls = returned(case.calls, case.tools) or "(no call succeeded)"
+        calls = returned(case.attempt.calls, case.tools) or "(no call succeeded)"
         return [case.written, Message("user", fill("doubt", answer=answer, doubts=doubts, calls=calls))]
     return {"facts": facts, "reflection": _reflection, "traceback": _traceback}[mode](case)
 

@@ -45,11 +45,6 @@ class Case:
         source = self.attempt.program.source
         return Message("assistant", f"```python\n{source}```" if source.strip() else "(no program)")
 
-    @property
-    def calls(self) -> tuple[ToolCall, ...]:
-        """What the attempt called."""
-        return self.attempt.trace.calls if self.attempt.trace is not None else ()
-
     def rewrite(self, parts: Iterable[str]) -> Message:
         """The turn that asks for the whole program again, after what there is to say; empty parts are left out.
 
@@ -91,7 +86,7 @@ def facts(case: Case) -> list[Message]:
     assert fault is not None
     if not case.attempt.program.source.strip():
         return [case.written, case.rewrite([_NO_PROGRAM])]
-    call = next((made for made in case.calls if made.index == fault.call), None)
+    call = next((made for made in case.attempt.calls if made.index == fault.call), None)
     lines = list(better_lines(case)) or list(sources(case, fault, call))
     known = "\n".join([*_known(case, fault), *lines])
     return [case.written, case.rewrite([known, "\n".join(_about(case, fault, call)), _unread(case, fault)])]
@@ -169,7 +164,7 @@ def sources(case: Case, fault: Fault, call: ToolCall | None) -> Iterator[str]:
     if call is None or fault.kind not in ("bad_arguments", "empty_result") or call.tool not in case.tools:
         return
     tool = case.tools[call.tool]
-    before = [other for other in case.calls if other.index < call.index]
+    before = [other for other in case.attempt.calls if other.index < call.index]
     for alias, value in call.arguments.items():
         found = case.tools.producers(tool, tool.arguments.get(alias, alias))
         other = fault.path in call.arguments and alias != fault.path

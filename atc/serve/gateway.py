@@ -9,7 +9,6 @@ from __future__ import annotations
 import hmac
 import threading
 from collections import Counter, OrderedDict
-from concurrent.futures import Future
 from dataclasses import asdict, dataclass
 from functools import partial
 from hashlib import sha256
@@ -100,8 +99,7 @@ class Gateway:
         agent.toolbox = agent.toolbox.also(self._own.values())
         self._writers: OrderedDict[str, str] = OrderedDict()  # the client of each run that was about to write
         self._search_lock = threading.Lock()
-        self._words: Retriever | None = None
-        self._whole: Future[Retriever] | None = None
+        self._search: Retriever | None = None
 
     @property
     def seal(self) -> bytes:
@@ -140,20 +138,15 @@ class Gateway:
 
     def _finder(self) -> Retriever:
         """The configured search, once it is built; search by words while that takes its time."""
-        if self._whole is None:
-            self._whole = Future()
-            threading.Thread(target=self._build, args=(self._whole,), daemon=True).start()
-        try:
-            return self._whole.result(_INDEX_SECONDS if self._words is None else 0)
-        except TimeoutError:
-            self._words = self._words or self._agent.word_finder()
-            return self._words
+        if self._search is None:
+            self._search = self._agent.word_finder()
+            building = threading.Thread(target=self._build, daemon=True)
+            building.start()
+            building.join(_INDEX_SECONDS)
+        return self._search
 
-    def _build(self, whole: Future[Retriever]) -> None:
-        try:
-            whole.set_result(self._agent.finder(None))
-        except BaseException as error:  # noqa: BLE001 - told to whoever searches
-            whole.set_exception(error)
+    def _build(self) -> None:
+        self._search = self._agent.finder(None)
 
     def describe_tools(self, names: list[str] | str) -> str:
         """Typed Python stubs of functions: arguments and response shapes.
