@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -171,28 +171,19 @@ class Meter:
                 raise BudgetSpent(f"{name} = {most:.15g}")
 
 
-@dataclass(frozen=True, slots=True)
 class _Metered:
     """An `Ask` for a part that knows nothing of runs."""
 
-    meter: Meter
-    ask: Ask
-    purpose: str
-
-    @property
-    def name(self) -> str:
-        return self.ask.name
-
-    @property
-    def prompt_tokens(self) -> int:
-        return self.ask.prompt_tokens
+    def __init__(self, meter: Meter, ask: Ask, purpose: str) -> None:
+        self._meter, self._purpose = meter, purpose
+        self.name, self.prompt_tokens = ask.name, ask.prompt_tokens
 
     @property
     def powers(self) -> Powers:
-        return powers(self.ask)
+        return self._meter.powers
 
     def __call__(self, messages: Sequence[Message], **options: Any) -> Completion:
-        return self.meter.complete(messages, purpose=self.purpose, **options)
+        return self._meter.complete(messages, purpose=self._purpose, **options)
 
     def each(self, requests: Sequence[Request], most: int) -> list[Reply]:
-        return self.meter.each(requests, most, purpose=self.purpose)
+        return self._meter.each(requests, most, purpose=self._purpose)

@@ -32,16 +32,12 @@ from sandbox.trace import Trace
 
 
 class InvalidRecording(AtcError):
-    """A run file that cannot be read, or a run of which none can be made. `where` is its name."""
+    """A run file that cannot be read, or a run of which none can be made; `where` is its name."""
 
     exit_code = 2
 
     def __init__(self, where: str, problem: str) -> None:
-        super().__init__(where, problem)
-        self.where, self.problem = where, problem
-
-    def __str__(self) -> str:
-        return f"{self.where}: {self.problem}"
+        super().__init__(f"{where}: {problem}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
