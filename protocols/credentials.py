@@ -14,7 +14,7 @@ from protocols.errors import docs_page
 from protocols.jsontypes import Json, JsonObject, dumps
 from protocols.origin import Origin
 from protocols.request import HttpRequest, spelled
-from protocols.secrets import spellings
+from protocols.secrets import covered, spellings
 from protocols.settings import Credential, Place
 
 MASK = "***"
@@ -147,11 +147,7 @@ class Mask:
         """A successful result without secrets that the server echoed; shorter than 8 characters they are left."""
         surely = [value for value in self._values if len(value) >= _UNMISTAKABLE]
 
-        def clean(value: Json) -> Json:
-            if isinstance(value, str):
-                return self(value) if any(secret in value for secret in surely) else value
-            if isinstance(value, list):
-                return [clean(item) for item in value]
-            return {clean(key): clean(item) for key, item in value.items()} if isinstance(value, dict) else value
+        def clean(leaf: Json) -> Json:
+            return self(leaf) if isinstance(leaf, str) and any(secret in leaf for secret in surely) else leaf
 
-        return clean(value) if surely else value
+        return covered(value, None, clean, rest=clean) if surely else value

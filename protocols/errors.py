@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Literal
 
 from protocols.words import alike
@@ -12,14 +13,10 @@ Outcome = Literal["done", "refused", "not_run", "unknown"]
 be sent again. *not_run*: it never reached the tool. *unknown*: it was sent, and nobody knows whether it took effect."""
 
 
-DOCUMENTATION = "docs"
-"""Where the documentation is: a folder of the repository."""
-
-
 def docs_page(name: str) -> str:
     """The address of a page of the documentation: `docs_page("reference/configuration#credentials")`."""
     path, _, heading = name.partition("#")
-    return f"{DOCUMENTATION}/{path}.md" + (f"#{heading}" if heading else "")
+    return f"docs/{path}.md" + (f"#{heading}" if heading else "")
 
 
 class AtcError(Exception):
@@ -31,6 +28,7 @@ class AtcError(Exception):
     """The page of the documentation that helps, which the command line names; see `docs_page`."""
 
 
+@dataclass(eq=False, repr=False)
 class InvalidProtocol(AtcError):
     """A document does not describe a tool.
 
@@ -39,10 +37,11 @@ class InvalidProtocol(AtcError):
     """
 
     exit_code = 2
-
-    def __init__(self, where: str, problem: str, *, path: str = "", hint: str = "") -> None:
-        super().__init__(where, problem)
-        self.where, self.problem, self.path, self.hint = where, problem, path, hint
+    where: str
+    problem: str
+    _: KW_ONLY
+    path: str = ""
+    hint: str = ""
 
     def __str__(self) -> str:
         place = f"{self.where}: {self.path}" if self.path else self.where
@@ -81,6 +80,7 @@ class OutOfTime(ModelUnavailable):
     """The reply did not come before the moment that whoever asked had set; see `atc.side_by_side.wait_until`."""
 
 
+@dataclass(eq=False, repr=False)
 class ToolError(Exception):
     """A call that failed, as a program sees it: `status` (HTTP, `None` where there was no answer) and a short `body`.
 
@@ -89,20 +89,13 @@ class ToolError(Exception):
     first 64 KiB, secrets masked; `None` where there was none).
     """
 
-    def __init__(
-        self,
-        status: int | None,
-        body: str,
-        *,
-        outcome: Outcome = "refused",
-        curl: str | None = None,
-        retry_after: float | None = None,
-        answer: str | None = None,
-    ) -> None:
-        super().__init__(status, body)
-        self.status, self.body = status, body
-        self.outcome: Outcome = outcome
-        self.curl, self.retry_after, self.answer = curl, retry_after, answer
+    status: int | None
+    body: str
+    _: KW_ONLY
+    outcome: Outcome = "refused"
+    curl: str | None = None
+    retry_after: float | None = None
+    answer: str | None = None
 
     def __str__(self) -> str:
         return self.body if self.status is None else f"HTTP {self.status}: {self.body}"

@@ -25,7 +25,6 @@ from protocols.toolbox import Call, idempotency_key
 from protocols.transport import follow
 
 _SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
-_PASSING = (429, 502, 503, 504)
 _BACKOFF_SECONDS = 0.25
 _CURL = {"header": ("-H", ": "), "cookie": ("-b", "="), "query": ("--url-query", "=")}
 _LONGEST_WAIT = 20.0  # seconds before the next try
@@ -146,8 +145,7 @@ class HttpCall:
             answer, last = follow(request, send)
             wait = _BACKOFF_SECONDS * 2**attempt * random.uniform(0.5, 1.5)  # noqa: S311 - spreads clients, hides nothing
             wait = wait if answer.retry_after is None else answer.retry_after
-            again = answer.status == 429 and keyed
-            again = again or (self._reads and (answer.passing or answer.status in _PASSING))
+            again = (answer.passing and self._reads) or (answer.status == 429 and keyed)
             late = wait > _LONGEST_WAIT or time.monotonic() + wait >= deadline
             if not again or late or attempt >= settings.retries:
                 return answer, last.method != request.method and not self._reads

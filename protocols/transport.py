@@ -29,6 +29,7 @@ _KEPT = 8  # connections of one host, as many as a program's calls may overlap
 _CHUNK = 65_536  # bytes
 _MOST_REDIRECTS = 5
 _REDIRECTS = (301, 302, 303, 307, 308)
+_PASSING = (429, 502, 503, 504)
 _FAILURES = (OSError, ValueError, http.client.HTTPException, urllib3.exceptions.HTTPError)
 for _name in ("urllib3.connection", "urllib3.connectionpool"):  # they log URLs, and a credential may stand in one
     logging.getLogger(_name).addFilter(lambda record: record.levelno >= logging.ERROR)
@@ -212,7 +213,7 @@ class Transport:
         if succeeded and len(body) > limit:
             return Answer(status=status, trouble=f"the body is over the limit of {limit:,} bytes; ask for less")
         headers = {name.lower(): value for name, value in response.headers.items()}
-        return Answer(status=status, headers=headers, body=bytes(body[:limit]))
+        return Answer(status=status, headers=headers, body=bytes(body[:limit]), passing=status in _PASSING)
 
 
 def _lost(error: Exception, origin: Origin, *, sent: bool) -> Answer:
@@ -239,13 +240,10 @@ def _reason(error: BaseException, *, deepest: int = 8) -> str:
     return (getattr(error, "strerror", None) or str(error) or type(error).__name__)[:200]
 
 
-def follow(
-    request: HttpRequest, send: Callable[[HttpRequest], Answer], *, upgrade: bool = False
-) -> tuple[Answer, HttpRequest]:
+def follow(request: HttpRequest, send: Callable[[HttpRequest], Answer]) -> tuple[Answer, HttpRequest]:
     """The answer after redirects within the origin: of GET and HEAD, and of others only a 303.
 
     Its `trouble` says why the last redirect was not followed, if it was not. Also the request that was answered.
-    `upgrade` allows https in the place of http.
     """
     for _ in range(_MOST_REDIRECTS + 1):
         answer = send(request)
@@ -257,8 +255,7 @@ def follow(
             goal, _ = split_url(target)
         except ValueError:
             return replace(answer, trouble="the redirect leads to no http(s) address"), request
-        upgraded = upgrade and (home.scheme, home.port) == ("http", 80) and goal == Origin("https", home.host, 443)
-        if goal != home and not upgraded:
+        if goal != home:
             trouble = f"the redirect leads to another origin, {target}; if you trust it, give that address yourself"
             return replace(answer, trouble=trouble), request
         if request.method not in ("GET", "HEAD"):

@@ -84,8 +84,7 @@ def _download(url: str, homes: set[str]) -> bytes:
         with closing(Transport(max_body_bytes=MAX_BYTES, homes={origin.host})) as transport:
             answer, _ = follow(
                 HttpRequest(method="GET", url=url.partition("#")[0], headers=headers),
-                lambda one: transport.send(one, split_url(one.url)[0], deadline=deadline),
-                upgrade=True,
+                lambda one: transport.send(one, origin, deadline=deadline),
             )
     except ValueError as error:
         raise SourceUnavailable(f"{url} cannot be fetched: {one_line(str(error))}.") from None
