@@ -160,7 +160,6 @@ class _Place(NamedTuple):
     tool: str
     path: str
     types: frozenset[str]
-    format: str
     rank: tuple[Any, ...]
     """Reads first, then where the thing itself is and not another that refers to it (`films[].film_id`, not
     `ratings[].film_id`), then what needs no ids itself, searches, lists, few arguments."""
@@ -172,8 +171,8 @@ def guess_links(protocols: Sequence[ToolProtocol]) -> list[ToolProtocol]:
     """The protocols with guessed links added to arguments for which nothing is declared or observed.
 
     Precision comes first: an argument is matched only where its name says of what it is the id (`airport_code`, or
-    `code` in `/airports/{code}`), or is required and has the same particular name as a response field; types and
-    formats must agree. The result depends on the set of tools alone, not on their order.
+    `code` in `/airports/{code}`), or is required and has the same particular name as a response field; types must
+    agree. The result depends on the set of tools alone, not on their order.
     """
     pairs = (pair for protocol in protocols for pair in pairwise(_parts(protocol)))
     collections = frozenset(before for before, here in pairs if "{" not in before and "{" in here)
@@ -193,11 +192,11 @@ def guess_links(protocols: Sequence[ToolProtocol]) -> list[ToolProtocol]:
 
 def _links(protocol: ToolProtocol, argument: str, places: dict[str, list[_Place]]) -> Iterator[Link]:
     """The guesses for one argument: of each tool one place, reads before writes."""
-    keys, (wanted, form) = _keys_of(protocol, argument), _wanted(protocol, argument)
+    keys, wanted = _keys_of(protocol, argument), _wanted(protocol, argument)
     found: dict[str, _Place] = {}
     for place in (place for key in keys for place in places.get(key, ())):
         alike = not place.types or not wanted or bool(place.types & wanted)
-        if alike and len({place.format, form} - {""}) < 2 and place.needs.isdisjoint(keys):
+        if alike and place.needs.isdisjoint(keys):
             found.setdefault(place.tool, place)
     found.pop(protocol.name, None)
     for place in sorted(found.values(), key=lambda place: place.rank[0])[:LINKS_PER_ARGUMENT]:
@@ -221,22 +220,22 @@ def _produced(protocol: ToolProtocol, collections: Collection[str]) -> Iterator[
         if "*" in path or (kinds and not kinds & {"string", "integer", "number"}):
             continue
         key = field_key(protocol, path, collections=collections)
-        if key is not None and key not in needs:
+        if key is not None:
             at = field_key(protocol, f"{path.rpartition('.')[0]}.id", collections=collections) or "_id"
             home = key.rpartition("_")[0] == at.removesuffix("_id")
             effort = (len(ids), not searches, "[]" not in path, len(protocol.required), path.count("."))
             rank = (protocol.writes, not home, *effort, protocol.name, path)
-            yield key, _Place(protocol.name, path, kinds, str(schema.get("format", "")), rank, needs)
+            yield key, _Place(protocol.name, path, kinds, rank, needs)
 
 
-def _wanted(protocol: ToolProtocol, argument: str) -> tuple[set[str], str]:
-    """The types and the format of an argument, or of its items."""
+def _wanted(protocol: ToolProtocol, argument: str) -> set[str]:
+    """The types of an argument, or of its items."""
     root = protocol.input_schema
     schema = resolve(protocol.parameters[argument], root)
     if "array" in types(schema) and isinstance(items := schema.get("items"), dict):
         schema = resolve(items, root)
     wanted = {*all_types(schema, root)} - {"null"}
-    return (wanted | {"integer"} if "number" in wanted else wanted), str(schema.get("format", ""))
+    return wanted | {"integer"} if "number" in wanted else wanted
 
 
 # --- which read shows what a write wrote
