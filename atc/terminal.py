@@ -33,8 +33,9 @@ def escape_controls(text: str, *, keep_newlines: bool = False) -> str:
 
 
 def clipped(text: str, width: int | None) -> str:
-    """`text` cut to `width` characters, with an ellipsis where something is missing."""
-    return text if width is None or len(text) <= max(width, 10) else text[: max(width, 10) - 1] + "…"
+    """`text` on one line, cut to `width` characters with an ellipsis where something is missing."""
+    line, most = " ".join(text.split()), max(width or 0, 10)
+    return line if width is None or len(line) <= most else line[: most - 1] + "…"
 
 
 def count(number: int, noun: str) -> str:

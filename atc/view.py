@@ -154,7 +154,7 @@ class RunView:
         if self._alike >= _ALIKE:
             self._now(f"calling {call.tool}, {self._alike + 1} times so far …")
             return
-        came = " ".join(str(call.error if call.error is not None else shape(call.result, depth=1)).split())
+        came = str(call.error if call.error is not None else shape(call.result, depth=1))
         took = "again, from the journal" if call.reused else f"{call.seconds * 1000:.0f} ms"
         style, made = ("red" if call.error is not None else "green"), told_call(call)
         room = _LONGEST_LINE

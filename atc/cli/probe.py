@@ -271,9 +271,9 @@ def _check_lines(checked: Checked, broken: Sequence[_Broken]) -> Iterator[str]:
     for change in checked.changes:
         yield f"{change.severity:<9} {change.tool}: {change.text}"
     for run, _, findings in broken:
-        yield f"breaks    run {run.id} ({clipped(' '.join(run.task.split()), 80)})"
+        yield f"breaks    run {run.id} ({clipped(run.task, 80)})"
         for finding in findings:
-            yield f"          line {finding.line}: {clipped(' '.join(finding.message.split()), _WIDTH)}"
+            yield f"          line {finding.line}: {clipped(finding.message, _WIDTH)}"
     for tool, why in checked.unchecked.items():
         yield f"unchecked {tool}: {why.rstrip('.')}"
     seen = len(checked.old) - len(checked.unchecked)

@@ -413,7 +413,7 @@ def _call(call: ToolCall, *, complete: bool = True) -> str:
 
 
 def _line(text: str) -> str:
-    return clipped(" ".join(text.split()), _WIDTH)
+    return clipped(text, _WIDTH)
 
 
 def _when(seconds: float) -> str:

@@ -9,7 +9,7 @@ from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
 from atc.pages.formats import dollars, seconds, size
 from atc.pages.markup import text
-from atc.terminal import count
+from atc.terminal import clipped, count
 from protocols.jsontypes import Json
 
 
@@ -25,12 +25,6 @@ def templates(package: str) -> Environment:
     )
     made.filters |= {one.__name__: one for one in (clipped, dollars, seconds, size, spelt)} | {"counted": count}
     return made
-
-
-def clipped(value: str, most: int) -> str:
-    """`value` on one line, with an ellipsis where it is longer than `most`."""
-    flat = " ".join(value[: most * 4].split())
-    return flat if len(flat) <= most else flat[: most - 1] + "…"
 
 
 def spelt(value: Json, *, indent: int | None = None) -> str:

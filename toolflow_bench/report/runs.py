@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from atc.pages.markup import Html, tag
+from atc.pages.markup import Html, span
 from protocols.errors import AtcError
 from protocols.jsontypes import Json
 from toolflow_bench.metrics import Row, Summary, summarize
@@ -55,7 +55,7 @@ class Run:
     @property
     def mark(self) -> Html:
         """The run's letter on its colour."""
-        return tag("span", self.letter, class_=f"mark run-{self.colour}")
+        return span(self.letter, f"mark run-{self.colour}")
 
     def a_task(self, total: float | None) -> float | None:
         """`total` of the run as a mean of its graded rows."""

@@ -12,11 +12,12 @@ from atc.models.prices import price_of
 from atc.pages.document import document
 from atc.pages.formats import dollars, seconds
 from atc.pages.markup import NOTHING, Html
-from atc.pages.templates import clipped, templates
+from atc.pages.templates import templates
 from atc.serve.view.calls import Lanes, Shown
 from atc.serve.view.provenance import provenance
 from atc.serve.view.source import change, coloured
 from atc.store.stored import RunSummary, StoredRun
+from atc.terminal import clipped
 from atc.types import Attempt, Fault, Finding
 from sandbox.trace import ToolCall
 

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 from pygments.lexers.python import PythonLexer
 from pygments.token import Comment, Keyword, Name, Number, Operator, String
 
-from atc.pages.markup import Html, join, tag, text
+from atc.pages.markup import Html, span, text
 
 _COLOURS = (
     (Comment, "c"),
@@ -50,8 +50,8 @@ def coloured(source: str) -> list[Html]:
             if number:
                 lines.append([])
             if part:
-                lines[-1].append(text(part) if colour is None else tag("span", part, class_=colour))
-    return [join(line) for line in lines[: len(_lines(source))]]
+                lines[-1].append(text(part) if colour is None else span(part, colour))
+    return [Html("".join(line)) for line in lines[: len(_lines(source))]]
 
 
 def change(before: str, after: str) -> Change:
