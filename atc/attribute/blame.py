@@ -11,6 +11,7 @@ from atc.attribute.facts import Facts
 from atc.attribute.sources import Source, Sources
 from atc.attribute.suspects import Suspect, nothing
 from atc.attribute.tree import Tree, called_name, covers
+from atc.findings import invocation
 from atc.paths import MAX_NODES, Place, at, places
 from protocols.toolbox import Toolbox
 from sandbox.trace import ToolCall, Trace
@@ -48,6 +49,14 @@ class Record:
         hints = [hint for hint in trace.failure.hints if hint.call in self.calls] if trace.failure is not None else []
         self.sources = Sources(self.tree, tools, hints)
 
+    def survived(self) -> list[str]:
+        """A sentence on each call that failed while the program went on, of the first three."""
+        failed = [call for call in self.trace.calls if call.error is not None][:3]
+        went = "failed, and an `except` went on"
+        return [
+            f"{invocation(c)} on line {c.line} (call {c.index}) {went}: {c.error}".rstrip(".") + "." for c in failed
+        ]
+
     def made(self, source: Source) -> list[ToolCall]:
         """The calls that a source's expression made, the latest first."""
         if source.index is not None:
@@ -70,7 +79,9 @@ class Record:
     def candidates(self, suspect: Suspect, sources: Iterable[Source]) -> list[Candidate]:
         """One candidate for each call expression behind the suspect, nearest last."""
         found = [self._candidate(suspect, source) for source in sources]
-        return [candidate for candidate in found if candidate is not None]
+        # A value that came unchanged, and is of another kind than the exception speaks of, is not the one that failed.
+        kind = suspect.role in ("type", "attribute", "length")
+        return [c for c in found if c is not None and not (kind and c.source.exact and not c.proven)]
 
     def _candidate(self, suspect: Suspect, source: Source) -> Candidate | None:
         drifted = any(call.drift for call in self.made(source))

@@ -42,10 +42,7 @@ def from_limit(program: Program, failure: Failure, record: Record) -> Fault:
 
 def without_answer(record: Record) -> Fault:
     """Why a program printed nothing and has no value, although the check found that it may print."""
-    body, told, blamed = record.tree.root.body, list[str](), None
-    for call in [call for call in record.trace.calls if call.error is not None][:3]:
-        what = f"{invocation(call)} on line {call.line} (call {call.index})"
-        told.append(f"{what} failed, and an `except` went on: {(call.error or '').rstrip('.')}.")
+    body, told, blamed = record.tree.root.body, record.survived(), None
     prints = [
         node for node in ast.walk(record.tree.root) if isinstance(node, ast.Call) and simple_name(node) == "print"
     ]

@@ -10,13 +10,13 @@ from collections.abc import Iterator, Sequence
 
 from atc.attribute.sources import Sources
 from atc.attribute.tree import Tree, position
-from atc.paths import EACH, Path, general, text
+from atc.paths import Path, general, text
 from atc.types import Fact, Fault, FaultKind, Finding, Program
 from protocols.toolbox import Toolbox
 
 _OF_HOLDER = frozenset({"not-an-object", "no-attribute"})
 """Codes of findings at `x[k]` or `x.k` that are about `x`."""
-_OWN = ("undefined-name", "used-before-assignment", "not-awaitable", "made-up-value", "fixed-answer")
+_OWN = ("undefined-name", "used-before-assignment", "not-awaitable", "made-up-value", "fixed-answer", "changed-in-loop")
 _KINDS: dict[str, FaultKind] = {"syntax": "syntax", "no-output": "no_answer", **dict.fromkeys(_OWN, "error")}
 _KINDS |= {"unknown-tool": "unknown_tool", "tool-reassigned": "unknown_tool"}
 """Kinds of fault by the code of a finding: `misread_result` where it is not here and is about no argument."""
@@ -59,9 +59,6 @@ def _read(node: ast.AST, finding: Finding, tree: Tree) -> Iterator[tuple[ast.exp
     match node, tree.parents.get(node):
         case ast.Constant(value=str()), (ast.Subscript() | ast.Call(func=ast.Attribute())) as reading:
             yield reading, ()
-        case ast.Compare(left=left, ops=[ast.In() | ast.NotIn()], comparators=[right]), _:
-            yield right, (EACH,)
-            yield left, ()
         case ast.Compare() | ast.BinOp() | ast.AugAssign(), _:
             yield from ((part, ()) for part in ast.iter_child_nodes(node) if isinstance(part, ast.expr))
         case ((ast.Subscript(value=holder) | ast.Attribute(value=holder)), _) if finding.code in _OF_HOLDER:

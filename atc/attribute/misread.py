@@ -21,12 +21,14 @@ def from_exception(program: Program, failure: Failure, record: Record) -> Fault:
     """The fault behind an exception that is no ToolError."""
     found: list[Suspect] = []
     chosen: Candidate | None = None
-    for found in suspects(failure, record.tree):
-        chosen = best([candidate for suspect in found for candidate in record.behind(suspect)])
-        if chosen is not None and (chosen.proven or chosen.source.filters):
-            break
+    for around in suspects(failure, record.tree):
+        candidate = best([candidate for suspect in around for candidate in record.behind(suspect)])
+        if candidate is not None and (candidate.proven or candidate.source.filters):
+            return explain(failure, candidate, record)
+        if not found:  # what is further from the failing expression needs a proof
+            found, chosen = around, candidate
     if chosen is None or not _blamable(chosen, found, record):
-        return _own_mistake(program, failure, found, record)
+        return _own_mistake(program, failure, chosen, record)
     return explain(failure, chosen, record)
 
 
@@ -40,9 +42,7 @@ def from_unfilled(failure: Failure, call: ToolCall, name: str, record: Record) -
 
 
 def _blamable(chosen: Candidate, found: Sequence[Suspect], record: Record) -> bool:
-    """Whether facts tie the failure to the call: the value fails, or no value of the program's own does."""
-    if chosen.proven or chosen.source.filters:
-        return True
+    """Whether the failure is the call's although no value of it fails: no value of the program's own does, either."""
     known = chosen.suspect.role not in ("key", "value") and chosen.source.exact
     return known and not any(record.explained(suspect) for suspect in found)
 
@@ -195,14 +195,15 @@ def _values_at(source: Source, test: ast.expr, record: Record) -> _Tested | None
     return _Tested(told, path, call, absent=unlike or broken, kind="drift" if broken else "misread_result")
 
 
-def _own_mistake(program: Program, failure: Failure, found: Sequence[Suspect], record: Record) -> Fault:
-    """An exception that leads to no call: a slip in the logic."""
+def _own_mistake(program: Program, failure: Failure, chosen: Candidate | None, record: Record) -> Fault:
+    """An exception that leads to no call: a slip in the logic. `chosen` is what the failing value was made from."""
     head = f"line {failure.line}: {failure.type}" if failure.line is not None else failure.type
     message = f"{head}: {failure.message}." if failure.message else f"{head}."
     line = program.line(failure.line)
     evidence = [Fact(kind="line", text=f"Line {failure.line} is `{line}`.")] if line else []
-    for origin in origins(found[0].key, record.trace.calls)[:2] if found and found[0].role == "key" else ():
-        call = record.calls[origin.call]
-        told = f"{found[0].key!r} is the value of {record.facts.result_of(call, origin.steps)}."
-        evidence.append(record.facts.fact("origin", call, told, origin.steps))
+    evidence += [Fact(kind="call", text=told) for told in record.survived()]
+    if chosen is not None and isinstance(chosen.place.value, str | int | float):
+        where = record.facts.result_of(chosen.call, chosen.place.path)
+        told = f"{where} is {snippet(chosen.place.value, most=60)}."
+        evidence.append(record.facts.fact("origin", chosen.call, told, chosen.place.path))
     return Fault(kind="error", message=message, line=failure.line, evidence=tuple(evidence))

@@ -37,7 +37,7 @@ def from_tool_error(failure: Failure, call: ToolCall, record: Record) -> Fault:
     for each in names:
         if (fault := _earlier(message, line, call, each, record)) is not None:
             return fault
-    clauses = [f"Argument {v.path or name!r}: {v.message}." for v in broken[:2]]
+    clauses = [f"Argument {v.path!r}: {v.message}." if v.path else f"{v.message}." for v in broken[:2]]
     evidence += [Fact(kind="argument", text=one, path=v.path) for one, v in zip(clauses, broken, strict=False)]
     evidence += [fact for each in names for fact in _about_argument(call, each, record)]
     kept = tuple(dict.fromkeys(evidence))
@@ -177,14 +177,15 @@ def _beside(call: ToolCall, name: str, made: ToolCall, path: Path, record: Recor
     value, tool, facts = call.arguments.get(name), record.facts.tools[call.tool], record.facts
     above = path if isinstance(value, Mapping) else path[:-1]
     parent = at(made.result, above)
-    if not isinstance(parent, Mapping):
+    if not isinstance(parent, Mapping) or path == facts.prefix(made):  # the program saw no object there
         return
     original, source = tool.arguments.get(name, name), facts.tools.get(made.tool)
     links = [link for link in tool.protocol.links if source is not None and link.tool == source.protocol.name]
     meant = [(link.path.rpartition(".")[2], f"is what {name!r} takes") for link in links if link.argument == original]
     meant += [(field, "has the argument's name") for field in (name, original)]
     schema = tool.protocol.parameters.get(original, {})
-    fitting = [f for f, v in parent.items() if not violations(schema, v)] if violations(schema, value) else []
+    narrow = bool({"enum", "format", "pattern"} & schema.keys() and violations(schema, value))
+    fitting = [f for f, v in parent.items() if not violations(schema, v)] if narrow else []
     meant += [(field, f"is the only one that {name!r} accepts") for field in fitting if len(fitting) == 1]
     meant += [(f, f"has a name like {name!r}") for f in parent if f.endswith(f"_{name}") or name.endswith(f"_{f}")]
     where = facts.result_of(made, above)

@@ -205,9 +205,10 @@ class Sources:
                 return self.of(receiver, (constant_step(args[0]), *path))
             if method in ("items", "most_common"):
                 return self.of(receiver, (EACH, *path[2:]) if len(path) > 1 and path[1] == 1 else ())
-            args = [*args, receiver] if method in _SAME or not args else args
+            args = [*args, receiver] if method in _SAME else [receiver, *args]
         if method in ("max", "min", "next", "choice") and args:
-            return self.of(args[0], (EACH, *path))
+            none = self.of(args[0]) if method == "next" and len(args) > 1 else []  # no item passed: the default
+            return [*none, *self.of(args[0], (EACH, *path))]
         if method in _SAME and args:
             tests = [args[0].body] if isinstance(args[0], ast.Lambda) and not path else []
             return [source.derived(tests) if tests else source for source in self.of(args[-1], _reordered(path))]

@@ -124,8 +124,6 @@ def _test(name: str, message: str) -> tuple[Role, Test, Json]:
             return "type", of_type(*({*known} & {"NoneType"} or {*known} & {"dict", "list"} or known)), None
         against = [n for n in re.findall(r"\bnot \W?(\w+)|(\w+) found", message) for n in n if n in _PYTHON_TYPES]
         return "type", of_type(*(known[:1] if "indices" in message else against[:1] or known[:1])), None
-    if name == "JSONDecodeError":
-        return "value", of_type("str"), None
     if (unpacked := re.search(r"unpack .{0,40}expected (?:at least )?(\d+)", message)) is not None:
         wanted = int(unpacked.group(1))
         return "length", lambda v: isinstance(v, list | str | Mapping) and len(v) != wanted, None

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from atc.paths import EACH, Path, Step
-from protocols.parsing import parse
+from protocols.parsing import parsed
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
@@ -44,10 +44,7 @@ class Tree:
     @classmethod
     def of(cls, source: str) -> Tree:
         """The tree of a program, an empty one of what Python cannot read."""
-        try:
-            tree = cls(parse(source))
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            tree = cls(ast.Module([], []))
+        tree = cls(parsed(source) or ast.Module([], []))
         nodes = list(ast.walk(tree.root))
         tree.parents = {child: node for node in nodes for child in ast.iter_child_nodes(node)}
         for node in nodes:
