@@ -25,6 +25,8 @@ _BRACKETS = re.compile(r"\(((?:[A-Z0-9]{2,6})(?:(?:, | and | or )[A-Z0-9]{2,6})*
 _NUMBERED = re.compile(r"(?<![\w-])(?=[A-Z]*\d)(?=\d*[A-Z])[A-Z0-9]{4,}(?![\w-])")
 _NOTHING = re.compile(r"^\W*(none|nan|inf|-inf|null|\[\s*\]|\{\s*\}|\(\s*\))\W*$", re.IGNORECASE)
 _ZERO = re.compile(r"^\W*0+(?:\.0+)?\W*$")
+_UNFINISHED = re.compile(r"<[^\n]{1,200} at 0x[0-9a-f]+>")
+"""What Python prints of a coroutine, a generator, a `map` or a function: nobody has asked it for its value."""
 _ALLOWED = re.compile(
     r"\bnone\b(?! of\b)|\bnothing\b|\bnull\b|\bn/a\b|\bnobody\b|\bno one\b|\bempty (?:list|text|string)\b"
     r"|\bif any\b|\bif there(?: is|'s| are| was| were|n't)",
@@ -46,6 +48,11 @@ def doubts(task: str, program: Program, trace: Trace, answer: str, tools: Toolbo
     if " " in said and said not in task and said in texts:
         found.append(
             f"It printed {said!r}, a text of its own: find out why there was nothing that the functions returned."
+        )
+    if unfinished := _UNFINISHED.search(said):
+        found.append(
+            f"It printed {unfinished[0]!r}, which holds no value yet: call a function, run a coroutine with"
+            " asyncio.run(…), or make a list of a generator or map."
         )
     if said.startswith(("{", "[{")) and ":" in said and "json" not in task.casefold():
         found.append("It printed a whole record: print only the value that the task asks for.")

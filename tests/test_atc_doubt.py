@@ -94,3 +94,8 @@ ROWS = [{"rows": [{"state": "DELAYED", "name": "Kennedy"}]}]
 )
 def test_a_plain_answer_is_not_doubted(answer, results, source, task):
     assert of(answer, *results, source=source, task=task) == ()
+
+
+@pytest.mark.parametrize("what", ["coroutine object main", "generator object <genexpr>", "map object", "function f"])
+def test_a_value_that_nobody_computed(what):
+    assert "holds no value yet" in of(f"[1, <{what} at 0x7f3d11843d30>]", ["x"])[0]
