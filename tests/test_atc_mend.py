@@ -26,7 +26,7 @@ TOOLS = Toolbox(
         tool(
             "list_trains",
             None,
-            {"city": CODE, "page": "integer", "page_size": {"type": "integer", "maximum": 100}},
+            {"city": CODE, "page": "integer", "page_size": {"type": "integer", "default": 20, "maximum": 100}},
             record(
                 trains={"type": "array", "items": record(train_id="string", line="integer")},
                 page="integer",
@@ -88,6 +88,15 @@ def mended(source):
             "\nprint(get_city(city='AMS')['title'])",
         ),
         ("from tools import get_city\nprint(get_city(city='AMS')['title'])", "\nprint(get_city(city='AMS')['title'])"),
+        (
+            "print(get_train(train_id=list_trains(city='AMS')['trains'][0]['train']))",
+            "print(get_train(train_id=list_trains(city='AMS')['trains'][0]['train_id']))",
+        ),
+        ("print(list_trains(city='AMS', page='2')['pages'])", "print(list_trains(city='AMS', page=2)['pages'])"),
+        (
+            "trains = list_trains(city='AMS')['trains']\nfor t in trains:\n    trains.remove(t)\nprint(trains)",
+            "trains = list_trains(city='AMS')['trains']\nfor t in list(trains):\n    trains.remove(t)\nprint(trains)",
+        ),
         ("größe = get_city(stadt='AMS')['title']\nprint(größe)", "größe = get_city(city='AMS')['title']\nprint(größe)"),
     ],
 )
@@ -103,6 +112,7 @@ def test_what_leaves_one_way_is_mended(written, meant):
         "print(get_city(city='Amsterdam'))",  # nobody says where this tool's codes come from
         "t = list_trains(city='AMS')['trains'][0]\nprint(t['reason'])",  # only a write would give it
         "t = list_trains(city='AMS')['trains'][0]\nprint(t['weight'])",  # two tools give it
+        "print(get_city(city='AMS')['mayor'])",  # not the mayor's id
         "get_city = 5\nprint(get_city(city='AMS'))",
         "def get_city(*, city):\n    return {}",  # nothing would be left
         "from tools import get_city, get_mayor\nprint(get_city(city='AMS')['title'], get_mayor)",
@@ -135,6 +145,13 @@ def page(number, of):
 )
 def test_pages_that_were_read_are_not_unread(source, calls):
     assert unread_pages(Program(source), trace(*calls), TOOLS) == ()
+
+
+@pytest.mark.parametrize(("size", "left"), [(5, True), (50, False)])
+def test_who_asks_for_fewer_rows_than_a_page_has_may_want_no_more(size, left):
+    program = Program(f"print(list_trains(city='AMS', page_size={size})['trains'])")
+    unread = unread_pages(program, trace(({"city": "AMS", "page_size": size}, page(1, 2))), TOOLS)
+    assert (read_every_page(program, unread[0], TOOLS) is None) == left
 
 
 ORDERS = [{"order_id": n} for n in range(60)]

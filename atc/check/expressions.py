@@ -8,7 +8,7 @@ from typing import Any
 
 from atc.check import types as t
 from atc.check.env import Core, Env
-from atc.check.fits import apart, matches
+from atc.check.fits import matches
 from atc.check.library import call_function, call_library, call_method, note_function, read_arguments
 from atc.check.narrowing import outcomes, refine
 from atc.check.reading import attribute, check_hashable, has_attribute, iterate, need_value, subscript
@@ -80,7 +80,8 @@ def _report(
     better = None
     if {t.category(left), t.category(right)} == {"str", "number"}:
         text, number = (left_node, right_node) if t.category(left) == "str" else (right_node, left_node)
-        written = isinstance(op, ast.Add) and isinstance(text, ast.Constant | ast.JoinedStr)
+        ends = (text, getattr(text, "left", None), getattr(text, "right", None))  # of `name + ": "`
+        written = isinstance(op, ast.Add) and any(isinstance(end, ast.Constant | ast.JoinedStr) for end in ends)
         better = f"str({spelled(number)})" if written else f"float({spelled(text)})"
     then = f" Write {better}." if better else ""
     message = (
@@ -103,10 +104,7 @@ def compare(core: Core, node: ast.Compare) -> t.Type:
                 _report(core, op, left_node, left, right_node, right, node)
         elif isinstance(op, ast.In | ast.NotIn):
             right = need_value(core, right, right_node, "`in` fails on None")
-            if t.category(right) in ("number", "function") and not core.catches("TypeError"):
-                what = f"{spelled(right_node)} is {t.described(right)}: nothing is in it."
-                core.report("not-a-list", right_node, what)
-            elif len(node.ops) == 1 and node not in core.hints.alternative:
+            if len(node.ops) == 1 and node not in core.hints.alternative:
                 _check_in(core, node, left, right)
         elif len(node.ops) == 1 and isinstance(op, ast.Eq | ast.NotEq) and node not in core.hints.alternative:
             _check_equal(core, node, left, right)
@@ -138,11 +136,6 @@ def _check_equal(core: Core, node: ast.Compare, left: t.Type, right: t.Type) -> 
             core.report(
                 "never-equal", node, f"{spelled(left_node)} is never {text!r}: it {wanted}.{then}", better=better
             )
-        return
-    one, other = known[0].pattern, right.pattern if isinstance(right, t.Atom) else None
-    if one and other and apart(one, other):  # ids of two kinds
-        what = f"{spelled(left_node)} and {spelled(right_node)} are never equal"
-        core.report("never-equal", node, f"{what}: the one matches the pattern {one!r}, the other {other!r}.")
 
 
 def _wanted(text: str, known: list[t.Atom]) -> tuple[str, str | None]:
@@ -178,18 +171,11 @@ def _check_in(core: Core, node: ast.Compare, left: t.Type, right: t.Type) -> Non
     if not all(isinstance(member, t.Listing | t.Array) for member in t.members(right)):
         return
     container, held = spelled(node.comparators[0]), items_of(right)
-    kinds, text, what = (t.category(left), t.category(held)), t.constant(left), spelled(node.left)
+    kinds, what = (t.category(left), t.category(held)), spelled(node.left)
     words = {"dict": "objects", "str": "strings", "number": "numbers"}.get(kinds[1] or "")
     if kinds[0] in ("str", "number") and words and kinds[0] != kinds[1]:
         message = f"{what} is {t.described(left)}, and {container} holds {words}: it is never in it."
         core.report("never-equal", node, message)
-    elif isinstance(text, str) and isinstance(node.ops[0], ast.In) and isinstance(held, t.Atom) and _never(held, text):
-        wanted, better = _wanted(text, [held])
-        then = f" Did you mean {better}?" if better else ""
-        core.report("never-equal", node, f"{what} is never in {container}: each item {wanted}.{then}", better=better)
-
-
-_SIGNS: dict[type[ast.unaryop], str] = {ast.USub: "-", ast.UAdd: "+", ast.Invert: "~"}
 
 
 def evaluate(core: Core, node: ast.expr) -> t.Type:
@@ -363,9 +349,6 @@ def _unary(core: Core, node: ast.UnaryOp) -> t.Type:
     if isinstance(node.op, ast.Not):
         return t.BOOL
     value = need_value(core, value, node.operand, "arithmetic fails on None")
-    if t.category(value) in ("str", "list", "dict", "tuple", "function") and not core.catches("TypeError"):
-        what = f"{spelled(node.operand)} is {t.described(value)}"
-        core.report("wrong-operand", node, f"{what}: `{_SIGNS[type(node.op)]}` takes a number.")
     if isinstance(node.op, ast.USub) and isinstance(node.operand, ast.Constant):
         return t.literal(-node.operand.value) if isinstance(node.operand.value, int | float) else t.ANY
     return t.joined(t.Atom(m.name) if isinstance(m, t.Atom) else t.ANY for m in t.members(value))

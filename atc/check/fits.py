@@ -217,52 +217,18 @@ def _inside_misfit(value: t.Type, schema: JsonObject, root: JsonObject, depth: i
     return None
 
 
-_TOKENS = re.compile(r"(?P<kind>\[[^\]\\^][^\]\\]*\]|\\[dw]|\\[^A-Za-z0-9]|[^\\()|?*+{}\[\].^$])(?P<times>\{\d+\})?")
-_ANY_OF = re.compile(r"\((?:\?:)?([A-Za-z0-9_-]+(?:\|[A-Za-z0-9_-]+)*)\)")
-_MOST_CHARACTERS = 200
+_BEGINNING = re.compile(r"\^(?:\(([\w|-]+)\))?([\w-]*)(?=[\[(\\.$])")
 
 
 def apart(one: str, other: str) -> bool:
-    """Whether certainly no text matches both patterns: their lengths differ, or they share no character at one place.
-
-    Known only of patterns like those of ids, `^(ci|af)_[a-z2-7]{5}$`: the whole text, of a fixed length.
-    """
-    first, second = _rows(one), _rows(other)
-    return bool(first and second) and not any(_meet(a, b) for a in first for b in second)
+    """Whether certainly no text matches both patterns, since they begin with different texts, as those of ids do."""
+    first, second = _beginnings(one), _beginnings(other)
+    return bool(first and second) and not any(a.startswith(b) or b.startswith(a) for a in first for b in second)
 
 
-def _meet(one: tuple[frozenset[str], ...], other: tuple[frozenset[str], ...]) -> bool:
-    return len(one) == len(other) and all(a & b for a, b in zip(one, other, strict=True))
-
-
-@lru_cache(maxsize=1024)
-def _rows(pattern: str) -> tuple[tuple[frozenset[str], ...], ...]:
-    """For each alternative: the characters that may stand at each place; empty where it is another kind of pattern."""
-    body = pattern[1:-1]
-    if len(pattern) > _MOST_CHARACTERS or pattern[:1] != "^" or pattern[-1:] != "$" or body.endswith("\\"):
-        return ()
-    rows: list[tuple[frozenset[str], ...]] = [()]
-    position = 0
-    while position < len(body):
-        if group := _ANY_OF.match(body, position):
-            texts = group[1].split("|")
-            rows = [(*row, *map(frozenset, text)) for row in rows for text in texts]
-            position = group.end()
-        elif token := _TOKENS.match(body, position):
-            times = int(token["times"][1:-1]) if token["times"] else 1
-            rows = [(*row, *[_characters(token["kind"])] * min(times, _MOST_CHARACTERS)) for row in rows]
-            position = token.end()
-        else:
-            return ()
-        if len(rows) > 50 or body[position : position + 1] in ("?", "*", "+", "{"):
-            return ()
-    return tuple(rows)
-
-
-@lru_cache(maxsize=1024)
-def _characters(kind: str) -> frozenset[str]:
-    """The ASCII characters that a character, an escape or a class `[…]` stands for."""
-    try:
-        return frozenset(char for char in map(chr, range(32, 127)) if re.fullmatch(kind, char))
-    except re.error:
-        return frozenset(map(chr, range(32, 127)))
+def _beginnings(pattern: str) -> list[str]:
+    """What a match begins with: `ci_` or `af_` of `^(ci|af)_[a-z2-7]{5}$`; none where that is not clear."""
+    found = _BEGINNING.match(pattern)
+    if found is None or "|" in pattern[found.end() :]:
+        return []
+    return [name + found[2] for name in (found[1] or "").split("|")]

@@ -12,7 +12,7 @@ from atc.check.reading import check_hashable, get, iterate, need_value
 from atc.check.schema import calmed, field_type, items_of, list_keys, value_type
 from atc.check.source import FunctionNode, parameters, runs_late
 from atc.check.toolcalls import call_tool
-from atc.findings import listed, spelled
+from atc.findings import spelled
 
 MOST_DEPTH = 12
 
@@ -73,7 +73,11 @@ def call_function(
     node = function.node
     bound = _bind_parameters(function, positional, named) if sure else None
     if sure and bound is None and call is not None and not core.catches("TypeError"):
-        _report_misfit(core, node, len(positional), set(named), call)
+        many = len(positional) > len(parameters(node))
+        unknown = named.keys() - set(parameters(node))
+        code = "positional-argument" if many else "unknown-argument" if unknown else "missing-argument"
+        takes = f"{getattr(node, 'name', 'the lambda')} takes ({ast.unparse(node.args)})"
+        core.report(code, call, f"{takes}: the arguments of this call do not fit.")
     too_deep = node in core.active or len(core.active) >= MOST_DEPTH
     if bound is None or too_deep:
         core.escape([*positional, *named.values()])
@@ -124,23 +128,6 @@ def _bind_parameters(
         # Each call has a dict of its own, whose keys are all known.
         bound[arguments.kwarg.arg] = t.Mapped(t.DictCell(rest, first=frozenset(rest)))
     return bound if keywords <= bound.keys() else None
-
-
-def _report_misfit(core: Core, node: FunctionNode, count: int, named: set[str], call: ast.Call) -> None:
-    """A call whose arguments do not fit the parameters of a function of the program."""
-    arguments = node.args
-    places = [part.arg for part in (*arguments.posonlyargs, *arguments.args)]
-    known = {*places, *(part.arg for part in arguments.kwonlyargs)}
-    if count > len(places):
-        code, what = "positional-argument", f"here it is called with {count} values by position"
-    elif unknown := sorted(named - known):
-        code, what = "unknown-argument", f"here it is called with {listed(unknown)}"
-    else:
-        needed = [name for name in places[count : len(places) - len(arguments.defaults)] if name not in named]
-        code, what = "missing-argument", f"here it is called without {listed(needed)}"
-        if not needed:
-            return
-    core.report(code, call, f"{getattr(node, 'name', 'the lambda')} takes ({ast.unparse(arguments)}); {what}.")
 
 
 def note_function(core: Core, node: FunctionNode) -> None:
@@ -409,7 +396,7 @@ def call_method(core: Core, value: t.Type, func: ast.Attribute, node: ast.Call, 
 def _call_one(core: Core, member: t.Type, func: ast.Attribute, node: ast.Call, arguments: Arguments) -> t.Type:
     match member:
         case t.Record() | t.Mapped():
-            return _of_dict(core, member, func.attr, arguments)
+            return _of_dict(core, member, func.attr, node, arguments)
         case t.Array() | t.Listing():
             return _of_list(core, member, func, node, arguments)
         case t.Atom("str"):
@@ -426,7 +413,7 @@ def _call_one(core: Core, member: t.Type, func: ast.Attribute, node: ast.Call, a
             return t.ANY
 
 
-def _of_dict(core: Core, member: t.Record | t.Mapped, method: str, arguments: Arguments) -> t.Type:
+def _of_dict(core: Core, member: t.Record | t.Mapped, method: str, node: ast.Call, arguments: Arguments) -> t.Type:
     if isinstance(member, t.Mapped):
         kinds, keys = [*member.cell.keys.values(), member.cell.value], items_of(member)
     else:
@@ -440,6 +427,8 @@ def _of_dict(core: Core, member: t.Record | t.Mapped, method: str, arguments: Ar
             return t.Iterating(values, "dict_values")
         case "items", _:
             return t.Iterating(t.Tuple((keys, values)), "dict_items")
+        case "most_common", _:
+            return core.listing(node, t.Tuple((keys, values)))
         case "copy", _:
             return member
         case "setdefault", [index, *default] if isinstance(member, t.Mapped):

@@ -118,10 +118,6 @@ def _kind_names(node: ast.expr) -> list[str]:
             return [name]
         case ast.Tuple(elts=parts):
             return [name for part in parts for name in _kind_names(part)]
-        case ast.BinOp(left=left, right=right):
-            return [*_kind_names(left), *_kind_names(right)]
-        case ast.Constant(value=None):
-            return ["NoneType"]
         case _:
             return ["?"]
 
@@ -165,10 +161,6 @@ def _rebuilt(base: t.Type, keys: tuple[str, ...], new: t.Type) -> t.Type:
             case t.Record():
                 inner = field_type(member, keys[0]) if len(keys) > 1 else t.ANY
                 result.append(member.refine(keys[0], _rebuilt(inner or t.ANY, keys[1:], new)))
-            case t.Mapped(cell, refined):
-                kept = tuple(pair for pair in refined if pair[0] != keys[0])
-                inner = cell.keys.get(keys[0], t.ANY)
-                result.append(t.Mapped(cell, (*kept, (keys[0], _rebuilt(inner, keys[1:], new)))))
             case _:
                 result.append(member)
     return t.join(*result)
@@ -191,22 +183,7 @@ def access_path(node: ast.expr) -> tuple[str, tuple[str, ...]] | None:
     return node.id, tuple(reversed(keys))
 
 
-_PLAIN = {
-    "len",
-    "sum",
-    "str",
-    "int",
-    "float",
-    "round",
-    "abs",
-    "min",
-    "max",
-    "sorted",
-    "isinstance",
-    "type",
-    "set",
-    "any",
-}
+_PLAIN = frozenset("len sum str int float round abs min max sorted isinstance type set any".split())  # noqa: SIM905
 """Functions whose value in a test says nothing about nulls inside their arguments."""
 _MENTIONED = f"{__name__}.mentioned"
 

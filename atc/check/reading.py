@@ -81,9 +81,8 @@ def _read_one(core: Core, member: t.Type, key: Any) -> t.Type | None:
             if not isinstance(key, str):
                 return None
             return t.ANY if key in core.hints.stored else field_type(member, key)
-        case t.Mapped(cell, refined):
-            known = [value for name, value in refined if name == key and not cell.open]
-            found = known or [value for name, value in cell.keys.items() if name == key]
+        case t.Mapped(cell):
+            found = [value for name, value in cell.keys.items() if name == key]
             found += [_some(cell.value)] * cell.open + ([cell.default] if cell.default is not None else [])
             return t.ANY if key in core.hints.stored else t.join(*found) if found else None
         case t.Array():
@@ -117,23 +116,13 @@ def _read_computed(core: Core, value: t.Type, index: t.Type, node: ast.Subscript
         if len(wrong) == len(t.members(value)):
             _report_read(core, wrong[0], None, node)
             return t.ANY
-    if isinstance(value, t.Record) and not core.catches("KeyError", "LookupError"):
-        texts = index.values if isinstance(index, t.Atom) and index.name == "str" else None
-        if kinds == {"int"}:
-            _report_read(core, value, 0, node)
-            return t.ANY
-        if texts and all(_read_one(core, value, key) is None for key in texts):
-            _report_read(core, value, texts[0], node)
-            return t.ANY
     return t.joined(_computed(core, member, index) for member in t.members(value))
 
 
 def _computed(core: Core, member: t.Type, index: t.Type) -> t.Type:
     match member:
         case t.Record():
-            keys = [key for m in t.members(index) if isinstance(m, t.Atom) for key in m.values or ()]
-            found = [_read_one(core, member, key) for key in keys]
-            return t.joined(kind for kind in found if kind is not None) if found and all(found) else value_type(member)
+            return value_type(member)
         case t.Mapped(cell):
             if cell.default is not None:
                 core.put(cell, index if t.constant(index) is None else t.ANY, cell.default)
@@ -248,10 +237,6 @@ def _report_read(core: Core, value: t.Type, key: Any, node: ast.expr) -> None:
             report_iterated(core, source)
         case t.Array():
             _report_list(core, value, key, node, text)
-        case t.ToolRef(alias):
-            better = called(core, value)
-            message = f"{text} is the tool itself, which has no items. Call it: {better}."
-            core.report("not-an-object", node, message, tool=alias, better=better)
         case t.Iterating() | t.Listing(kind="set" | "frozenset" | "deque"):
             message = f"{text} is {t.described(value)}, which has no index. Write list({text}) first."
             core.report("not-a-list", node, message, better=f"list({text})")

@@ -12,7 +12,6 @@ from atc.check.expressions import binary, bind_target
 from atc.check.library import note_function, run_body
 from atc.check.narrowing import outcomes, refine
 from atc.check.reading import iterate
-from atc.check.schema import items_of
 from atc.check.source import FunctionNode, Hints, binds, caught, changed_outside, parameters, walk
 from atc.findings import spelled
 from atc.types import Finding
@@ -103,14 +102,6 @@ def _ann_assign(core: Core, node: ast.AnnAssign) -> None:
 def _aug_assign(core: Core, node: ast.AugAssign) -> None:
     found = len(core.findings)
     left, right = core.evaluate(node.target), core.evaluate(node.value)
-    if isinstance(node.op, ast.Add) and all(isinstance(member, t.Listing | t.Array) for member in t.members(left)):
-        item = iterate(core, right, node.value)
-        for member in t.members(left):
-            if isinstance(member, t.Listing):
-                core.add(member.cell, item)
-            else:
-                core.foreign |= t.join(items_of(member), item) != items_of(member)
-        return
     if isinstance(node.op, ast.BitOr) and any(isinstance(member, t.Record | t.Mapped) for member in t.members(left)):
         core.escape([left])
         core.foreign |= any(isinstance(member, t.Record) for member in t.members(left))
@@ -213,8 +204,27 @@ def _leave(core: Core, node: ast.Break | ast.Continue) -> None:
     core.frame.env = None
 
 
+def _report_shrinking(core: Core, node: ast.For | ast.AsyncFor) -> None:
+    """A list that loses items while the loop goes through it, which skips the item after each; unless the loop ends."""
+    inside = [part for statement in node.body for part in walk(statement)]
+    if any(isinstance(part, ast.Break | ast.Return) for part in inside):
+        return
+    name = spelled(node.iter)
+    for part in inside:
+        match part:
+            case (
+                ast.Call(func=ast.Attribute(value=ast.Name(id=owner), attr="remove" | "pop"))
+                | ast.Delete(targets=[ast.Subscript(value=ast.Name(id=owner))])
+            ) if owner == name:
+                said = f"{name} loses items while the loop goes through it, so that others are skipped."
+                better = f"list({name})"
+                core.report("changed-in-loop", node.iter, f"{said} Loop over {better}.", better=better)
+                return
+
+
 def _for(core: Core, node: ast.For | ast.AsyncFor) -> None:
     value = core.evaluate(node.iter)
+    _report_shrinking(core, node)
     items = t.ANY if isinstance(node, ast.AsyncFor) else iterate(core, value, node.iter)
 
     def start() -> Env | None:

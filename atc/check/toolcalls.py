@@ -50,8 +50,7 @@ def _named(core: Core, call: ast.Call) -> tuple[Passed, bool]:
         if keyword.arg is not None:
             found.append((keyword, keyword.arg, keyword.value, value))
         elif isinstance(value, t.Mapped) and not value.cell.open and value.cell.keys.keys() == value.cell.first:
-            known = value.cell.keys | dict(value.refined)
-            found += [(keyword, str(name), keyword.value, kind) for name, kind in known.items()]
+            found += [(keyword, str(name), keyword.value, kind) for name, kind in value.cell.keys.items()]
         else:
             more = True
     return found, more
@@ -86,12 +85,7 @@ def _check_names(
         core.report("positional-argument", argument, message, tool=alias, argument=name or None, better=better)
     lacking = [name for name in free if name in tool.required]
     for argument in starred:
-        value = core.evaluate(argument.value)
-        # Where arguments are still lacking it fails even if there is nothing in the list.
-        if value.items if isinstance(value, t.Tuple) else (sure and lacking):
-            message = f"{alias} takes {signature}, by name only; {spelled(argument)} passes by position."
-            core.report("positional-argument", argument, message, tool=alias)
-            return
+        core.evaluate(argument.value)
     # An unknown argument is often the missing one under another name, and then that finding says so.
     if sure and not positional and not starred and lacking and not (len(lacking) == 1 and unknown):
         needed = ", ".join(f"{name}=…" for name in tool.arguments if name in tool.required)

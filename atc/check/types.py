@@ -196,7 +196,6 @@ class Mapped(Type):
     """A dict that the program made."""
 
     cell: DictCell
-    refined: tuple[tuple[Any, Type], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,8 +298,6 @@ def _merge(old: Type, new: Type) -> Type | None:
             return Record(old.shape, old.origin, same, old.calm and new.calm)
         case Array(), Array() if old.shape is new.shape:
             return Array(old.shape, old.origin, old.calm and new.calm)
-        case Mapped(), Mapped() if old.cell is new.cell:
-            return Mapped(old.cell, tuple(pair for pair in old.refined if pair in new.refined))
         case Null(), Null():
             # None that the program wrote beside one of a schema: the program thought of None, so say nothing.
             return Null(old.origin if old.origin and new.origin else None)

@@ -68,11 +68,10 @@ class _Mends:
                     return self._other_field(node, key, finding)
                 case "undefined-name", ast.Name() if better.startswith(("import ", "from ")):
                     return Edit(0, 0, better + "\n")
+                case "changed-in-loop", ast.Name():
+                    return place.over(node, better)
                 case "bad-literal", ast.Constant(value=str(text)):
-                    # `airline="Hawaiian Airlines"` → `airline=search_airlines(query="Hawaiian Airlines")[0]["code"]`
-                    tool, argument = self._tools.get(finding.tool or ""), self._argument.get(node)
-                    found = search_for(text, tool, argument, self._tools) if tool and argument else None
-                    return place.over(node, found) if found is not None else None
+                    return self._literal(node, text, finding)
                 case "tool-reassigned", (
                     ast.FunctionDef(decorator_list=[]) | ast.Import(names=[_]) | ast.ImportFrom(names=[_])
                 ) if node in self._tree.body:  # the tool is there already
@@ -88,12 +87,21 @@ class _Mends:
                 if begins and (ends or isinstance(node, ast.stmt)):
                     yield node
 
+    def _literal(self, node: ast.Constant, text: str, finding: Finding) -> Edit | None:
+        """`seats="2"` → `seats=2`; `airline="Hawaiian Airlines"` → `airline=search_airlines(query=…)[0]["code"]`."""
+        if finding.suggestion == text:
+            return self._place.over(node, text)
+        tool, argument = self._tools.get(finding.tool or ""), self._argument.get(node)
+        found = search_for(text, tool, argument, self._tools) if tool and argument else None
+        return self._place.over(node, found) if found is not None else None
+
     def _other_field(self, constant: ast.expr, key: str, finding: Finding) -> Edit | None:
         """`flight["status"]` → `get_flight_status(flight_id=flight["flight_id"])["status"]`, see `lookup`."""
         for node in ast.walk(self._tree):
             match node:
                 case ast.Subscript(value=owner, slice=index) if index is constant:
-                    if (meant := _meant_key(key, finding.suggestion or "")) is not None:
+                    passed_on = node in self._argument
+                    if (meant := _meant_key(key, finding.suggestion or "", passed_on=passed_on)) is not None:
                         return Edit(self._place.end(owner), self._place.end(node), meant)
                 case ast.Call(func=ast.Attribute(value=owner, attr="get"), args=[first, *_]) if first is constant:
                     pass
@@ -105,10 +113,14 @@ class _Mends:
         return None
 
 
-def _meant_key(key: str, better: str) -> str | None:
-    """`x["distance"]` → `x["distance_miles"]`: only for a misspelling, a missing word, or a level left out."""
+def _meant_key(key: str, better: str, *, passed_on: bool) -> str | None:
+    """`x["distance"]` → `x["distance_miles"]`: only for a misspelling, a missing word, or a level left out.
+
+    Who reads `x["capital"]` wants no `capital_city_id`, unless it is `passed_on` to a tool.
+    """
     if better.startswith("[") and "…" not in better:
         return better
     alike = SequenceMatcher(None, key.lower(), better.lower()).ratio() >= _SURELY_MEANT
+    added = set(better.lower().split("_")) - set(key.lower().split("_"))
     fewer = set(key.lower().split("_")) < set(better.lower().split("_"))
-    return f"[{better!r}]" if better and (alike or fewer) else None
+    return f"[{better!r}]" if better and (alike or fewer) and (passed_on or "id" not in added) else None

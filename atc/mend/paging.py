@@ -143,16 +143,27 @@ def read_every_page(program: Program, unread: Unread, tools: Toolbox) -> Program
     """The program with each call of a paged tool, where it asks for no page itself, reading all pages.
 
     Later pages come behind earlier ones, so that what the program took from the first page stands where it stood.
-    None where the program asks for pages itself, or nothing tells how a further page is asked for.
+    None where the program asks for pages itself, or for fewer rows than a page has by default (it may want no more),
+    or nothing tells how a further page is asked for.
     """
-    helper, tree = _helper(unread, tools[unread.tool]), parse(program.source)
+    tool = tools[unread.tool]
+    helper, tree = _helper(unread, tool), parse(program.source)
     calls = [n for n in ast.walk(tree) if isinstance(n, ast.Call) and getattr(n.func, "id", None) == unread.tool]
-    given = {keyword.arg for call in calls for keyword in call.keywords}
-    if helper is None or not calls or given & {unread.argument, None}:
+    given = {keyword.arg: keyword.value for call in calls for keyword in call.keywords}
+    few = any(
+        _is_few(tool, alias, given[alias]) for alias in SIZE_ARGUMENTS if alias in given and alias in tool.arguments
+    )
+    if helper is None or not calls or few or given.keys() & {unread.argument, None}:
         return None
     place = Places(program.source)
     paged = edited(program, (Edit(place.start(call.func), place.start(call.func), "every_page_of_") for call in calls))
     return Program(helper + paged.source)
+
+
+def _is_few(tool: Tool, alias: str, asked: ast.expr) -> bool:
+    """Whether a page of the size asked for has fewer rows than one has by default."""
+    default = _argument(tool, alias).get("default")
+    return isinstance(asked, ast.Constant) and isinstance(asked.value, int) and asked.value < (default or 0)
 
 
 def _helper(unread: Unread, tool: Tool) -> str | None:
