@@ -52,8 +52,3 @@ def edited(program: Program, edits: Iterable[Edit]) -> Program:
             source = source[: edit.start] + edit.text.encode("utf-8", "surrogatepass") + source[edit.end :]
             end = edit.start
     return Program(source.decode("utf-8", "surrogatepass"))
-
-
-def with_text(program: Program, node: Node, text: str) -> Program:
-    """The program with `text` in the place of one node."""
-    return edited(program, [Places(program.source).over(node, text)])

@@ -14,7 +14,7 @@ from itertools import product
 from typing import NamedTuple
 
 from atc.attribute import origins
-from atc.edits import with_text
+from atc.edits import Places, edited
 from atc.types import Program, answered
 from protocols.parsing import parse
 from protocols.schema import resolve, types, unwrapped
@@ -126,7 +126,7 @@ def look_up_answer(task: str, program: Program, trace: Trace, answer: str, tools
     printed = ast.unparse(prints[0])
     found = f"{alias}({argument}={'item' if several else printed}){subscript(field)}"
     new = f"[{found} for item in {printed}]" if several else found
-    return with_text(program, prints[0], new)
+    return edited(program, [Places(program.source).over(prints[0], new)])
 
 
 def _values(answer: str) -> tuple[list[str], bool]:

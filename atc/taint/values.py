@@ -14,18 +14,13 @@ from protocols.jsontypes import Json
 Same = tuple[str, str | Decimal]
 """One value for comparing: `1` and `1.0` are the same, `1`, `True` and `"1"` are not."""
 
-_MOST_BITS = 4096
-"""Of an integer that is compared as a number; Python gives no decimal digits of much longer ones."""
-
 
 def same(value: Json) -> Same:
     """What equal values have in common. A list or an object compares by its text."""
     if isinstance(value, bool):
         return "truth", str(value)
-    if isinstance(value, int) and value.bit_length() > _MOST_BITS:
-        return "json", hex(value)
     if isinstance(value, int | float):
-        return "number", Decimal(str(value))
+        return "number", Decimal(value if isinstance(value, int) else str(value))
     return ("text", value) if isinstance(value, str) else ("json", repr(value))
 
 
@@ -94,7 +89,7 @@ def shown(value: Json) -> str:
     """The value in quotes, or as JSON. Letters that pass for others within a word of Latin letters are escaped."""
     if not isinstance(value, str):
         return _clipped(plain(value))
-    return _clipped(re.sub(r"\S+", lambda match: _honest(match.group()), repr(value)))
+    return _clipped(_honest(repr(value)))
 
 
 def plain(value: Json) -> str:
@@ -109,7 +104,7 @@ def typed(text: str) -> str | None:
     """The text as an argument of a shell's command, or None where nobody could tell by eye what they type."""
     if len(text) > _LONGEST_TYPED or repr(text)[1:-1].replace("\\'", "'").replace("\\\\", "\\") != text:
         return None
-    return shlex.quote(text) if all(_honest(word) == word for word in text.split()) else None
+    return shlex.quote(text) if _honest(text) == text else None
 
 
 def host_of(url: str) -> str | None:
@@ -118,11 +113,15 @@ def host_of(url: str) -> str | None:
     return match[1].rpartition("@")[2] if match and match[1] else None
 
 
-def _honest(word: str) -> str:
-    """The word with letters escaped that are not Latin, where it has Latin ones as well."""
-    if word.isascii() or not re.search(r"[A-Za-z]", word):
-        return word
-    return "".join(c if c.isascii() or _is_latin(c) else c.encode("unicode_escape").decode() for c in word)
+def _honest(text: str) -> str:
+    """The text with letters escaped that are not Latin, in words that have Latin ones as well."""
+
+    def escaped(word: re.Match[str]) -> str:
+        if word[0].isascii() or not re.search(r"[A-Za-z]", word[0]):
+            return word[0]
+        return "".join(c if c.isascii() or _is_latin(c) else c.encode("unicode_escape").decode() for c in word[0])
+
+    return re.sub(r"\S+", escaped, text)
 
 
 def _is_latin(character: str) -> bool:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from atc.edits import with_text
+from atc.edits import Places, edited
 from atc.types import Program
 from benchmarks.blame.gold import Gold, Seen, Truth, can_be_id
 from protocols.parsing import parse
@@ -56,7 +56,8 @@ def mutants(gold: Gold, *, seed: int = 0) -> tuple[Mutant, ...]:
     named = _named(gold, gold.tree)
     for kind, make in _MAKERS.items():
         for node, after, variant, truths in make(gold, random.Random(f"{seed} {gold.task.id} {kind}")):
-            program = with_text(Program(gold.task.program), node, after).source
+            place = Places(gold.task.program)
+            program = edited(Program(gold.task.program), [place.over(node, after)]).source
             before = ast.get_source_segment(gold.task.program, node) or ast.unparse(node)
             try:
                 tree = parse(program)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hmac
-import json
 import secrets
 import socket
 from collections.abc import AsyncIterator, Callable
@@ -25,7 +24,6 @@ from atc.store import RunStore, UnknownRun
 from atc.store.stored import RunSummary, StoredRun
 
 _NEWEST = 200
-_LARGEST_BODY = 4_096
 _PAUSE = 0.25
 """Seconds between looks for changes."""
 _HEADERS = {
@@ -159,14 +157,9 @@ class Viewer:
 
 
 async def _body(request: Request) -> dict[str, Any]:
-    """A small JSON object; an empty one where it is none."""
-    content = b""
-    async for part in request.stream():
-        content += part
-        if len(content) > _LARGEST_BODY:
-            return {}
+    """A JSON object; an empty one where it is none."""
     try:
-        found = json.loads(content)
+        found = await request.json()
     except ValueError:
         return {}
     return found if isinstance(found, dict) else {}
