@@ -345,9 +345,8 @@ class Agent:
         # A caller's program goes on with what is allowed now, and with tools that its first one may not have named.
         person, past = how.get("ask_person") or self._ask_person, record.past if given is None else None
         hold = before and partial(before, record.run)
-        consent = Consent(record.task, config, person, journal, past=past, before_write=hold)
-        toolbox = consent.guard(toolbox)
-        record.redact = Redactor(toolbox)
+        consent = Consent(record.task, toolbox, config, person, journal, past=past, before_write=hold)
+        toolbox, record.redact = consent.toolbox, Redactor(toolbox)
         if record.past is not None:
             again = given is None and is_unfinished(record.past)
             journal.restore(record.past.calls, toolbox, unfinished=again)

@@ -68,15 +68,16 @@ class Consent:
     to ask, or after a no, the call is not sent and the run pauses; the message says how to go on.
 
     In a run that goes on (`past`), what was allowed when it began holds for the tools that it had then. `before_write`
-    is called first with each write, and may raise `Paused`, too.
+    is called first with each write, and may raise `Paused`, too. `toolbox` has the gate before each call.
 
     Raises:
-        InvalidConfig: a rule of `config.trust` is none.
+        InvalidConfig: a rule of `config.trust` is none, or it or `allow_writes` has a name that several tools have.
     """
 
     def __init__(
         self,
         task: str,
+        tools: Toolbox,
         config: Config,
         ask_person: AskPerson | None,
         journal: Journal,
@@ -84,26 +85,15 @@ class Consent:
         past: StoredRun | None = None,
         before_write: Callable[[Tool, JsonObject], None] | None = None,
     ) -> None:
-        self._names, self._allowed = config.allow_writes, frozenset[str]()
-        self._tools, self._past = Toolbox(), past
-        self._ask_person, self._before_write = ask_person, before_write
+        self._tools, self._ask_person, self._before_write = tools, ask_person, before_write
         self._resume = f"atc runs resume {journal.run}" if journal.run is not None else ""
-        self._taint = Taint(task, rules=config.trust, calls=journal.completed)
+        self._taint = Taint(task, tools, rules=config.trust, calls=journal.completed)
         self._lock = threading.Lock()  # one question at a time; its answer may answer the next
-
-    def guard(self, toolbox: Toolbox) -> Toolbox:
-        """The toolbox with this gate before each call.
-
-        Raises:
-            InvalidConfig: `allow_writes` or `trust` has a name that more than one tool has.
-        """
-        self._taint.over(toolbox)
-        self._tools = toolbox
-        self._allowed = self._meant(self._names)
-        if self._past is not None and (known := self._past.summary.identities):
-            before = Counter(map(str, self._past.summary.config.get("allow_writes") or ()))
-            self._allowed = (self._allowed & known.keys()) | self._meant(Counter(self._names) - before)
-        return toolbox.map(lambda tool: replace(tool, admit=partial(self._admit, tool)))
+        self._allowed = self._meant(config.allow_writes)
+        if past is not None and (known := past.summary.identities):
+            before = Counter(map(str, past.summary.config.get("allow_writes") or ()))
+            self._allowed = (self._allowed & known.keys()) | self._meant(Counter(config.allow_writes) - before)
+        self.toolbox = tools.map(lambda tool: replace(tool, admit=partial(self._admit, tool)))
 
     def _meant(self, names: Collection[str]) -> frozenset[str]:
         """Aliases of the tools that `names` allow."""

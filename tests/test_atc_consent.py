@@ -34,8 +34,8 @@ def tools(sent):
 
 
 def guarded(tools, *, task="Do it.", ask=None, run=None, **settings):
-    consent = Consent(task, Config(**settings), ask, Journal(run=run))
-    return consent, consent.guard(tools)
+    consent = Consent(task, tools, Config(**settings), ask, Journal(run=run))
+    return consent, consent.toolbox
 
 
 def admit(box, name, **arguments):

@@ -33,8 +33,7 @@ def response(result, *, name="read_mail", arguments=None):
 
 
 def taint(task="Do it.", *programs, later=(), calls=(), rules=(), description=""):
-    made = Taint(task, rules=rules, calls=lambda: list(calls))
-    made.over(toolbox(description))
+    made = Taint(task, toolbox(description), rules=rules, calls=lambda: list(calls))
     for program in programs:
         made.wrote(program, blind=True)
     for program in later:
@@ -158,8 +157,7 @@ def test_texts_count_where_nobody_but_the_user_said_anything():
     assert asks(taint("Do it.", "pay(amount=77)"), "pay", amount=77)
     assert asks(taint("Do it.", "x = ("), "send", to="x")
     fetched = Toolbox([replace(tool("send", None, {"to": "string"}, reads=False), source="desk")])
-    made = taint()
-    made.over(fetched)
+    made = Taint("Do it.", fetched, rules=(), calls=list)
     made.wrote(BLIND, blind=True)
     assert made.of(fetched["send"], {"to": "bob@acme.example"})
 

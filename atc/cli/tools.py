@@ -191,8 +191,8 @@ def call(name: str, arguments: tuple[str, ...], **flags: Any) -> None:
     with wiring.open_toolbox(config) as toolbox:
         tool = toolbox.find(name)
         values = _read_arguments(arguments, tool)
-        consent = Consent(task="", config=config, ask_person=wiring.asker(), journal=Journal())
-        guarded = consent.guard(toolbox)[tool.alias]
+        consent = Consent("", toolbox, config, wiring.asker(), Journal())
+        guarded = consent.toolbox[tool.alias]
         consent.given(guarded, values)  # what a person types is theirs
         began, code = time.monotonic(), 0
         report: dict[str, Any] = {"tool": tool.alias, "arguments": values, "result": None, "error": None}

@@ -59,24 +59,18 @@ class Taint:
     response, or was agreed to before for the same argument. A list of e-mail addresses in one text is clean where each
     of them is. Texts that a program wrote out before there was any tool output count too, but only where the tools are
     functions of the user's own without a word of description: nobody but the user has then said anything to the model.
+
+    Raises:
+        InvalidConfig: a rule is none, or may mean more than one of `tools`.
     """
 
-    def __init__(self, task: str, *, rules: Iterable[str], calls: Callable[[], Sequence[ToolCall]]) -> None:
-        self._task = task
-        self._trusted = Trusted(rules)
-        self._calls = calls
-        self._tools = Toolbox()
+    def __init__(
+        self, task: str, tools: Toolbox, *, rules: Iterable[str], calls: Callable[[], Sequence[ToolCall]]
+    ) -> None:
+        self._task, self._tools, self._calls = task, tools, calls
+        self._trusted = Trusted(rules, tools)
         self._written: set[str] = set()
         self._agreed: set[tuple[str, str, Same]] = set()
-
-    def over(self, tools: Toolbox) -> None:
-        """Work with these tools.
-
-        Raises:
-            InvalidConfig: a rule may mean more than one of them.
-        """
-        self._trusted.over(tools)
-        self._tools = tools
 
     def wrote(self, source: str, *, blind: bool) -> None:
         """A program is about to run. `blind`: whoever wrote it had seen no tool output."""

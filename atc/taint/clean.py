@@ -75,37 +75,25 @@ class Trusted:
     A rule is `search_contacts` (whatever it answers), `search_contacts:contacts[].email` (that field), or `value=bob`.
 
     Raises:
-        InvalidConfig: a rule is none of the three; the message shows them.
+        InvalidConfig: a rule is none of the three, or may mean more than one of the tools.
     """
 
-    def __init__(self, rules: Iterable[str]) -> None:
+    def __init__(self, rules: Iterable[str], tools: Toolbox) -> None:
         self._values: set[str] = set()
-        self._responses: list[tuple[str, Path]] = []  # a tool, and where in what it gives; empty for all of it
-        self._of_tool: dict[str, list[Path]] = {}  # the same by alias
+        self._places: dict[str, list[Path]] = {}  # where in what a tool, by alias, gives; empty for all of it
         self._seen: dict[int, tuple[ToolCall, frozenset[Same]]] = {}
         for rule in rules:
-            tool, colon, place = rule.strip().partition(":")
+            name, colon, place = rule.strip().partition(":")
             path = _path(place)
             if rule.startswith(_VALUE) and rule != _VALUE:
                 self._values.add(rule.removeprefix(_VALUE))
-            elif not tool or (colon and not path) or rule == _VALUE:
+            elif not name or (colon and not path) or rule == _VALUE:
                 raise InvalidConfig(
                     f"trust: {rule!r} is no rule; write TOOL, TOOL:PATH such as search_contacts:contacts[].email,"
                     " or value=TEXT."
                 )
-            else:
-                self._responses.append((tool, path))
-
-    def over(self, tools: Toolbox) -> None:
-        """Work with these tools, among which each rule means one at most.
-
-        Raises:
-            InvalidConfig: a rule may mean more than one of them.
-        """
-        self._of_tool, self._seen = {}, {}
-        for name, path in self._responses:
-            if (tool := tool_named(name, tools, setting="trust")) is not None:
-                self._of_tool.setdefault(tool.alias, []).append(path)
+            elif (tool := tool_named(name, tools, setting="trust")) is not None:
+                self._places.setdefault(tool.alias, []).append(path)
 
     def name(self, value: Json) -> bool:
         """Whether a rule is for exactly this value; a number may be written in any form that means it."""
@@ -115,14 +103,14 @@ class Trusted:
 
     def gave(self, value: Json, calls: Callable[[], Iterable[ToolCall]]) -> bool:
         """Whether a response of `calls` holds the value, unchanged, where a rule says."""
-        made = calls() if self._of_tool else ()
-        return any(same(value) in self._given(call) for call in made if call.tool in self._of_tool)
+        made = calls() if self._places else ()
+        return any(same(value) in self._given(call) for call in made if call.tool in self._places)
 
     def _given(self, call: ToolCall) -> frozenset[Same]:
         """The values in the call's response that a rule trusts."""
         known, given = self._seen.get(id(call), (None, frozenset[Same]()))
         if known is not call:
-            given = frozenset(value for path in self._of_tool[call.tool] for value in _trusted(call, path))
+            given = frozenset(value for path in self._places[call.tool] for value in _trusted(call, path))
             self._seen[id(call)] = call, given
         return given
 
