@@ -237,7 +237,6 @@ class _Consent:
         self.open: Question | None = None
         self._all = False
         self._answered = _answer((params.input_responses or {}).get("consent"))
-        self._lock = threading.Lock()
         self._asking: Future[str] | None = None
 
     def leave(self) -> None:
@@ -246,25 +245,24 @@ class _Consent:
             self._asking.cancel()
 
     def ask(self, question: Question) -> bool:
-        """Whether the person agrees to this call; called from the program's thread."""
+        """Whether the person agrees to this call; called from the program's threads, one after the other."""
         if not self._can:
             return False
         if self._all and not question.tainted:
             return True
-        with self._lock:
-            if self.later:
-                # The answer is for the call that the run was paused at, which is the first that asks again.
-                answer, self._answered = self._answered, ""
-                if not answer:
-                    self.open = self.open or question
-                    return False
-            else:
-                self._asking = asyncio.run_coroutine_threadsafe(self._elicit(question), self._loop)
-                try:
-                    answer = self._asking.result(_PERSON_SECONDS)
-                except (TimeoutError, CancelledError):  # nobody is there, or the client has gone
-                    self._asking.cancel()
-                    answer = "no"
+        if self.later:
+            # The answer is for the call that the run was paused at, which is the first that asks again.
+            answer, self._answered = self._answered, ""
+            if not answer:
+                self.open = self.open or question
+                return False
+        else:
+            self._asking = asyncio.run_coroutine_threadsafe(self._elicit(question), self._loop)
+            try:
+                answer = self._asking.result(_PERSON_SECONDS)
+            except (TimeoutError, CancelledError):  # nobody is there, or the client has gone
+                self._asking.cancel()
+                answer = "no"
         self._all = self._all or (answer == _ALL and not question.tainted)
         return answer in (_THIS, _ALL)
 
