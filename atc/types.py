@@ -141,7 +141,7 @@ class Attempt:
     mended: tuple[Finding, ...] = ()
     round: int = 0
     execution: int | None = None
-    """The journal's number of the execution that `trace` is of; None where nothing ran, or the store gave it back."""
+    """The journal's number of the execution that `trace` is of; None where nothing ran."""
 
     @property
     def calls(self) -> tuple[ToolCall, ...]:

@@ -67,13 +67,10 @@ class Redactor:
 
     def learn_run(self, stored: StoredRun) -> None:
         """Take all secrets of a stored run, as they were met: they get the placeholders that they had."""
-        executions = {id(found.call): found.execution for found in stored.calls}
-        left = sorted(stored.calls, key=lambda found: (found.execution, found.call.index))
+        left = list(stored.calls)
         for attempt in stored.attempts:
             self.learn_program(attempt.program.source)
-            made = attempt.trace.calls if attempt.trace else ()
-            last = max((executions.get(id(call), -1) for call in made), default=-1)
-            while left and left[0].execution <= last:
+            while left and attempt.execution is not None and left[0].execution <= attempt.execution:
                 first = left.pop(0)
                 self.learn_call(first.call, first.execution)
         for found in left:

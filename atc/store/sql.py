@@ -241,8 +241,8 @@ class RunStore(ABC):
         )
         attempts = []
         for one in rows_of(db, "attempts", run):
-            attempt: Attempt = from_json(Attempt, one["document"])
-            made = tuple(stored.call for stored in calls if stored.execution == one["execution"])
+            attempt: Attempt = replace(from_json(Attempt, one["document"]), execution=one["execution"])
+            made = tuple(stored.call for stored in calls if stored.execution == attempt.execution)
             attempts.append(replace(attempt, trace=attempt.trace and replace(attempt.trace, calls=made)))
         exchanges = tuple(from_json(Exchange, one["document"]) for one in rows_of(db, "exchanges", run))
         tools = {one["alias"]: one["document"] for one in db.execute(_TOOLS, (run,)).fetchall()}
@@ -367,12 +367,10 @@ def write_event(db: Database, run: str, event: events.Event) -> None:
                 db.execute("INSERT INTO protocols VALUES (?, ?) ON CONFLICT (digest) DO NOTHING", (digest, document))
                 db.execute(_TOOL_ROW, (run, alias, digest))
         case events.ProgramWritten():
-            _write_attempt(db, run, event.attempt, Attempt(event.program, event.findings, None, None), None)
+            _write_attempt(db, run, event.attempt, Attempt(event.program, event.findings, None, None))
         case events.AttemptEnded():
-            attempt = event.result
-            trace = attempt.trace and replace(attempt.trace, calls=())  # each was told of
-            kept = replace(attempt, trace=trace, execution=None)
-            _write_attempt(db, run, event.attempt, kept, attempt.execution)
+            trace = event.result.trace and replace(event.result.trace, calls=())  # each was told of
+            _write_attempt(db, run, event.attempt, replace(event.result, trace=trace))
         case events.Noted(sentence=sentence):
             said = read_run(db, run).notes
             change_run(db, run, notes=tuple(dict.fromkeys((*said, sentence))))  # a run that goes on is told again
@@ -385,6 +383,6 @@ def rows_of(db: Database, table: str, run: str, *, order: str = "number") -> lis
     return found
 
 
-def _write_attempt(db: Database, run: str, number: int, attempt: Attempt, execution: int | None) -> None:
+def _write_attempt(db: Database, run: str, number: int, attempt: Attempt) -> None:
     written = replace(attempt, program=Program(plain(attempt.program.source)))
-    db.execute(_ATTEMPT_ROW, (run, number, execution, as_json(Attempt, written)))
+    db.execute(_ATTEMPT_ROW, (run, number, attempt.execution, as_json(Attempt, written)))

@@ -6,9 +6,9 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import BeforeValidator, TypeAdapter, ValidationError
 
 from atc.types import Attempt, Usage
 from protocols.ask import Completion, Message
@@ -63,7 +63,7 @@ class RunSummary:
     calls: int = 0
     config: Mapping[str, Json] = field(default_factory=dict)
     tools: tuple[str, ...] = ()
-    usage: Usage = field(default_factory=Usage)
+    usage: Annotated[Usage, BeforeValidator(lambda used: used or {})] = field(default_factory=Usage)
     pins: Pins | None = None  # what every execution pins
     notes: tuple[str, ...] = ()  # what was done otherwise than the settings ask for, see `Solution.notes`
     identities: Mapping[str, str] = field(default_factory=dict)  # by alias, of all its tools at its start
@@ -98,14 +98,8 @@ class StoredRun:
     @property
     def unfinished(self) -> list[Recorded]:
         """Calls of executions that no attempt has: they run, or their process ended while they ran."""
-        known = [call for attempt in self.attempts for call in attempt.calls]
-        left = []
-        for call in self.calls:
-            if call.call in known:
-                known.remove(call.call)
-            else:
-                left.append(call)
-        return left
+        ended = {attempt.execution for attempt in self.attempts}
+        return [call for call in self.calls if call.execution not in ended]
 
 
 def used_so_far(exchanges: Sequence[Exchange]) -> Usage:
