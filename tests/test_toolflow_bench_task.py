@@ -33,10 +33,10 @@ def test_questions_are_read_in_order(tmp_path: Path) -> None:
         (GOOD, "line 2: the id 'a' stands twice"),
         (
             GOOD | {"id": "b", "type": "float"},
-            "line 2: 'type' must be one of number, text, set, list, none, state, got 'float'",
+            "line 2: 'type' must be 'number', 'text', 'set', 'list', 'none' or 'state', got 'float'",
         ),
         (GOOD | {"id": "b", "answer": "5"}, "line 2: the 'answer' of type 'number' must be a number, got '5'"),
-        (GOOD | {"id": "b", "calls": 0}, "line 2: 'calls' must be a whole number of at least 1, got 0"),
+        (GOOD | {"id": "b", "calls": 0}, "line 2: 'calls' must be greater than or equal to 1, got 0"),
         (GOOD | {"id": "b", "tolerence": 1}, "unknown field 'tolerence'; did you mean 'tolerance'?"),
     ],
 )
@@ -83,7 +83,7 @@ def test_tasks_are_read_from_every_file_of_a_folder(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"split": "medium"}, "'split' must be one of long, short, got 'medium'"),
+        ({"split": "medium"}, "'split' must be 'long' or 'short', got 'medium'"),
         ({"candidates": ["a"] * 20}, "'candidates' must be a list of 20 different names of tools"),
         (
             {"operations": ["get_moon"], "calls": 1},

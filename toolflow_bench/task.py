@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
-import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import MISSING, asdict, dataclass, field, fields, replace
 from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Annotated, Any, Literal, TypeAlias, TypeVar
 
+from pydantic import Field, FiniteFloat, Strict, StrictInt, TypeAdapter, ValidationError
+
+from atc.config import demand
 from protocols.errors import AtcError
 from protocols.jsontypes import Json
 
@@ -19,6 +21,14 @@ AnswerType = Literal["number", "text", "set", "list", "none", "state"]
 
 Split = Literal["long", "short"]
 """`long`: at least 7 calls. `short`: 1 to 6."""
+
+Text: TypeAlias = Annotated[str, Field(pattern=r"[\p{L}\p{N}]")]
+"""With at least one letter or digit: punctuation is not compared, so it cannot be an answer."""
+
+Names: TypeAlias = Annotated[tuple[Text, ...], Field(min_length=1)]
+
+Records: TypeAlias = dict[str, dict[str, Annotated[list[Any], Field(min_length=1)]]]
+"""By service and collection."""
 
 CANDIDATES = 20
 """Tools that a task of ToolFlow is asked with, as in the paper (section 6.1)."""
@@ -40,18 +50,18 @@ class InvalidTask(AtcError):
 class Question:
     """One question as a person asks it, and its answer as `toolflow_bench.grade` compares it."""
 
-    id: str
-    question: str
+    id: Text
+    question: Text
     answer: Json
     """A number, a text, a list of them (for `set` and `list`), None (for `none`), or records (for `state`)."""
     type: AnswerType
-    tolerance: float = 0.0
+    tolerance: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
     """How far a number may be off, absolutely."""
-    accept: tuple[str, ...] = ()
+    accept: tuple[Text, ...] = ()
     """Other spellings of the answer."""
-    state: Json = None
+    state: Records | None = None
     """What writes must have left, beside the answer: `{}` where nothing may be written. None: it is not looked at."""
-    calls: int = 1
+    calls: Annotated[int, Field(ge=1)] = 1
     """Tool calls that the shortest program needs."""
     extra: Mapping[str, Json] = field(default_factory=dict)
     """Fields that nothing here reads, as they came."""
@@ -62,15 +72,15 @@ class Task(Question):
     """A question of ToolFlow with all that its answer rests on. `calls` is counted when the gold program runs."""
 
     split: Split
-    services: tuple[str, ...]
+    services: Names
     """Those that its program calls, in order of the first call."""
-    candidates: tuple[str, ...]
+    candidates: Names
     """Operation ids: those needed, and distractors drawn by seed, in an order drawn by seed."""
-    operations: tuple[str, ...]
+    operations: Names
     """Operation ids in the order in which the gold program calls them, repeats included."""
-    pattern: str
+    pattern: Text
     """A digest of the gold program's data flow; tasks with one data flow have one pattern."""
-    depth: int
+    depth: Annotated[int, Field(ge=1)]
     """Calls in the longest chain in which each one's arguments come from the one before."""
     writes: bool = False
     """Whether the gold program writes."""
@@ -152,8 +162,7 @@ def read_question(document: Mapping[str, Json], *, where: str) -> Question:
     Raises:
         InvalidTask: a field is missing, unknown but nearly a known one, or of the wrong type.
     """
-    known, extra = _checked(document, _QUESTION, ("id", "question", "answer", "type"), where=where)
-    return Question(**known, extra=extra)
+    return _read(Question, document, where)
 
 
 def read_task(document: Mapping[str, Json], *, where: str) -> Task:
@@ -162,37 +171,43 @@ def read_task(document: Mapping[str, Json], *, where: str) -> Task:
     Raises:
         InvalidTask: as `read_question`.
     """
-    needed = [one.name for one in fields(Task) if one.name not in _OPTIONAL]
-    known, extra = _checked(document, _TASK, needed, where=where)
-    if missing := set(known["operations"]) - set(known["candidates"]):
+    task = _read(Task, document, where)
+    if not len(set(task.candidates)) == len(task.candidates) == CANDIDATES:
+        raise InvalidTask(f"{where}: 'candidates' must be a list of {CANDIDATES} different names of tools.")
+    if missing := set(task.operations) - set(task.candidates):
         raise InvalidTask(f"{where}: the gold program calls {min(missing)!r}, which is not among 'candidates'.")
-    if len(known["operations"]) != known["calls"]:
-        raise InvalidTask(f"{where}: 'operations' has {len(known['operations'])} calls, 'calls' says {known['calls']}.")
-    return Task(**known, extra=extra)
+    if len(task.operations) != task.calls:
+        raise InvalidTask(f"{where}: 'operations' has {len(task.operations)} calls, 'calls' says {task.calls}.")
+    return task
 
 
-def _checked(
-    document: Mapping[str, Json], checks: Mapping[str, _Check], needed: Sequence[str], *, where: str
-) -> tuple[dict[str, Any], dict[str, Json]]:
-    """The known fields, lists as tuples, and the others."""
-    known: dict[str, Any] = {key: document[key] for key in checks if key in document}
+_Question = TypeVar("_Question", bound=Question)
+
+
+def _read(kind: type[_Question], document: Mapping[str, Json], where: str) -> _Question:
+    known = {one.name: one for one in fields(kind) if one.name != "extra"}
     for key in document:
-        if key not in checks and (near := get_close_matches(key, checks, n=1, cutoff=0.8)):
+        if key not in known and (near := get_close_matches(key, known, n=1, cutoff=0.8)):
             raise InvalidTask(f"{where}: unknown field {key!r}; did you mean {near[0]!r}?")
+    needed = [key for key, one in known.items() if one.default is MISSING]
     for key in needed:
-        if key not in known:
+        if key not in document:
             raise InvalidTask(f"{where}: the field {key!r} is missing; needed are {', '.join(needed)}.")
-    for key, value in known.items():
-        wanted, fits = checks[key]
-        if not fits(value):
-            raise InvalidTask(f"{where}: {key!r} must be {wanted}, got {value!r}.")
-    wanted, fits = _ANSWERS[known["type"]]
-    if not fits(known["answer"]):
-        raise InvalidTask(f"{where}: the 'answer' of type {known['type']!r} must be {wanted}, got {known['answer']!r}.")
-    for key in known:
-        if key != "answer" and isinstance(known[key], list):
-            known[key] = tuple(known[key])
-    return known, {key: value for key, value in document.items() if key not in checks}
+    given: dict[str, Any] = {key: value for key, value in document.items() if key in known}
+    given["extra"] = {key: value for key, value in document.items() if key not in known}
+    try:
+        found: _Question = _CHECKS[kind].validate_python(given)
+    except ValidationError as error:
+        problem = error.errors()[0]
+        place, got = ".".join(map(str, problem["loc"])), problem["input"]
+        raise InvalidTask(f"{where}: {place!r} {demand(problem)}, got {got!r}.") from error
+    wanted, answers = _ANSWERS[found.type]
+    try:
+        answers.validate_python(found.answer)
+    except ValidationError as error:
+        told = f"the 'answer' of type {found.type!r} must be {wanted}, got {found.answer!r}"
+        raise InvalidTask(f"{where}: {told}.") from error
+    return found
 
 
 def _lines(path: Path) -> list[tuple[Mapping[str, Json], str]]:
@@ -230,70 +245,15 @@ def _object(line: str, where: str) -> Mapping[str, Json]:
     return document
 
 
-def _is_text(value: Any) -> bool:
-    """A text with at least one letter or digit: punctuation is not compared, so it cannot be an answer."""
-    return isinstance(value, str) and any(character.isalnum() for character in value)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-
-
-def _is_items(value: Any) -> bool:
-    return isinstance(value, list) and all(_is_text(v) or _is_number(v) or (_is_items(v) and v) for v in value)
-
-
-def _is_texts(value: Any) -> bool:
-    return isinstance(value, list) and all(map(_is_text, value))
-
-
-def _is_whole(value: Any) -> bool:
-    return isinstance(value, int) and value is not True and value > 0
-
-
-def _is_state(value: Any) -> bool:
-    return isinstance(value, dict) and all(
-        isinstance(left, dict) and all(isinstance(records, list) and records for records in left.values())
-        for left in value.values()
-    )
-
-
-_OPTIONAL = frozenset({"extra", "accept", "tolerance", "state", "writes", "program", "query"})
-_Check = tuple[str, Callable[[Any], bool]]
-_TEXT: _Check = ("a text", _is_text)
-_TEXTS: _Check = ("a list of texts", _is_texts)
-_NAMES: _Check = ("a list of at least one text", lambda value: _is_texts(value) and bool(value))
-_WHOLE: _Check = ("a whole number of at least 1", _is_whole)
-_QUESTION: Mapping[str, _Check] = {
-    "id": _TEXT,
-    "question": _TEXT,
-    "answer": ("an answer", lambda _: True),
-    "type": (f"one of {', '.join(get_args(AnswerType))}", lambda value: value in get_args(AnswerType)),
-    "tolerance": ("a number of at least 0", lambda value: _is_number(value) and value >= 0),
-    "accept": _TEXTS,
-    "state": ("records by service and collection, or null", lambda value: value is None or _is_state(value)),
-    "calls": _WHOLE,
+_CHECKS: Mapping[type[Question], TypeAdapter[Any]] = {kind: TypeAdapter(kind) for kind in (Question, Task)}
+_Value: TypeAlias = Text | StrictInt | Annotated[FiniteFloat, Strict()]
+_Items: TypeAlias = Annotated[list[_Value | Annotated[list[_Value], Field(min_length=1)]], Field(min_length=1)]
+_ANSWERS: Mapping[AnswerType, tuple[str, TypeAdapter[Any]]] = {
+    "number": ("a number", TypeAdapter(StrictInt | Annotated[FiniteFloat, Strict()])),
+    "text": ("a text", TypeAdapter(Text)),
+    "set": ("a list of texts and numbers", TypeAdapter(_Items)),
+    "list": ("a list of texts and numbers", TypeAdapter(_Items)),
+    "none": ("null", TypeAdapter(None)),
+    "state": ("records by service and collection", TypeAdapter(Records)),
 }
-_TASK: Mapping[str, _Check] = {
-    **_QUESTION,
-    "split": (f"one of {', '.join(get_args(Split))}", lambda value: value in get_args(Split)),
-    "services": _NAMES,
-    "candidates": (
-        f"a list of {CANDIDATES} different names of tools",
-        lambda value: _is_texts(value) and len(set(value)) == len(value) == CANDIDATES,
-    ),
-    "program": _TEXT,
-    "query": _TEXT,
-    "operations": _NAMES,
-    "pattern": _TEXT,
-    "depth": _WHOLE,
-    "writes": ("true or false", lambda value: isinstance(value, bool)),
-}
-_ANSWERS: Mapping[str, _Check] = {
-    "number": ("a number", _is_number),
-    "text": ("a text", _is_text),
-    "set": ("a list of texts and numbers", lambda value: _is_items(value) and bool(value)),
-    "list": ("a list of texts and numbers", lambda value: _is_items(value) and bool(value)),
-    "none": ("null", lambda value: value is None),
-    "state": ("records by service and collection", _is_state),
-}
+"""What an answer of each type must be, in words and for pydantic."""
