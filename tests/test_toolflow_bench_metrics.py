@@ -8,7 +8,7 @@ import pytest
 from atc.models.prices import FREE, Price, price_of
 from toolflow_bench.compare import compare
 from toolflow_bench.metrics import Row, Share, failure_class, mean_of_tasks, summarize
-from toolflow_bench.resampling import bootstrap, recipe_of
+from toolflow_bench.resampling import estimate, recipe_of
 
 
 def row(number: int, **more: object) -> Row:
@@ -42,13 +42,14 @@ def test_outages_and_crashes_stand_apart() -> None:
 
 def test_the_interval_repeats_and_narrows() -> None:
     few, many = [True, False] * 6, [True, False] * 200
-    assert bootstrap(few, seed=1) == bootstrap(few, seed=1)
-    low, high = bootstrap(few) or (0, 0)
-    assert 0.1 < low < 0.5 < high < 0.9
-    narrow_low, narrow_high = bootstrap(many) or (0, 0)
-    assert low < narrow_low < 0.5 < narrow_high < high
-    assert bootstrap([True] * 5) == (1.0, 1.0)
-    assert bootstrap([]) is None
+    assert estimate(few, seed=1) == estimate(few, seed=1)
+    wide, narrow, sure = estimate(few), estimate(many), estimate([True] * 5)
+    assert wide is not None
+    assert narrow is not None
+    assert sure is not None
+    assert 0.1 < wide.low < narrow.low < 0.5 < narrow.high < wide.high < 0.9
+    assert (sure.low, sure.high) == (1.0, 1.0)
+    assert estimate([]) is None
 
 
 TASK = {"split": "long", "gold": ("a", "b"), "tools": ("a", "b"), "cost": 0.5}
@@ -95,10 +96,10 @@ def test_repeats_are_averaged_before_tasks_are() -> None:
 def test_intervals_draw_recipes_not_tasks() -> None:
     assert [recipe_of(task) for task in ("across/debut-weather-2", "q-17")] == ["across/debut-weather", "q-17"]
     values = [1.0, 1.0, 1.0, 0.0, 0.0, 0.0] * 4
-    alone, together = bootstrap(values), bootstrap(values, groups=[number // 3 for number in range(24)])
+    alone, together = estimate(values), estimate(values, groups=[number // 3 for number in range(24)])
     assert alone is not None
     assert together is not None
-    assert together[1] - together[0] > 1.3 * (alone[1] - alone[0])
+    assert together.high - together.low > 1.3 * (alone.high - alone.low)
 
 
 def test_difficulty_is_depth_times_distinct_tools() -> None:

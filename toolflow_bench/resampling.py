@@ -22,17 +22,7 @@ class Estimate:
 
 
 def estimate(values: Sequence[float], *, seed: int = 0, groups: Sequence[Hashable] | None = None) -> Estimate | None:
-    """The mean of `values`, one a task, with its interval; None without any. `groups` as in `bootstrap`."""
-    interval = bootstrap(values, seed=seed, groups=groups)
-    if interval is None:
-        return None
-    return Estimate(mean=fmean(values), low=interval[0], high=interval[1], n=len(values))
-
-
-def bootstrap(
-    values: Sequence[float], *, seed: int = 0, groups: Sequence[Hashable] | None = None
-) -> tuple[float, float] | None:
-    """The 95% percentile interval of the mean of `values` (truth values count as 0 and 1); None without any.
+    """The mean of `values` (truth values count as 0 and 1), with its interval; None without any.
 
     `groups` says which values belong together and are drawn together (tasks of one recipe succeed and fail together,
     so they are less than as many observations); without it each value stands alone.
@@ -49,7 +39,8 @@ def bootstrap(
         drawn = draw.choices(sums, k=len(sums))
         means.append(sum(total for total, _ in drawn) / sum(count for _, count in drawn))
     means.sort()
-    return means[int(0.025 * RESAMPLES)], means[int(0.975 * RESAMPLES) - 1]
+    low, high = means[int(0.025 * RESAMPLES)], means[int(0.975 * RESAMPLES) - 1]
+    return Estimate(mean=fmean(values), low=low, high=high, n=len(values))
 
 
 def recipe_of(task: str) -> str:
