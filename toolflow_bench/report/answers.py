@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from atc.pages.formats import dollars, seconds, size
 from atc.pages.markup import Html, text
@@ -13,7 +13,7 @@ from protocols.jsontypes import Json, JsonObject
 from toolflow_bench.metrics import Row
 
 _PAGE = 5_000_000  # bytes of foreign text in all; the markup around it comes to about half as much
-_LEAST, _MOST = 1_500, 60_000
+_LEAST, _MOST = 1_500, 60_000  # of one answer
 _CALL_MARKUP = 120  # characters around a call, which count too where there are thousands
 _LONGEST_NAME = 100  # of a tool: a program may have made it up
 MARKS = {"right": "✓", "wrong": "✕", "outage": "!"}
@@ -30,7 +30,7 @@ class Budget:
         whole = spelt(value)
         room = max(min(most, self.left), 0)
         kept = min(len(whole), room)
-        while (taken := bytes_of(whole[:kept])) > room:
+        while (taken := len(text(whole[:kept]).encode())) > room:
             kept = min(kept - 1, kept * room // taken)
         self.left -= taken
         left = f"… {size(len(whole) - kept)} more, in the file of rows"
@@ -46,28 +46,9 @@ class Budget:
             yield number, call
 
 
-def level(wanted: Iterable[int]) -> int:
-    """The most that one budget may be so that all together fill a page: what short texts leave, long ones get."""
-    sizes = sorted(wanted)
-    left = _PAGE
-    for index, size_ in enumerate(sizes):
-        share = left // (len(sizes) - index)
-        if size_ > share:
-            return min(max(share, _LEAST), _MOST)
-        left -= size_
-    return _MOST
-
-
-def bytes_of(value: str) -> int:
-    """What `value` takes as text of a page."""
-    return len(text(value).encode())
-
-
-def wanted(row: Row) -> int:
-    """About how many bytes the texts of an answer take, were they shown whole."""
-    calls = sum(_CALL_MARKUP + bytes_of(spelt(call.get("arguments")) + spelt(call.get("error"))) for call in row.made)
-    told = sum(bytes_of(spelt(one.get("message"))) for one in (*row.faults, *row.findings))
-    return calls + told + sum(map(bytes_of, (row.answer or "", row.reason, *row.programs)))
+def share_of(answers: int) -> int:
+    """How many bytes each of so many answers may take, so that all together fill a page."""
+    return min(max(_PAGE // max(answers, 1), _LEAST), _MOST)
 
 
 def verdict(row: Row) -> str:

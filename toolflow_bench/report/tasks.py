@@ -8,10 +8,9 @@ from itertools import groupby
 from typing import Any
 
 from atc.pages.markup import Html
-from atc.pages.templates import spelt
 from toolflow_bench.metrics import Row
 from toolflow_bench.report import answers
-from toolflow_bench.report.answers import Budget, bytes_of, chip, level, wanted
+from toolflow_bench.report.answers import Budget, chip, share_of
 from toolflow_bench.report.failures import CLASSES, outcome
 from toolflow_bench.report.parts import ENVIRONMENT
 from toolflow_bench.report.runs import Run, Task
@@ -21,16 +20,11 @@ _VERDICTS = {name: name for name in ("right", "wrong", "mixed", "outage")} | {"m
 
 def drilldown(runs: Sequence[Run], found: Sequence[Task]) -> Html:
     """The filter (shown by the script, which it needs), the head and the tasks."""
-    rows = [row for task in found for of_run in task.rows.values() for row in of_run]
-    most = level([*map(wanted, rows), *map(_wanted, found)])
+    most = share_of(sum(len(rows) for task in found for rows in task.rows.values()))
     lines = [
         (task, {run.letter: chip(task.rows.get(run.letter, [])) for run in runs}, _failures(task)) for task in found
     ]
     return Html(_TASKS.drilldown(runs, lines, _selects(runs, found), partial(Budget, most)))
-
-
-def _wanted(task: Task) -> int:
-    return bytes_of(task.question) + bytes_of(spelt(task.expected)) + sum(map(bytes_of, task.gold))
 
 
 def _failures(task: Task) -> str:
