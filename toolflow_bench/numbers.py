@@ -25,9 +25,14 @@ _MINUS = re.compile(r"(?:^|[^\w.)\]])[-−][$€£]?$")
 
 def fold(text: str) -> str:
     """`text` without case, accents and apostrophes within words."""
-    decomposed = unicodedata.normalize("NFKD", text)
-    plain = "".join(character for character in decomposed if not unicodedata.combining(character)).casefold()
-    return re.sub(r"(?<=\w)['’](?=\w)", "", plain)
+    return re.sub(r"(?<=\w)['’](?=\w)", "", without_accents(text).casefold())
+
+
+def without_accents(text: str) -> str:
+    """`text` with letters alone where it has letters with marks, ligatures and the like."""
+    return "".join(
+        character for character in unicodedata.normalize("NFKD", text) if not unicodedata.combining(character)
+    )
 
 
 def words(text: str) -> list[str]:

@@ -130,7 +130,7 @@ def _page(context: Context, arguments: Arguments, spec: Mapping[str, Any], found
     )
     sql = f"SELECT {columns} FROM {table} WHERE {condition} ORDER BY {order} LIMIT :size OFFSET :start"  # noqa: S608
     rows = context.rows(sql, {**arguments, "size": size, "start": (page - 1) * size})
-    return {key: rows, "page": page, "pages": max(1, -(-total // size)), "total": total}
+    return _paged(key, rows, total, arguments)
 
 
 def _from_add(*, to: str, id: str, prefix: str, once: tuple[str, ...] = (), taken: str = "") -> Handler:  # noqa: A002 - as in the file
@@ -145,5 +145,9 @@ def _from_add(*, to: str, id: str, prefix: str, once: tuple[str, ...] = (), take
 def page_of(key: str, rows: list[Row], arguments: Arguments) -> Row:
     """One page of rows that are all at hand."""
     size, page = arguments["page_size"], arguments["page"]
-    shown = rows[(page - 1) * size : page * size]
-    return {key: shown, "page": page, "pages": max(1, -(-len(rows) // size)), "total": len(rows)}
+    return _paged(key, rows[(page - 1) * size : page * size], len(rows), arguments)
+
+
+def _paged(key: str, shown: list[Row], total: int, arguments: Arguments) -> Row:
+    pages = max(1, -(-total // arguments["page_size"]))
+    return {key: shown, "page": arguments["page"], "pages": pages, "total": total}

@@ -6,7 +6,6 @@ import csv
 import io
 import re
 import sqlite3
-import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from importlib.util import find_spec
 from pathlib import Path
@@ -16,6 +15,7 @@ from zipfile import BadZipFile, ZipFile
 import yaml
 
 from protocols.errors import SourceUnavailable
+from toolflow_bench.numbers import without_accents
 from toolflow_bench.services.database import Database, insert, not_installed, opaque_id
 from toolflow_bench.services.serve import INSTALL
 
@@ -106,5 +106,4 @@ def _index(connection: sqlite3.Connection, kind: str, named: Iterable[tuple[str,
 
 def words(text: str) -> list[str]:
     """Lower-case words without accents: `Félix Peña` is `felix pena`; `O'Neill` is `oneill`."""
-    plain = "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
-    return re.findall(r"[a-z0-9]+", re.sub(r"['’.]", "", plain.lower()))
+    return re.findall(r"[a-z0-9]+", re.sub(r"['’.]", "", without_accents(text).lower()))

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from toolflow_bench.services.answers import Context, Row
+from toolflow_bench.services.answers import Context, Row, page_of
 from toolflow_bench.services.flights.names import match, search_text, words
 from toolflow_bench.services.geometry import rows_near
 from toolflow_bench.services.operation import Arguments, Refusal
@@ -54,16 +54,10 @@ def delete_watch(context: Context, arguments: Arguments) -> Row:
 
 
 def list_bookings(context: Context, arguments: Arguments) -> Row:
-    passenger, size = arguments["passenger"], arguments["page_size"]
-    start = (arguments["page"] - 1) * size
-    source = "FROM bookings WHERE passenger = coalesce(:passenger, passenger)"
-    held = context.column(f"SELECT count(*) {source}", arguments)[0]
-    sql = f"SELECT booking_id, passenger {source} ORDER BY rowid LIMIT :size OFFSET :start"
+    passenger = arguments["passenger"]
+    sql = "SELECT booking_id, passenger FROM bookings WHERE passenger = coalesce(:passenger, passenger) ORDER BY rowid"
     made = [_name(one) for one in context.state.all(_MADE) if passenger is None or _same(one["passenger"], passenger)]
-    shown = context.rows(sql, {**arguments, "size": size, "start": start})
-    shown += made[max(0, start - held) : max(0, start + size - held)]
-    total = held + len(made)
-    return {"bookings": shown, "page": arguments["page"], "pages": max(1, -(-total // size)), "total": total}
+    return page_of("bookings", context.rows(sql, arguments) + made, arguments)
 
 
 def list_flight_bookings(context: Context, arguments: Arguments) -> Row:

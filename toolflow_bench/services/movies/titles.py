@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import yaml
+
+from toolflow_bench.numbers import without_accents
 
 _ARTICLES = r"The|A|An|La|Le|Les|L'|Il|El|Der|Die|Das|Los|Las|Un|Una|Gli|Lo|Den|Det|Het|De|Ein|Eine|Een|O|Os|Uno|Un'"
 
@@ -36,8 +37,7 @@ def main_title(title: str) -> str:
 
 def key(title: str) -> str:
     """What two spellings of one title share: words in lower case without accents and punctuation."""
-    plain = unicodedata.normalize("NFKD", title.lower().replace("&", " and "))
-    plain = "".join(character for character in plain if not unicodedata.combining(character))
+    plain = without_accents(title.lower().replace("&", " and "))
     return " ".join(re.findall(r"[^\W_]+", re.sub(r"['’.]", "", plain)))
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 
+from toolflow_bench.numbers import without_accents
 from toolflow_bench.services.database import opaque_id
 
 # A salt for each kind, so that equal numbers of two kinds do not make equal ids.
@@ -22,8 +22,7 @@ def place_id(kind: str, number: int) -> str:
 
 def fold(text: str) -> str:
     """Plain lower-case words with one space between: `São Tomé-Île` → `sao tome ile`."""
-    decomposed = unicodedata.normalize("NFKD", text.lower().translate(_LETTERS))
-    plain = "".join(letter for letter in decomposed if not unicodedata.combining(letter))
+    plain = without_accents(text.lower().translate(_LETTERS))
     return " ".join(re.sub(r"[^a-z0-9]+", " ", re.sub(r"['’‘`.]", "", plain)).split())
 
 
