@@ -106,8 +106,6 @@ def test_a_run_without_an_answer_fails_the_same_way_again(stored, replayer, prog
 def test_what_no_recording_can_be_made_of_is_named(stored):
     with pytest.raises(InvalidRecording, match="has no program that ran to an end"):
         record(stored("print(get_nothing())", max_repairs=0))
-    with pytest.raises(InvalidRecording, match=r"the tool 'get_note' .* --tools SRC"):
-        record(replace(stored("print(get_note(id='p1')['text'])"), protocols={}))
 
 
 class TestSecrets:

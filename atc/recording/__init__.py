@@ -91,19 +91,12 @@ def record(stored: StoredRun) -> Recording:
     Of a run without an answer it is the last execution that came to an end.
 
     Raises:
-        InvalidRecording: no program of the run came to an end, or the run does not know a tool that it called.
+        InvalidRecording: no program of the run came to an end.
     """
     attempt, config = standing(stored), stored.summary.config
     assert attempt.trace is not None
-    where = f"run {stored.summary.id}"
-    if [call.index for call in attempt.calls] != list(range(len(attempt.calls))):
-        raise InvalidRecording(where, "some calls of its program were not stored, so it cannot be replayed.")
-    called = dict.fromkeys(call.tool for call in attempt.calls)
-    if unknown := [alias for alias in called if alias not in stored.protocols]:
-        raise InvalidRecording(
-            where, f"the tool {unknown[0]!r} that it called is not known any more; give its source with --tools SRC."
-        )
-    named = [*called, *dict.fromkeys(re.findall(r"[^\W\d]\w*", attempt.program.source))]
+    # A saved tool's own calls are to tools that the program does not name.
+    named = dict.fromkeys([*(call.tool for call in attempt.calls), *re.findall(r"[^\W\d]\w*", attempt.program.source)])
     redact = redactor(stored)
     # The trace first: what is found to be a secret in its calls is one in the texts, too.
     trace, task, program = redact.value(attempt.trace), redact(stored.summary.task), redact(attempt.program.source)
