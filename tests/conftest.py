@@ -10,6 +10,7 @@ import json
 import os
 import signal
 import sqlite3
+import sys
 import time
 from collections.abc import Callable, Iterator
 from functools import partial, wraps
@@ -33,6 +34,7 @@ from tests.stores import open_store
 
 # Tests start hundreds of processes: without bytecode on disk each would compile the whole tree anew.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 # Nor is each to look through all that is installed for plugins of pydantic: there are none.
 os.environ["PYDANTIC_DISABLE_PLUGINS"] = "__all__"
 # A shell that starts the suite in the background has it ignore Ctrl-C, and so would every command that a test starts.
