@@ -67,8 +67,9 @@ def nodes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", f"{ROOT}{os.pathsep}{folder}")
         patch.setenv("RAY_worker_niceness", "0")  # else workers yield to all other tests
-        made = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
-        made.add_node(num_cpus=1)
+        node = {"num_cpus": 1, "include_log_monitor": False}
+        made = Cluster(initialize_head=True, head_node_args={**node, "include_dashboard": False})
+        made.add_node(**node)
         yield made
         made.shutdown()
 
