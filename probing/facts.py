@@ -168,7 +168,7 @@ def _argument(protocol: ToolProtocol, name: str, told: Sequence[tuple[Sample, tu
             required = place == "path"
         elif given is None:
             # "must be one of A, B" of an argument that was not given says that it was missed.
-            required = True if required is None and kinds & (_SAYS_WRONG | {"missing"}) else required
+            required = True if required is None and kinds & (_SAYS_WRONG - {"refused"} | {"missing"}) else required
         elif sample.done:
             accepted.setdefault(repr(given.value), given)
         elif kinds & (_SAYS_WRONG | {"unknown"}):

@@ -104,8 +104,8 @@ def distance(wanted: Name, held: Name, text: frozenset[str] = frozenset()) -> fl
         return NEAR if wanted.key in VAGUE else EQUAL  # `id` and `id`, of whatever
     if wanted.key.replace("_", "") == held.key.replace("_", ""):
         return EQUAL
-    if _ends(wanted.key, held.key) or _ends(held.key, wanted.key):
-        return NEAR
+    if _ends(wanted.key, held.key) or _ends(held.key, wanted.key) or wanted.key == held.thing:
+        return NEAR  # the last: `database` and `database_name`
     if held.thing and held.identifies and set(held.thing.split("_")) <= text:
         return TOLD - (0.5 if held.key.rpartition("_")[2] in text else 0.0)
     return None

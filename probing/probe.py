@@ -215,6 +215,7 @@ def _why_left(session: Session, one: Made) -> str:
         return "no tool is known that takes it away"
     texts = one.marks | {text for _, text in one.ids | one.given}
     later = (s for s in reversed(session.log.samples) if s.tool in removers and s.number > one.calls[-1].number)
-    if tried := next((s for s in later if texts & set(map(str, s.plain.values()))), None):
+    if (tried := next((s for s in later if texts & set(map(str, s.plain.values()))), None)) and tried.error:
         return f"{tried.tool} refused: {one_line(tried.error, limit=120)}"
-    return f"{one.gone_by or removers[0]} {'was called, and a read shows it still' if one.gone else 'was not called'}"
+    called = "was called, and it may be there still" if tried or one.gone else "was not called"
+    return f"{one.gone_by or removers[0]} {called}"

@@ -68,9 +68,9 @@ _TYPE_WORDS = {
     for word in words.split()
 }  # fmt: skip
 _FORMAT_WORDS = (
-    ("date-time", r"date-?time|timestamp|iso ?-?8601|rfc ?3339"), ("date", r"\bdate\b|yyyy-mm-dd"),
+    ("date-time", r"date-?time|date and time|timestamp"), ("date", r"\bdate\b|yyyy-mm-dd"),
     ("email", r"e-?mail"), ("uuid", r"\buuid\b|\bguid\b"), ("uri", r"\buri\b|\burl\b"),
-    ("time", r"\btime\b(?! ?zone)"),
+    ("time", r"\btime\b(?! ?zone)"), ("date-time", r"iso ?-?8601|rfc ?3339"),
 )  # fmt: skip
 _TYPED = re.compile(
     r"\b(?:be|is|type|types|expected|not|to|into|as|valid|should be|required|must|an?)\b[^\w\n]{0,3}"

@@ -19,8 +19,6 @@ from protocols.protocol import HttpBinding, ToolProtocol
 from protocols.toolbox import Toolbox
 from protocols.words import ID_WORDS, snake
 
-_OPEN = ("generated", "given", "model")
-"""Where values come from that may as well be others."""
 _OF_THE_SERVICE = frozenset({"created_at", "id", "key", "last_modified", "uid", "updated_at", "uuid"})
 """Fields of a record that a service gives by itself."""
 
@@ -120,7 +118,8 @@ class Session:
 
     def _marked(self, facts: ToolFacts, name: str, value: Value) -> Value:
         key = self.ledger.names_it(facts.name, name)
-        if (value.origin.kind not in _OPEN and not key) or self.ledger.is_own(facts.name, name, value.value, born=True):
+        found = value.origin.kind not in ("generated", "given", "model")  # else it may as well be another
+        if (found and not key) or self.ledger.is_own(facts.name, name, value.value, born=True):
             return value
         declared, root = facts.protocol.parameters.get(name, {}), facts.protocol.input_schema
         made = self.ledger.mark.put(value.value, declared, root, key=key)

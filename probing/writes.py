@@ -74,21 +74,24 @@ class Writes:
 
     def make(self, tool: str) -> None:
         """Find arguments with which a write is done. Raises `NotCalled` where it may not be called, or not any more."""
-        session, vain = self._session, 0
-        if session.kinds[tool] == "update":
+        session, ledger = self._session, self._session.ledger
+        updates = session.kinds[tool] == "update"
+        if updates:
             self._show()  # it is given only what was shown to be this probing's own
-        while vain < ATTEMPTS and not made_here(session.facts(tool)):
+        vain = updates and not any(ledger.takes(tool, made) for made in ledger.made())
+        for _ in range(ATTEMPTS):
             before = session.facts(tool)
-            arguments = next_arguments(session, before, alone=False)
+            arguments = None if made_here(before) else next_arguments(session, before, alone=False)
             if arguments is None:
                 break
             fields = session.fields_of_records(tool)
             free = {name: value for name, value in fields.items() if snake(name).rpartition("_")[2] not in ID_WORDS}
             choices = ({**more, **arguments} for more in (fields, free))  # a read may show such a record of that id
             chosen = next((one for one in choices if not session.called(tool, one)), arguments)
-            session.call(tool, chosen, purpose="effect")
-            vain += 1
-        if not session.facts(tool).samples and (why := session.ledger.last.get(tool)):
+            answer = session.call(tool, chosen, purpose="effect")
+            if vain and answer.status in (404, 410):
+                break  # nor does it make a record of a new id
+        if not session.facts(tool).samples and (why := ledger.last.get(tool)):
             raise NotCalled(f"{why}.", scope="tool")
 
     def remove(self, tool: str) -> None:

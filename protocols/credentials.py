@@ -49,8 +49,10 @@ def carried(known_as: str, credential: Credential, scheme: JsonObject, *, token:
             case {"type": "apiKey", "in": "header" | "query" | "cookie" as where, "name": str(key)} if key:
                 place, name = where, key
                 # Swagger 2 has no bearer scheme, so its documents declare a key called Authorization.
-                if key.lower() == "authorization" and " " in value:
-                    prefix = prefix or ""
+                # Django REST framework's say: 'Token-based authentication with required prefix "Token"'.
+                if key.lower() == "authorization" and prefix is None:
+                    named = re.search(r"\bprefix\W+(\w+)", str(scheme.get("description")))
+                    prefix = "" if " " in value else f"{named[1]} " if named else None
         if prefix is None and _is_basic(scheme):
             prefix = "Basic "
     if prefix is None:

@@ -133,7 +133,8 @@ def _resource(protocol: ToolProtocol, collections: Collection[str] = ()) -> str 
 def _parts(protocol: ToolProtocol) -> list[str]:
     """The parts of a URL's path, fixed ones in one spelling: `["airports", "{code}"]`; empty without a URL."""
     url = protocol.binding.url if isinstance(protocol.binding, HttpBinding) else ""
-    return [part if "{" in part else snake(part) for part in url.split("?")[0].split("/")[3:] if part]
+    parts = (part.removesuffix(".json") for part in url.split("?")[0].split("/")[3:] if part)
+    return [part if "{" in part else snake(part) for part in parts]
 
 
 def _is_in_path(protocol: ToolProtocol, argument: str) -> bool:

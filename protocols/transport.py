@@ -227,7 +227,7 @@ def _lost(error: Exception, origin: Origin, *, sent: bool) -> Answer:
     reason = _reason(error)
     if sent:
         return Answer(trouble=f"the connection to {origin.netloc} broke: {reason}", passing=True)
-    trouble = f"cannot connect to {origin.netloc} ({reason}); is the service running, and its address right?"
+    trouble = f"cannot connect to {origin.netloc} ({reason}); check that the service runs, and its address"
     return Answer(trouble=trouble, sent=False, passing=True)
 
 

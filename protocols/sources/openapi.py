@@ -269,7 +269,8 @@ class _Reader:
         raw = self._document.follow(mapping(known or self._content.get("securityDefinitions")).get(name))
         if str(raw.get("scheme")).lower() == "bearer":  # as without any scheme
             return {}
-        scheme = {key: raw[key] for key in ("type", "in", "name", "scheme") if isinstance(raw.get(key), str)}
+        kept = ("type", "in", "name", "scheme", *(["description"] if raw.get("type") == "apiKey" else []))
+        scheme = {key: raw[key] for key in kept if isinstance(raw.get(key), str)}
         flows = {}
         for flow, one in mapping(raw.get("flows") or {_FLOWS.get(str(raw.get("flow"))): raw}).items():
             if flow in _FLOWS.values() and isinstance(one, Mapping):
