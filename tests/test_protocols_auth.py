@@ -66,6 +66,7 @@ SCHEMES = {
     "cookie": {"type": "apiKey", "in": "cookie", "name": "sid"},
     "query": {"type": "apiKey", "in": "query", "name": "api_key"},
     "header": {"type": "apiKey", "in": "header", "name": "X-Api-Key"},
+    "django": {"type": "apiKey", "in": "header", "name": "Authorization", "description": 'A required prefix "Token"'},
 }
 
 
@@ -75,14 +76,16 @@ def test_httpbin_gets_each_kind(httpbin, tmp_path):
         ("login", "/basic-auth/ada/right", [{"basic": []}]), ("token", "/bearer", [{"bearer": []}]),
         ("jar", "/cookies", [{"cookie": []}]), ("both", "/anything", [{"header": [], "query": []}]),
         ("either", "/headers", [{"missing": []}, {"header": []}]), ("public", "/get", [{}, {"missing": []}]),
+        ("prefixed", "/headers", [{"django": []}]),
     )  # fmt: skip
-    values = {"basic": "ada:right", "bearer": "t0ken", "cookie": "c1", "query": "q1", "header": "h1"}
+    values = {"basic": "ada:right", "bearer": "t0ken", "cookie": "c1", "query": "q1", "header": "h1", "django": "d1"}
     hosts = (httpbin.removeprefix("http://"),)
     credentials = {name: Credential(value=value, hosts=hosts) for name, value in values.items()}
     tools = tools_of(tmp_path, told, credentials=credentials)
     assert tools["login"].call({}) == {"authenticated": True, "user": "ada"}
     assert tools["token"].call({}) == {"authenticated": True, "token": "t0ken"}
     assert tools["jar"].call({}) == {"cookies": {"sid": "c1"}}
+    assert tools["prefixed"].call({})["headers"]["Authorization"] == "Token d1"
     both = tools["both"].call({})
     assert (both["headers"]["X-Api-Key"], both["args"]) == ("h1", {"api_key": "q1"})
     assert tools["either"].call({})["headers"]["X-Api-Key"] == "h1"

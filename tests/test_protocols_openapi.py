@@ -160,7 +160,7 @@ def test_an_object_body_becomes_arguments(media, place):
     "schema",
     [
         {"type": "object", "properties": {"a": {}}, "additionalProperties": {"type": "string"}},
-        {"oneOf": [NAMED, {"type": "string"}]},
+        {"anyOf": [NAMED, {"type": "string"}]},
     ],
 )
 def test_other_bodies_are_one_argument(schema):
@@ -225,7 +225,7 @@ def out(schema, version="3.0.3", **schemas):
         ({"enum": ["a"], "type": "string", "nullable": True}, {"enum": ["a", None], "type": ["string", "null"]}),
         ({"type": "int"}, {"type": "integer"}),
         ({"type": ["string", None]}, {"type": ["string", "null"]}),
-        ({"oneOf": [{}], "nullable": True}, {"anyOf": [{"oneOf": [{}]}, {"type": "null"}]}),
+        ({"oneOf": [{}], "nullable": True}, {"anyOf": [{"anyOf": [{}]}, {"type": "null"}]}),
         ({"type": "file"}, {"type": "string", "format": "binary"}),
         ({"type": "string", "description": None, "minLength": "3", "pattern": "[a-"}, {"type": "string"}),
         ({"type": "string", "example": "JFK"}, {"type": "string", "examples": ["JFK"]}),

@@ -142,7 +142,9 @@ class Schemas:
             if key in _ONE and isinstance(value, bool | Mapping):
                 found[key] = self.convert(value)
             elif key in _LISTS and isinstance(value, list) and value:
-                found[key] = [self.convert(part) for part in value]
+                # Who writes oneOf means any: what is made of unions offers an integer beside a number.
+                several = "anyOf" if key == "oneOf" and "anyOf" not in raw else key
+                found[several] = [self.convert(part) for part in value]
             elif key in _MAPS and isinstance(value, Mapping):
                 names = value if key == "properties" else [name for name in value if _accepted(key, {name: True})]
                 found[key] = {str(name): self.convert(value[name]) for name in names}
