@@ -139,7 +139,7 @@ class Journal:
             self._enter(place, call, self.execution, time.time() if lost else None)
 
     def restore(self, calls: Sequence[Recorded], tools: Mapping[str, Tool], *, unfinished: bool = False) -> None:
-        """Take over what a store has kept of the run, before the first execution of this process.
+        """Take over what a store has kept of the run, in order of issue, before the first execution of this process.
 
         `unfinished`: the next execution makes the last one again, and what failed there fails again where the program
         went on to further calls: these rest on it.
@@ -151,9 +151,8 @@ class Journal:
                 self._replay(recorded, tools[recorded.call.tool])
         if unfinished:
             made = [one for one in calls if one.execution == self.execution and one.call.tool in tools]
-            last = max((one.call.index for one in made), default=0)
-            failed = [one.call for one in made if one.complete and one.call.outcome in ("refused", "unknown")]
-            self._failed = {(self.execution + 1, call.index): call for call in failed if call.index < last}
+            failed = [one.call for one in made[:-1] if one.complete and one.call.outcome in ("refused", "unknown")]
+            self._failed = {(self.execution + 1, call.index): call for call in failed}
 
     def rule_out(self) -> None:
         """Somebody found out that the writes in doubt did not happen: they may be sent again."""
