@@ -120,10 +120,8 @@ def _check_equal(core: Core, node: ast.Compare, left: t.Type, right: t.Type) -> 
     equal, kinds = isinstance(node.ops[0], ast.Eq), (t.category(left), t.category(right))
     if None not in kinds and kinds[0] != kinds[1]:
         if equal and set(kinds) != {"tuple", "list"}:
-            better = _converted(right_node, kinds[0])
-            then = f" Write {better}." if better else ""
             what = f"{spelled(left_node)} is {t.described(left)} and {spelled(right_node)} is {t.described(right)}"
-            core.report("never-equal", node, f"{what}: they are never equal.{then}", better=better)
+            core.report("never-equal", node, f"{what}: they are never equal.")
         return
     text = t.constant(right)
     known = [member for member in t.members(left) if isinstance(member, t.Atom)]
@@ -144,17 +142,6 @@ def _wanted(text: str, known: list[t.Atom]) -> tuple[str, str | None]:
     near = nearest(text, values, cutoff=0.75) if values else None
     wanted = f"is one of {listed(map(repr, values))}" if values else f"matches the pattern {known[0].pattern!r}"
     return wanted, repr(near) if near else None
-
-
-def _converted(node: ast.expr, kind: str | None) -> str | None:
-    """A constant as the other kind."""
-    match node:
-        case ast.Constant(value=str(text)) if kind == "number" and text.removeprefix("-").isdigit():
-            return text
-        case ast.Constant(value=int(number)) if kind == "str":
-            return repr(str(number))
-        case _:
-            return None
 
 
 def _never(member: t.Type, text: str) -> bool:

@@ -435,9 +435,7 @@ def _of_dict(core: Core, member: t.Record | t.Mapped, method: str, node: ast.Cal
             core.put(member.cell, index, default[0] if default else t.NONE)
             return member.cell.keys.get(t.constant(index), member.cell.value)
         case _:
-            # The keys of a dict that is written out, or named, are in `hints.stored`.
-            written = all(isinstance(part, ast.Dict) for part in arguments.nodes)
-            core.foreign |= isinstance(member, t.Record) and method == "update" and not written
+            core.foreign |= isinstance(member, t.Record) and method in ("update", "setdefault")
             core.escape([member, *arguments.every()])
             return t.ANY
 

@@ -27,7 +27,7 @@ def need_value(core: Core, value: t.Type, node: ast.expr, use: str, argument: st
     """`value` where None would fail, as an `argument` perhaps: reports that it may be None, or always is, and gives
     the rest.
     """
-    if core.catches("TypeError", "AttributeError", "told"):
+    if core.catches("TypeError", "AttributeError"):
         return t.not_none(value)
     if value == t.NONE and isinstance(node, ast.Name | ast.Call):
         given = {name for function in core.active for name in parameters(function)}

@@ -213,10 +213,6 @@ def read_hints(nodes: list[ast.AST]) -> Hints:
                 _mark_gets(values[:-1], hints.tolerated)
                 if isinstance(op, ast.Or):
                     hints.alternative.update(part for part in walk(node) if isinstance(part, ast.Compare))
-            case ast.Call(func=ast.Attribute(attr="update" | "setdefault")):
-                hints.stored.update(keyword.arg for keyword in node.keywords if keyword.arg)
-                inner = [key for part in node.args for key in (part.keys if isinstance(part, ast.Dict) else (part,))]
-                hints.stored.update(k.value for k in inner if isinstance(k, ast.Constant) and isinstance(k.value, str))
     return hints
 
 

@@ -303,7 +303,7 @@ def _try(core: Core, node: ast.Try) -> None:
     before = frame.env
     if before is None:
         return
-    core.shielded.append(_shield(node.handlers))
+    core.shielded.append(frozenset(name for handler in node.handlers for name in caught(handler)))
     frame.env = before.copy()
     core.execute(node.body)
     core.shielded.pop()
@@ -322,25 +322,6 @@ def _try(core: Core, node: ast.Try) -> None:
     core.execute(node.finalbody)
     if result is None:
         frame.env = None
-
-
-def _shield(handlers: list[ast.ExceptHandler]) -> frozenset[str]:
-    """The exceptions that a `try` deals with.
-
-    A handler that only says that something failed is no way of dealing with a wrong key: then what it catches is
-    still worth a finding, except a None, against which `try` is a guard (`told`).
-    """
-    names: set[str] = set()
-    for handler in handlers:
-        own = caught(handler)
-        if own & {"Exception", "BaseException"} and all(map(_only_tells, handler.body)):
-            own = own - {"Exception", "BaseException"} | {"told"}
-        names |= own
-    return frozenset(names)
-
-
-def _only_tells(statement: ast.stmt) -> bool:
-    return spelled(statement).startswith(("raise", "print(", "exit(", "quit(", "logg", "traceback.", "sys."))
 
 
 def _with(core: Core, node: ast.With | ast.AsyncWith) -> None:
