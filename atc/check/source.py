@@ -11,7 +11,6 @@ from atc.types import Finding, Program
 from protocols import parsing
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
-_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)
 _CHILDREN = f"{__name__}.children"
 _MARKS = frozenset(
     kind

@@ -111,10 +111,12 @@ def _keep_private(path: Path) -> None:
     try:
         for name in ("", "-wal", "-shm"):
             keep_private(path.with_name(path.name + name))
-        if path.parent.name == "atc":  # a folder of another name is the user's, and as open as the user wants it
-            keep_private(path.parent)
     except NotPrivate as error:
         raise StoreUnavailable(f"the store of runs: {error} Or set ATC_STATE_DIR to a folder of your own.") from error
+    # A folder of another name is the user's, and as open as the user wants it; a link leads where the user wants it.
+    folder = path.parent.stat()
+    if path.parent.name == "atc" and folder.st_uid == os.geteuid() and folder.st_mode & 0o077:
+        path.parent.chmod(0o700)
 
 
 def _make(path: Path) -> None:
