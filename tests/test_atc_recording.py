@@ -156,7 +156,7 @@ def changed(document, *path_and_value):
 
 def test_a_document_that_was_edited_is_said_to_be(document):
     assert not from_document(document, where="f").edited
-    assert from_document(changed(document, "trace", "calls", 0, "result", "stars", 1), where="f").edited
+    assert from_document(changed(document, "end", "calls", 0, "result", "stars", 1), where="f").edited
 
 
 @pytest.mark.parametrize(
@@ -164,8 +164,8 @@ def test_a_document_that_was_edited_is_said_to_be(document):
     [
         (("format", ...), "it is no recording of a run; 'atc runs export RUN -o FILE' writes one."),
         (("format", "atc recording 1"), "its format is 1, and this atc reads 2; export the run anew."),
-        (("trace", ...), "trace: Field required"),
-        (("trace", "calls", 0, "tool", 5), "trace.calls.0.tool: Input should be a valid string"),
+        (("end", ...), "end: Field required"),
+        (("end", "calls", 0, "tool", 5), "end.calls.0.tool: Input should be a valid string"),
         (("tool_calls", -5), "tool_calls: Input should be greater than or equal to 0"),
         (("tools", "__builtins__", {"name": "x"}), "tools: '__builtins__' is no name for a tool"),
     ],
@@ -187,7 +187,7 @@ def test_a_file_that_is_none_and_a_broken_tool_are_named(document):
 
 
 def test_a_file_does_not_choose_a_sandbox_that_is_no_boundary(document, replayer):
-    recording = from_document(changed(document, "trace", "backend", "trusted"), where="f")
+    recording = from_document(changed(document, "end", "backend", "trusted"), where="f")
     assert replayer.rerun(recording).backend != "trusted"
 
 

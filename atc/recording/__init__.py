@@ -13,6 +13,9 @@ import time
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field, replace
+from typing import Annotated
+
+from pydantic import Field
 
 from atc import __version__
 from atc.config import NotNegative
@@ -53,8 +56,8 @@ class Recording:
     program: str
     tools: Mapping[str, ToolProtocol]
     """By alias, those that the program names: they decide what it gets of a response, and which arguments are good."""
-    trace: Trace
-    """Its calls in order of issue; those that the journal answered have their results too."""
+    trace: Annotated[Trace, Field(validation_alias="end")]
+    """Its calls in order of issue and how it ended; those that the journal answered have their results too."""
     tool_calls: NotNegative = Limits().tool_calls
     result_bytes: NotNegative = Limits().result_bytes
     """With `tool_calls`, the limits that decide what it got. All others are those of the machine that replays it."""

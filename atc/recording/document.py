@@ -25,7 +25,7 @@ def to_document(recording: Recording) -> dict[str, Any]:
     document: dict[str, Any] = {
         "format": f"{_FORMAT}{FORMAT}",
         **adapter(Recording).dump_python(recording, exclude={"tools", "trace", "edited"}),
-        "trace": adapter(Trace).dump_python(recording.trace, exclude_defaults=True),
+        "end": adapter(Trace).dump_python(recording.trace, exclude_defaults=True),
         "tools": {alias: dump(protocol) for alias, protocol in recording.tools.items()},
     }
     return document | {"sha256": _hash(document)}
