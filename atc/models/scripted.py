@@ -9,13 +9,13 @@ from typing import Any, Self, TypeAlias
 
 from atc.side_by_side import Request
 from protocols.ask import Completion, Message, Powers
-from protocols.errors import ModelUnavailable
+from protocols.errors import AtcError, ModelUnavailable
 
 Reply: TypeAlias = str | Exception | Callable[[Sequence[Message]], str]
 """A text, an exception to raise, or a function of the messages that gives the text."""
 
 
-class ScriptEnded(AssertionError):
+class ScriptEnded(AtcError):
     """The model was asked once more than its script has replies: whoever wrote the script expected fewer questions."""
 
 
@@ -57,7 +57,8 @@ class ScriptedModel:
         self.options.append(Request(messages, **options)._asdict())
         if turn >= len(self._replies):
             raise ScriptEnded(
-                f"the model {self.name!r} has {len(self._replies)} replies, and was asked {turn + 1} times"
+                f"the model {self.name!r} has {len(self._replies)} replies, and was asked {turn + 1} times; give its"
+                " script another."
             )
         reply = self._replies[turn]
         if isinstance(reply, Exception):
