@@ -44,6 +44,8 @@ class _Known:
     """A server that may be used, and its connection where there is one."""
 
     server: McpServer
+    problem: str = ""
+    """Why it cannot be used."""
     connection: Connection | None = None
     lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -58,8 +60,8 @@ class Servers:
 
     def __init__(self, keyring: Keyring) -> None:
         self._keyring, self._settings = keyring, keyring.settings
-        self._known: dict[str, _Known] = {name: _Known(server) for name, server in keyring.settings.servers.items()}
-        self._opened: list[_Known] = [*self._known.values()]
+        servers, problems = keyring.settings.servers, keyring.settings.problems
+        self._known = {name: _Known(server, problems.get(f"mcp.{name}", "")) for name, server in servers.items()}
         self._lock = threading.Lock()
 
     def open(self, text: str, *, name: str = "") -> tuple[str, list[ToolProtocol]]:
@@ -95,8 +97,9 @@ class Servers:
                     f"the MCP server {server.shown!r} calls itself {known_as!r}, as another server is named; name it"
                     f" yourself: 'NAME={text}'."
                 )
+            if (before := self._known.get(known_as)) not in (None, fresh):
+                before.drop()
             self._known[known_as] = fresh
-            self._opened.append(fresh)
         if not tools:
             raise SourceUnavailable(f"the MCP server {known_as!r} ({text}) has no tools.")
         trusted = server.trusted or self._settings.trust_annotations
@@ -139,7 +142,7 @@ class Servers:
 
     def close(self) -> None:
         """Close all connections, ending the servers that were started."""
-        for known in self._opened:
+        for known in self._known.values():
             with known.lock:
                 known.drop()
 
@@ -164,8 +167,10 @@ class Servers:
             if known.connection is not None and not known.connection.closed:
                 return known.connection
             known.drop()
+            problem = known.problem
             if find_spec("mcp") is None:
                 problem = "the MCP SDK is not installed: pip install 'automatic-tool-chain[mcp]'"
+            if problem:
                 raise ToolError(None, problem, outcome="not_run")
             server, headers = known.server, dict[str, str]()
             if server.url:

@@ -121,8 +121,9 @@ class Keyring:
         """Hosts that the user named, and that may be on this machine or its networks (`origin.may_reach`)."""
         self._usable = {name: one for name, one in known.items() if name not in settings.problems}
         self.mask = Mask(secret for one in self._usable.values() for secret in (one.value, one.client_secret))
-        for server in settings.servers.values():  # which may echo what it was given
-            self.mask.add(*(value for name, value in server.env.items() if is_secret(name, value)))
+        for known_as, server in settings.servers.items():  # which may echo what it was given
+            given = {} if f"mcp.{known_as}" in settings.problems else server.env
+            self.mask.add(*(value for name, value in given.items() if is_secret(name, value)))
         self.transport = Transport(max_body_bytes=settings.max_body_bytes, homes=self.homes)
         self.tokens = TokenFile(settings.tokens)
         self._lock = threading.Lock()
@@ -139,16 +140,16 @@ class Keyring:
             CredentialMissing: no alternative is configured, one is for other hosts, or a token cannot be got. Says what
                 to write where.
         """
-        usable, alternatives = self._usable, [(one,) if isinstance(one, str) else one for one in offered]
+        usable, known = self._usable, self.settings.credentials
+        alternatives = [(one,) if isinstance(one, str) else one for one in offered]
         if not any(alternatives):
-            names = tuple(name for name, one in usable.items() if one.says_how and one.may_go_to(origin))
-        else:
-            names = next((names for names in alternatives if names and usable.keys() >= set(names)), ())
-            if not names and all(alternatives):
-                missing = [name for names in alternatives for name in names if name not in usable]
-                problem = next(filter(None, map(self.settings.problems.get, missing)), "")
-                told = advice(missing[0], schemes.get(missing[0], {}), origin, tool)
-                raise CredentialMissing(f"{tool}: {problem}" if problem else told)
+            alternatives = [tuple(name for name, one in known.items() if one.says_how and one.may_go_to(origin))]
+        names = next((names for names in alternatives if names and usable.keys() >= set(names)), ())
+        if not names and all(alternatives):
+            missing = [name for names in alternatives for name in names if name not in usable]
+            problem = next(filter(None, map(self.settings.problems.get, missing)), "")
+            told = advice(missing[0], schemes.get(missing[0], {}), origin, tool)
+            raise CredentialMissing(f"{tool}: {problem}" if problem else told)
         return [self._carried(name, usable[name], schemes.get(name, {}), origin, tool) for name in names]
 
     def _carried(self, name: str, credential: Credential, scheme: JsonObject, origin: Origin, tool: str) -> Carried:

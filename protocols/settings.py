@@ -86,7 +86,7 @@ class InvokeSettings:
     credentials: Mapping[str, Credential] = field(default_factory=dict)
     """By the name that bindings use. Only the user's configuration fills this."""
     problems: Mapping[str, str] = field(default_factory=dict)
-    """Why credentials cannot be used, by their names."""
+    """Why credentials and servers cannot be used, by their names, those of servers as `mcp.NAME`."""
     headers: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """Fixed headers, by the host (`api.example.org`, `localhost:8080`) whose tools carry them."""
     timeout_seconds: float = 30.0

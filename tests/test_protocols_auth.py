@@ -113,6 +113,9 @@ def test_a_document_that_declares_none_and_fixed_headers(httpbin, tmp_path):
     assert (seen["headers"]["X-Key"], seen["headers"]["X-Version"]) == ("token k1", "7")
     login = Credential(value="ada:right", hosts=(host,), prefix="Basic ")
     assert tools_of(tmp_path, told, credentials={"any": login})["login"].call({})["authenticated"]
+    unset = tools_of(tmp_path, told, credentials={"any": key}, problems={"any": "the variable K is not set."})
+    with pytest.raises(CredentialMissing, match="the variable K is not set"):
+        unset["seen"].call({})
 
 
 @contextmanager

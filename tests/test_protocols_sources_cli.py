@@ -36,7 +36,7 @@ def atc(tmp_path, *words, **more):
 def settings(folder, text):
     """The file of the user's settings."""
     file = folder / "user" / "atc" / "config.toml"
-    file.parent.mkdir(parents=True)
+    file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(text)
     return file
 
@@ -61,6 +61,11 @@ def test_a_server_of_the_settings_is_started_and_may_be_trusted(sdk, own_folders
     code, stdout, stderr = atc_("tools", "list", "--tools", "mcp:notes")
     assert (code, stderr) == (0, "")
     assert "weather            reads" in stdout, stdout
+    unset = "[mcp.notes]\ncommand = ['x']\nenv = { K = 'env:NOT_THERE' }\n[credentials.other]\nvalue = 'env:NOR_THIS'\n"
+    settings(own_folders, unset + "hosts = ['api.example.org']\n")
+    code, _, stderr = atc_("tools", "list", "--tools", "mcp:notes")
+    assert (code, stderr.count("\n")) == (3, 1)
+    assert "mcp.notes.env.K: the variable NOT_THERE is not set" in stderr
 
 
 def test_servers_are_read_and_shown_without_secrets(own_folders, monkeypatch):

@@ -159,7 +159,7 @@ def asker(aside: Callable[[], AbstractContextManager[None]] = nullcontext) -> As
 
 
 def invoke_settings(config: Config) -> InvokeSettings:
-    """The credentials and MCP servers. Of a secret that cannot be read it is told, and tools that need it fail."""
+    """The credentials and MCP servers; tools that need a secret which cannot be read fail with the reason."""
 
     def show_page(address: str) -> None:  # printed too, for those whose browser is elsewhere
         click.echo(f"Sign in on this page: {escape_controls(address)}", err=True)
@@ -178,14 +178,12 @@ def invoke_settings(config: Config) -> InvokeSettings:
             )
         return settings
     config, problems = with_secrets(config)
-    for problem in problems.values():
-        say(problem)
     return replace(
         settings,
         credentials=config.credentials,
         problems=problems,
         headers=config.headers,
-        servers={name: server for name, server in config.mcp.items() if f"mcp.{name}" not in problems},
+        servers=config.mcp,
         open_browser=show_page if has_person() else None,
         tokens=config.state_dir / "sign-ins.json",
     )
