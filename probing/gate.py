@@ -130,14 +130,9 @@ class Host:
     """
 
     def __init__(
-        self,
-        name: str,
-        settings: ProbeSettings,
-        stopped: dict[str, str],
-        *,
-        sleep: Callable[[float], object],
-        now: Callable[[], float],
-    ) -> None:
+        self, name: str, settings: ProbeSettings, stopped: dict[str, str], *,
+        sleep: Callable[[float], object], now: Callable[[], float],
+    ) -> None:  # fmt: skip
         self.name, self._stopped = name, stopped
         self.tools: dict[str, ToolProtocol] = {}
         self.answered: set[str] = set()
@@ -191,6 +186,8 @@ class Host:
         self._unreached = 0
         self._lost.clear()
         self.answered |= {sample.tool} if sample.done else set()
+        if sample.status == 501:  # whatever it is asked
+            self._stopped.setdefault(sample.tool, "it says that it is not implemented (HTTP 501)")
         if sample.status == 429:  # a write, which is not sent again
             self._pause(_SLOWER)
         else:

@@ -41,6 +41,13 @@ def test_budgets_hold_over_resumes(tmp_path):
         assert len(probing.asked) == 4
 
 
+def test_what_is_not_implemented_is_not_called_on(tmp_path):
+    with lab(tmp_path, lambda _: Reply(501), "find") as probing:
+        probing.call("find", q="a")
+        with pytest.raises(NotCalled, match="not implemented"):
+            probing.call("find", q="b")
+
+
 def test_calls_begin_no_faster_than_the_rate(tmp_path):
     with lab(tmp_path, lambda _: Reply(body=1), "find", requests_per_second=4) as probing:
         for value in range(5):
