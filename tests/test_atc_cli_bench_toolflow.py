@@ -145,7 +145,7 @@ def test_what_fails_on_our_side_is_asked_again(run, data: str) -> None:
     code, out, err = run(*command, "--model", "scripted:replies.json")
     assert code == 3
     assert out.splitlines()[1].split()[:3] == ["chain", "0", "–"]
-    assert "Not graded: 1 outages, 0 crashes; the same command asks these again." in err
+    assert "Not graded: 1 outage, 0 crashed; the same command asks these again." in err
     assert len([line for line in err.splitlines() if "1/1  outage" in line]) == 1  # not before it is given again
     Path("replies.json").write_text(json.dumps(['```python\nprint(number_2()["value"])\n```']))
     code, out, err = run(*command, "--model", "scripted:replies.json")

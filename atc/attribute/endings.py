@@ -8,6 +8,7 @@ from collections import Counter
 from atc.attribute.blame import Record
 from atc.attribute.tree import covers, simple_name
 from atc.findings import invocation, listed, snippet, spelled
+from atc.terminal import count
 from atc.types import Fact, Fault, FaultKind, Program
 from sandbox.trace import Failure, ToolCall
 
@@ -19,7 +20,8 @@ def from_limit(program: Program, failure: Failure, record: Record) -> Fault:
     head = f"line {line}: " if line is not None else ""
     message = f"{head}the limit {failure.type} was reached" + (f": {said}." if said else ".")
     counts = Counter(call.tool for call in calls).most_common(5)
-    told = [f"Calls made: {listed(f'{tool} {n} times' for tool, n in counts)}." if calls else "No call was made."]
+    made = listed(f"{tool} {count(n, 'time')}" for tool, n in counts)
+    told = [f"Calls made: {made}." if calls else "No call was made."]
     own = [call for call in calls if call.tool == counts[0][0]]
     blamed, path = own[-1] if own and len(own) * 2 >= len(calls) else None, None
     if blamed is not None:

@@ -24,6 +24,7 @@ from atc.config import SETTINGS, Config, public
 from atc.models.prices import Price, price_of
 from atc.side_by_side import Pool
 from atc.strategies import STRATEGIES
+from atc.terminal import count
 from protocols.protocol import ToolProtocol
 from toolflow_bench.baselines import BASELINES, baseline_worker
 from toolflow_bench.metrics import Row, Summary, summarize
@@ -180,7 +181,7 @@ def measure(suite: str, items: Sequence[Item], arms: Sequence[Arm], how: RunOpti
     say(f"All figures on a page: atc bench report {' '.join(str(one.path) for one, _ in found)}")
     left = sum(summary.outages for _, summary in found), sum(summary.crashes for _, summary in found)
     if any(left):
-        say("Not graded: {} outages, {} crashes; the same command asks these again.".format(*left))
+        say(f"Not graded: {count(left[0], 'outage')}, {left[1]} crashed; the same command asks these again.")
     sys.exit(3 if any(left) else 0)
 
 

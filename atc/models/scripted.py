@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Self, TypeAlias
 
 from atc.side_by_side import Request
+from atc.terminal import count
 from protocols.ask import Completion, Message, Powers
 from protocols.errors import AtcError, ModelUnavailable
 
@@ -57,8 +58,8 @@ class ScriptedModel:
         self.options.append(Request(messages, **options)._asdict())
         if turn >= len(self._replies):
             raise ScriptEnded(
-                f"the model {self.name!r} has {len(self._replies)} replies, and was asked {turn + 1} times; give its"
-                " script another."
+                f"the model {self.name!r} has a script of {count(len(self._replies), 'turn')} and was asked"
+                f" {count(turn + 1, 'time')}; give its script another."
             )
         reply = self._replies[turn]
         if isinstance(reply, Exception):
