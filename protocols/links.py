@@ -131,10 +131,15 @@ def _resource(protocol: ToolProtocol, collections: Collection[str] = ()) -> str 
 
 
 def _parts(protocol: ToolProtocol) -> list[str]:
-    """The parts of a URL's path, fixed ones in one spelling: `["airports", "{code}"]`; empty without a URL."""
+    """The parts of a URL's path, fixed ones in one spelling: `["airports", "{code}"]`; empty without a URL.
+
+    One that only says what the variable behind it is (`/flows/name/{name}`) is left out.
+    """
     url = protocol.binding.url if isinstance(protocol.binding, HttpBinding) else ""
-    parts = (part.removesuffix(".json") for part in url.split("?")[0].split("/")[3:] if part)
-    return [part if "{" in part else snake(part) for part in parts]
+    found = [part.removesuffix(".json") for part in url.split("?")[0].split("/")[3:] if part]
+    parts = [part if "{" in part else snake(part) for part in found]
+    says = [here == f"{{{before}}}" for before, here in pairwise([*parts, ""])]
+    return [part for n, part in enumerate(parts) if not (n and says[n] and "{" not in parts[n - 1])]
 
 
 def _is_in_path(protocol: ToolProtocol, argument: str) -> bool:

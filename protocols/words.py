@@ -158,11 +158,11 @@ WRAPPERS = words(
 
 NOT_LINKED = words(
     "access_token after api_key apikey before body callback comment count cursor date datetime day day_number debug"
-    " description end exclude expand fields filter format from hour hour_number include kind lang language limit"
-    " locale content contents data edits input lines payload summary tree value values message minute month"
-    " month_number name note offset order order_by page page_number page_size password per_page pretty q query search"
-    " since size sort sort_by start status text time title to token type until user_agent verbose version week_number"
-    " year year_number"
+    " description end exclude expand fields filter format from hour hour_number idempotency_key include kind lang"
+    " language limit locale content contents data edits input lines payload summary tree value values message minute"
+    " month month_number name note offset order order_by page page_number page_size password per_page pretty q query"
+    " search since size sort sort_by start status text time title to token type until user_agent verbose version"
+    " week_number year year_number"
 )
 """Arguments that a caller makes up, and that no other response yields."""
 

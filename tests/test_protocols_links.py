@@ -140,6 +140,12 @@ def test_what_picks_from_a_collection_is_no_noun(path, listed):
     assert guesses(picked, one) == {("get_airport", "id", "pick", f"{listed}[].id")}
 
 
+def test_a_part_that_says_how_something_is_chosen_is_no_noun():
+    named = tool("by_name", "/flows/name/{name}", {"type": "object", "properties": {"id": TEXT}}, ["name"], name=TEXT)
+    one = tool("get_flow", "/flows/{id}", None, ["id"], id=TEXT)
+    assert guesses(named, one) == {("get_flow", "id", "by_name", "id")}
+
+
 def test_an_id_with_a_role_before_its_noun_comes_from_where_the_noun_is():
     cities = tool("cities", "/cities", rows("cities", city_id=NUMBER))
     trip = tool("plan", "/trips", new_start_city_id=NUMBER, capital_id=NUMBER, method="POST")
