@@ -97,6 +97,11 @@ def test_facts_say_where_an_id_comes_from_that_found_nothing():
     assert "'date' of list_flights takes" not in message
 
 
+def test_where_no_call_is_to_blame_what_all_returned_is_told():
+    source = "page = list_flights(origin='JFK', date='2013-01-01')\nprint({'UA': 1}['AA'])\n"
+    assert "The calls so far:\nlist_flights(" in told(source, made=attempt(source).calls)
+
+
 def test_a_reply_without_a_program_is_told_what_to_write():
     turns = correction(Case(EMPTY, TOOLS))
     assert turns[0].content == "(no program)"

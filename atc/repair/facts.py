@@ -112,13 +112,16 @@ def _known(case: Case, fault: Fault) -> Iterator[str]:
 
 
 def _unread(case: Case, fault: Fault) -> str:
-    """What the other calls returned, of tools that no document describes rightly: the next line may misread it, too."""
+    """What the other calls returned: of tools that no document describes rightly, since the next line may misread it,
+    too, and of all where no call is to blame.
+    """
     if case.attempt.findings or case.docs == "names":
         return ""
     tools = (case.tools[call.tool] for call in case.made if call.tool in case.tools and call.tool != fault.tool)
-    seen = {t.alias for t in tools if t.protocol.evidence.level != "declared" or not described(t)}
+    unblamed = fault.call is None and bool(case.attempt.calls)
+    seen = {t.alias for t in tools if unblamed or t.protocol.evidence.level != "declared" or not described(t)}
     gave = returned([c for c in case.made if c.tool in seen], case.tools)
-    return f"The other calls so far:\n{gave}" if gave else ""
+    return f"The {'' if unblamed else 'other '}calls so far:\n{gave}" if gave else ""
 
 
 def _about(case: Case, fault: Fault, call: ToolCall | None) -> Iterator[str]:
