@@ -262,7 +262,7 @@ def _parts(node: ast.expr) -> tuple[ast.expr, ast.expr]:
 
 
 def _keys(record: t.Record) -> str:
-    return listed(record.shape.properties) if record.shape.properties else "of its own"
+    return listed(record.shape.properties) if record.shape.properties else "not declared"
 
 
 def _report_list(core: Core, array: t.Array, key: Any, node: ast.expr, text: str) -> None:
@@ -356,8 +356,9 @@ def has_attribute(core: Core, value: t.Type, node: ast.Attribute) -> bool:
     match member:
         case t.Record():
             keys = member.shape.properties
-            near = attr if attr in keys else nearest(attr, keys)
-            better = f"{text}[{near!r}]" if near else (text if attr in ("json", "data", "result") else None)
+            whole = attr in ("json", "data", "result")  # of a response object, as libraries have it
+            near = attr if attr in keys or not (keys or whole) else nearest(attr, keys)
+            better = f"{text}[{near!r}]" if near else (text if whole else None)
             then = f" Write {better}." if better else ""
             message = f"{text} ({member.origin}) is a dict and has no attribute {attr!r}; its keys are {_keys(member)}."
             core.report("no-attribute", node, message + then, tool=member.origin.tool, better=better)
