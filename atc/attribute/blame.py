@@ -52,10 +52,8 @@ class Record:
     def survived(self) -> list[str]:
         """A sentence on each call that failed while the program went on, of the first three."""
         failed = [call for call in self.trace.calls if call.error is not None][:3]
-        went = "failed, and an `except` went on"
-        return [
-            f"{invocation(c)} on line {c.line} (call {c.index}) {went}: {c.error}".rstrip(".") + "." for c in failed
-        ]
+        told = "{} on line {} (call {}) failed, and an `except` went on: {}"
+        return [told.format(invocation(c), c.line, c.index, c.error).rstrip(".") + "." for c in failed]
 
     def made(self, source: Source) -> list[ToolCall]:
         """The calls that a source's expression made, the latest first."""
@@ -118,8 +116,7 @@ class Record:
 
     def explained(self, suspect: Suspect) -> bool:
         """Whether a constant of the program can be the value that failed."""
-        expr = suspect.expr
-        given = [expr]
+        given, expr = [suspect.expr], suspect.expr
         if isinstance(expr, ast.Name):
             given = [made.value for made in self.tree.reaching(expr.id, expr, self.tree.scope(expr, expr.id))]
         return any(isinstance(value, ast.Constant) and suspect.fails(value.value) for value in given)

@@ -45,9 +45,7 @@ def from_limit(program: Program, failure: Failure, record: Record) -> Fault:
 def without_answer(record: Record) -> Fault:
     """Why a program printed nothing and has no value, although the check found that it may print."""
     body, told, blamed = record.tree.root.body, record.survived(), None
-    prints = [
-        node for node in ast.walk(record.tree.root) if isinstance(node, ast.Call) and simple_name(node) == "print"
-    ]
+    prints = [n for n in ast.walk(record.tree.root) if isinstance(n, ast.Call) and simple_name(n) == "print"]
     for said, around in ((each, around) for each in prints for around in record.tree.around(each)):
         if isinstance(around, ast.If):
             test = f"`{spelled(around.test)}` (line {around.lineno})"

@@ -25,10 +25,8 @@ _KINDS |= {"unknown-tool": "unknown_tool", "tool-reassigned": "unknown_tool"}
 def from_findings(program: Program, findings: Sequence[Finding], tools: Toolbox) -> Fault:
     """The fault of the first finding; the others are evidence."""
     first = findings[0]
-    said = []
-    for finding in findings:
-        adds = finding.suggestion is not None and finding.suggestion not in finding.message
-        said.append(f"line {finding.line}: {finding.message}" + (f" (perhaps {finding.suggestion})" if adds else ""))
+    meant = [f" (perhaps {f.suggestion})" if f.suggestion and f.suggestion not in f.message else "" for f in findings]
+    said = [f"line {f.line}: {f.message}{perhaps}" for f, perhaps in zip(findings, meant, strict=True)]
     about_argument = first.argument is not None or "argument" in first.code
     kind = _KINDS.get(first.code, "bad_arguments" if about_argument else "misread_result")
     tool, path = first.tool, first.argument

@@ -56,7 +56,8 @@ def explain(failure: Failure, chosen: Candidate, record: Record) -> Fault:
     if chosen.source.filters and not chosen.proven:
         return _filtered(head, failure, chosen, record)
     whole = place.path in ((), record.facts.prefix(call)) and role != "key"
-    if role == "empty" or (place.missing is None and (place.value == [] or (whole and place.value in (None, {})))):
+    empty = place.missing is None and (place.value == [] or (whole and place.value in (None, {})))
+    if empty or (role == "empty" and chosen.proven):
         return _emptiness(head, failure, chosen, record)
     if role == "value" and chosen.suspect.key is not None:
         key, facts = chosen.suspect.key, record.facts
@@ -128,6 +129,8 @@ def _emptiness(head: str, failure: Failure, chosen: Candidate, record: Record) -
         said = f"Argument {name!r} = {snippet(value, most=80)} {told}."
         evidence.append(Fact(kind="origin", text=said, call=call.index, path=name))
     evidence += facts.about_schema(call, place.path)
+    tested = (one for test in chosen.source.filters for one in _tested(test, record))  # of lists that are not empty
+    evidence += [facts.fact("test", one.call, one.sentence, one.path) for one in tested]
     told = "Test that the result is not empty before using it, or call with other arguments."
     what = f"{facts.result_of(call, place.path)} is {'0' if place.value == 0 else a_type(place.value)}"
     advice = Fact(kind="advice", text=told)

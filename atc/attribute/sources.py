@@ -198,6 +198,10 @@ class Sources:
         if own:
             returned = [node.value for node in ast.walk(own[0]) if isinstance(node, ast.Return) and node.value]
             return [source for value in returned for source in self.of(value, path)]
+        if method == "gather" and path:  # the results of its arguments, in their order
+            given = [arg for n, arg in enumerate(call.args) if isinstance(arg, ast.Starred) or meets(n, path[0])]
+            gave = [self.of(a.value, path) if isinstance(a, ast.Starred) else self.of(a, path[1:]) for a in given]
+            return [source for sources in gave for source in sources]
         args: list[ast.expr] = [arg.value if isinstance(arg, ast.Starred) else arg for arg in call.args]
         if isinstance(call.func, ast.Attribute) and getattr(call.func.value, "id", "") not in _MODULES:
             receiver = call.func.value

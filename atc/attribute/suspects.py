@@ -127,8 +127,8 @@ def _test(name: str, message: str) -> tuple[Role, Test, Json]:
     if (unpacked := re.search(r"unpack .{0,40}expected (?:at least )?(\d+)", message)) is not None:
         wanted = int(unpacked.group(1))
         return "length", lambda v: isinstance(v, list | str | Mapping) and len(v) != wanted, None
-    quoted = re.search(r"('(?:[^'\\]|\\.){0,200}'|\"(?:[^\"\\]|\\.){0,200}\")", message)
-    text = str(literal(quoted.group(1))) if quoted else ""
+    quoted = re.search(r"('(?:[^'\\]|\\.){0,200}'|\"(?:[^\"\\]|\\.){0,200}\")|(?<=remains: ).{1,200}", message)
+    text = "" if quoted is None else str(literal(quoted[1])) if quoted[1] else quoted[0]
     if name.endswith("Error") and text:
         return "value", lambda v: isinstance(v, str) and text in v, None
     return "empty", nothing, None
