@@ -20,7 +20,7 @@ import click
 from atc.cli.main import EXTRAS
 from atc.cli.options import Verb, workers_option
 from atc.cli.output import print_result
-from atc.cli.settings import read_settings
+from atc.cli.settings import read_settings, with_secrets
 from atc.cli.wiring import Shared, open_store
 from atc.config import Config, without_password
 from atc.models import openai
@@ -64,6 +64,8 @@ def _checks(config: Config) -> Iterator[Check]:
     yield from sandboxes.values()
     chosen = next((name for name in automatic() if sandboxes[name].state == "ok"), None)
     yield Check("sandbox", "ok" if chosen else "failed", f"auto takes {chosen or 'none of these'}")
+    for name, problem in with_secrets(config)[1].items():
+        yield Check(name, "missing", problem)
     yield _tried("model", partial(_model, config))
     yield _tried("runs", partial(_runs, config))
     yield _tried("cache", partial(_cache, config.cache_dir))
