@@ -72,8 +72,7 @@ def _check_names(
         [] if more is True or isinstance(more, Mapping) else [row for row in named if row[1] not in tool.arguments]
     )
     free = [name for name in tool.arguments if name not in seen]
-    for place, name, _, _ in unknown:
-        _report_unknown(core, tool, place, name, free)
+    meant = {_report_unknown(core, tool, place, name, value, free) for place, name, _, value in unknown}
     signature = listed(tool.arguments) if tool.arguments else "no arguments"
     ordered = sorted(free, key=lambda name: name not in tool.required)
     for index, argument in enumerate(positional):
@@ -87,20 +86,23 @@ def _check_names(
     for argument in starred:
         core.evaluate(argument.value)
     # An unknown argument is often the missing one under another name, and then that finding says so.
-    if sure and not positional and not starred and lacking and not (len(lacking) == 1 and unknown):
+    if sure and not positional and not starred and lacking and not meant.issuperset(lacking):
         needed = ", ".join(f"{name}=…" for name in tool.arguments if name in tool.required)
         message = f"{alias} needs the argument{'s' * (len(lacking) > 1)} {listed(lacking)}. Write {alias}({needed})."
         better = ", ".join(f"{name}=…" for name in lacking)
         core.report("missing-argument", call, message, tool=alias, argument=lacking[0], better=better)
 
 
-def _report_unknown(core: Core, tool: Tool, place: ast.AST, name: str, free: list[str]) -> None:
+def _report_unknown(core: Core, tool: Tool, place: ast.AST, name: str, value: t.Type, free: list[str]) -> str | None:
+    """Report an argument that the tool has not, and give the one that was likely meant: alike, or the only one due."""
     alias = tool.alias
     by_original = [own for own, original in tool.arguments.items() if original == name]
     near = by_original[0] if by_original else nearest(name, free)
     lacking = [own for own in free if own in tool.required]
     if near is None and len(lacking) == 1:
-        near = lacking[0]
+        kinds, root = t.json_types(value), tool.protocol.input_schema
+        allowed = allowed_types(tool.protocol.parameters[tool.arguments[lacking[0]]], root)
+        near = lacking[0] if kinds is None or allowed is None or kinds & allowed else None
     then = f"Did you mean {near!r}?" if near else "Leave it out." if tool.arguments else f"Write {alias}()."
     others = [other for other, known in core.tools.items() if name in known.required]
     if near is None and 0 < len(others) <= _MOST_NAMED:
@@ -108,6 +110,7 @@ def _report_unknown(core: Core, tool: Tool, place: ast.AST, name: str, free: lis
     takes = listed(tool.arguments) if tool.arguments else "no arguments"
     message = f"{alias} has no argument {name!r}; it takes {takes}. {then}"
     core.report("unknown-argument", place, message, tool=alias, argument=name, better=near)
+    return near
 
 
 def _check_value(core: Core, tool: Tool, argument: str, node: ast.expr, value: t.Type, *, written: bool) -> None:
