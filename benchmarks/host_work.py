@@ -26,7 +26,6 @@ from toolflow_bench.services.serve import serve
 REFERENCE = "#/components/schemas/s"
 CALL = ["tools", "call", "ask"]
 RUN = ["run", "Ask once.", "--strategy", "chain", "--model", "scripted:replies.json"]
-LIST = ["tools", "list"]
 PROGRAM = "```python\nprint(len(str(ask())))\n```"
 
 
@@ -36,7 +35,6 @@ def attacks() -> Iterator[tuple[str, list[str], dict[str, Any], Any, dict[str, A
     items = {"anyOf": [{"type": "array", "items": {"type": "string"}}, {"type": "object"}]}
     yield "nothing: one small answer", RUN, {}, 1, {}
     yield "80 KB of eyJ-", RUN, {}, "eyJ-" * 20_000, {}
-    yield "4,000 keys, propertyNames", CALL, names, {f"key{i:05}": 1 for i in range(4_000)}, {}
     yield "8,000 keys, propertyNames", CALL, names, {f"key{i:05}": 1 for i in range(8_000)}, {}
     yield "a list of 1 MiB, anyOf", CALL, items, [1] * 349_525, {}
     yield "8,000 api_keys that begin alike", RUN, {}, [{"api_key": f"sk_house_{i:06}x"} for i in range(8_000)], {}
@@ -46,7 +44,7 @@ def attacks() -> Iterator[tuple[str, list[str], dict[str, Any], Any, dict[str, A
     yield "allOf twice, 30 levels: called", CALL, first, 1, twice
     every = {f"p{j}": {"$ref": f"{REFERENCE}{j}"} for j in range(700)}
     dense = {f"s{i}": {"type": "object", "properties": every} for i in range(700)}
-    yield "700 schemas, each of all others", LIST, first, {}, dense
+    yield "700 schemas, each of all others", ["tools", "list"], first, {}, dense
 
 
 def document(url: str, response: Any, schemas: dict[str, Any]) -> dict[str, Any]:

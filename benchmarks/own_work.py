@@ -52,16 +52,12 @@ def of_runs(runs: int) -> Iterator[tuple[float, float]]:
     protocols = read_openapi(described, where="flights")
     chosen = [p for p in protocols if p.name in ANSWERS or p.name == "get_airport"]
     chosen += [p for p in protocols if p not in chosen][: 20 - len(chosen)]
-    tools = Toolbox(Tool(protocol=p, call=partial(_canned, p.name)) for p in chosen)
+    tools = Toolbox(Tool(protocol=p, call=partial(lambda name, _: ANSWERS.get(name, AIRPORT), p.name)) for p in chosen)
     question = "How many flights left Kennedy for Boston on 5 March 2013?"
     with Agent(tools, model=ScriptedModel(*[PROGRAM] * (runs + 1)), config=Config(samples=1)) as agent:
         assert agent.run(question, seed=0).status == "solved"
         for _ in range(runs):
             yield _spent(resource.RUSAGE_SELF, partial(agent.run, question, seed=0))
-
-
-def _canned(name: str, _: Any) -> Any:
-    return ANSWERS.get(name, AIRPORT)
 
 
 def _spent(who: int, work: Callable[[], Any]) -> tuple[float, float]:

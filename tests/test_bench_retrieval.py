@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,7 +19,7 @@ from atc.retrieve.document import ToolDocument  # noqa: E402
 from atc.types import Usage  # noqa: E402
 from benchmarks.retrieval import __main__ as running  # noqa: E402
 from benchmarks.retrieval.__main__ import main, run_method  # noqa: E402
-from benchmarks.retrieval.data import RetrievalQuery, Row, labelled, method_figures  # noqa: E402  # noqa: E402
+from benchmarks.retrieval.data import RetrievalQuery, Row, labelled, load_data, method_figures  # noqa: E402  # noqa: E402
 from benchmarks.runner import MOST_OUTAGES, InvalidData, Outage, Rows  # noqa: E402
 from protocols.errors import ModelUnavailable  # noqa: E402
 
@@ -96,7 +97,7 @@ def test_the_command_ranks_and_reports(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.chdir(tmp_path)
     content = {
         "tools": [{"id": one.name, "description": one.description} for one in TOOLS],
-        "queries": [{"id": "q", "query": "who reads maps", "gold": ["b"]}],
+        "queries": [{"query": "who reads maps", "gold": ["b"]}, {"query": "zebra", "gold": ["b"]}],
     }
     (tmp_path / "data.json").write_text(json.dumps(content))
     common = ["--data", "data.json", "--index", "index", "--json"]
@@ -105,6 +106,10 @@ def test_the_command_ranks_and_reports(tmp_path: Path, monkeypatch: pytest.Monke
         return CliRunner().invoke(main, [*common, *arguments])
 
     found = run("--method", "bm25", "--out", "rows.jsonl")
-    assert (found.exit_code, json.loads(found.stdout)["methods"]["bm25"]["ndcg@5"]["mean"]) == (0, 1.0)
+    assert (found.exit_code, json.loads(found.stdout)["methods"]["bm25"]["ndcg@5"]["mean"]) == (0, 0.5)
     assert run("--method", "bm25", "--out", "rows.jsonl").stdout == found.stdout
     assert "did you mean 'bm25'" in run("--method", "bm24").output
+    about = {"document": load_data("data.json").documents[1].digest, "kind": "queries", "prompt": "p", "model": "m"}
+    (tmp_path / "said.gz").write_bytes(gzip.compress(json.dumps({**about, "sample": 0, "texts": ["zebra"]}).encode()))
+    found = run("--method", "d2q:on=bm25", "--written", "said.gz", "--out", "d2q.jsonl")
+    assert json.loads(found.stdout)["methods"]["d2q:on=bm25"]["ndcg@5"]["mean"] == 1, found.output

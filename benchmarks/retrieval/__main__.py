@@ -3,12 +3,15 @@
     python -m benchmarks.retrieval --data ../shared/data/stabletoolbench --expand --queries 3 --model local
     python -m benchmarks.retrieval --data ../shared/data/restbench --method hybrid --method toolqp --model gpt-5-mini
 
-A run that was stopped goes on with the same --out. Synthetic queries are written once (--expand) and kept beside the
-index. Exit status 3 if something is left that failed on our side.
+A run that was stopped goes on with the same --out. Synthetic queries are written once (--expand), kept beside the
+index, and with --written FILE also in one file, from which others go by them without a model. Exit status 3 if
+something is left that failed on our side.
 """
 
 from __future__ import annotations
 
+import gzip
+import json
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -64,6 +67,7 @@ _NUMBER = click.IntRange(1)
 @click.option("--workers", type=click.IntRange(1, 256), default=1, show_default=True, help="Asked at once.")
 @click.option("--index", type=click.Path(path_type=Path), help="Of the index and the synthetic queries.")
 @click.option("--expand", is_flag=True, help="Only write the tools' synthetic queries, or what is missing of them.")
+@click.option("--written", type=click.Path(path_type=Path), help="Of --expand, to write; else such a file (.gz).")
 @click.option("--queries", type=click.IntRange(1, 50), default=10, show_default=True, help="Of --expand, a tool.")
 @click.option("--out", type=click.Path(path_type=Path), help="File of rows, continued if it is there.")
 def main(**given: Any) -> dict[str, Any]:
@@ -107,6 +111,11 @@ def opened(options: Any, config: Config, data: RetrievalData, specs: Any) -> Ite
     embedder = choose(options.embedder, folder=config.cache_dir / "models") if vectors else None
     with bar("indexing", total=len(data.documents)) as watch:
         index = ToolIndex.build(data.documents, folder=folder, embedder=embedder, watch=watch)
+    if options.written is not None and not options.expand:
+        by_digest = {document.digest: document for document in data.documents}
+        for row in map(json.loads, gzip.decompress(options.written.read_bytes()).splitlines()):
+            if (document := by_digest.get(row.pop("document"))) is not None:  # else it has changed since
+                index.store.keep(document, row.pop("texts"), **row)
     ask = choose_model(config) if options.expand or any(method.asks for method, _ in used) else None
     try:
         yield Setup(index=index, ask=ask, expansions=index.expansions, threads=max(1, 16 // options.workers))
@@ -120,10 +129,17 @@ def expanded(options: Any, data: RetrievalData, setup: Setup) -> dict[str, Any]:
     begun, usage = time.monotonic(), Usage()
     near = neighbours(data.documents, setup.index.dense or setup.index.lexical)
     how: dict[str, Any] = {"queries": options.queries, "pool": Threads(options.workers)}
+    rows = []
     for kind in (SYNTHETIC, FACETS, Contrast(near=near)):
         with bar(f"expanding, {kind.name}", total=len(data.documents)) as advance:
             how["watch"] = lambda done, _, advance=advance: advance(done)
             usage += expand_all(data.documents, setup.index.store, setup.ask, kind=kind, **how)
+        key = {"kind": kind.name, "prompt": kind.version, "model": setup.ask.name}
+        for one in data.documents:
+            replies = setup.index.store.samples(one, **key).items()
+            rows += [{"document": one.digest, **key, "sample": n, "texts": texts} for n, texts in replies]
+    if options.written is not None:
+        options.written.write_bytes(gzip.compress("\n".join(map(json.dumps, rows)).encode(), mtime=0))
     return {**asdict(usage), "tools": len(data.documents), "seconds": round(time.monotonic() - begun, 1)}
 
 
