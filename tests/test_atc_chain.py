@@ -113,9 +113,11 @@ def test_none_stands_where_the_task_allows_for_it(solve):
     doubted, model, _ = solve(nothing, nothing, task="What is it?")
     assert (doubted.status, doubted.answer, len(model.prompts)) == ("solved", "None", 2)
     assert "get_note(id=\"p1\") gave {'text': 'note of p1'" in model.prompts[1][-1].content
-    unasked, _, _ = solve("print(list_people()['folk'][0])", nothing, task="What is it?", max_repairs=1)
-    assert (unasked.status, unasked.answer) == ("failed", None)
-    assert "did not confirm it" in unasked.notes[-1]
+    refused = "try:\n    print(get_note(id='p9'))\nexcept ToolError as error:\n    print('Sorry:', error.status)"
+    for last in (nothing, refused):  # every call of the second failed
+        unasked, _, _ = solve("print(list_people()['folk'][0])", last, task="What is it?", max_repairs=1)
+        assert (unasked.status, unasked.answer) == ("failed", None)
+        assert "did not confirm it" in unasked.notes[-1]
 
 
 @pytest.mark.parametrize("source", ["print(len([people[0]]))", "count = len(['a', 'b'])\nprint(f'{count}')"])

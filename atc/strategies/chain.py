@@ -112,15 +112,17 @@ def _standing(attempts: Sequence[Attempt], *, confirmed: bool) -> str | None:
     """The answer that stands: one without doubts before one with, a later before an earlier.
 
     A doubtful one that the model, told so, only followed by programs that failed does not stand, nor, unless the model
-    kept to it, that there is nothing: an honest failure is better than a wrong answer.
+    kept to it, that there is nothing, or what was printed though every call had failed: an honest failure is better
+    than a wrong answer.
     """
     answered = [attempt for attempt in attempts if attempt.answer is not None]
     sure = next((attempt.answer for attempt in reversed(answered) if not attempt.doubts), None)
     if sure is not None or not answered:
         return sure
-    last = answered[-1].answer or ""
+    last = answered[-1]
     kept = confirmed or len(answered) > 1
-    return last if kept or (answered[-1] is attempts[-1] and not says_nothing(last)) else None
+    knows = not says_nothing(last.answer or "") and (not last.calls or any(call.error is None for call in last.calls))
+    return last.answer if kept or (last is attempts[-1] and knows) else None
 
 
 def draft(task: str, parts: Parts) -> tuple[Toolbox, Program | None, tuple[Finding, ...]]:
