@@ -135,8 +135,7 @@ def test_what_a_dropped_piece_wrote_stays_in_view_until_the_program_makes_it(sol
 def test_an_answer_that_leaves_a_write_behind_is_questioned_once(solve, sent):
     solution, model, _ = solve(
         "mark = add_mark(person='p1')\nprint(mark['nothing'])",
-        "print('ANSWER:', 1)",
-        "print('ANSWER:', 1)",
+        *["print('ANSWER:', 1)"] * 2,
         allow_writes=("all",),
     )
     assert (solution.status, solution.answer) == ("paused", "1")
@@ -152,7 +151,7 @@ def test_a_doubtful_answer_is_questioned_once(solve):
     assert (stubborn.status, stubborn.answer, len(model.prompts)) == ("solved", "[]", 3)
 
 
-def test_faults_in_a_row_end_the_run(solve):
+def test_faults_in_a_row_end_the_run(solve, sent):
     wrong = "print(get_note(id='p1')['rating'])"
     solution, model, _ = solve(LIST, *[f"{wrong}  # {n}" for n in range(9)], max_repairs=2)
     assert (solution.status, solution.answer, len(model.prompts)) == ("failed", None, 4)
@@ -161,8 +160,10 @@ def test_faults_in_a_row_end_the_run(solve):
     between = [wrong, "print(1)", wrong, "print(2)", wrong, "print('ANSWER:', 3)"]
     solution, model, _ = solve(*between, max_repairs=1)
     assert (solution.status, solution.answer, solution.repairs) == ("solved", "3", 3)
-    solution, model, _ = solve(wrong, wrong, repair="none")
-    assert (solution.status, len(model.prompts)) == ("failed", 1)
+    assert len(solve(wrong, wrong, repair="none")[1].prompts) == 1
+    sent.clear()
+    solution, model, _ = solve(LIST, *["note = get_note(id='p1')\nprint(note)"] * 9)
+    assert (solution.status, len(model.prompts), len(sent)) == ("failed", 5, 4)
 
 
 def test_a_function_shows_what_it_is_called_with_in_each_piece(solve, sent):

@@ -27,6 +27,9 @@ from sandbox.trace import ToolCall, Trace
 
 MOST_PIECES = 12
 """Pieces that a program may have; those that failed and were told of, up to `max_repairs`, come on top."""
+REPEATED = "the model wrote the same piece again and again."
+_MOST_ALIKE = 3
+"""Pieces in a row that may be the same: they may count on, or wait for something."""
 _LONGEST_ANSWER = 300
 _SPOKEN = re.compile(r"^[^\w\n]*(?:final\s+)?answer\s*:[\s*_`]*(?P<answer>\S.*)$", re.IGNORECASE | re.MULTILINE)
 
@@ -84,15 +87,16 @@ class Stepwise(Run):
         return self.turns.messages(writes_told(self._standing()))
 
     def _step(self) -> _Step | None:
-        """The next piece, as it ran; None where the last one, which failed, came back as it was."""
+        """The next piece, as it ran; None where the last one, which failed, came back as it was, or the same again."""
         config, blind = self.parts.config, not seen_output(self.attempts)
         piece = new_program(
             self._messages(), self._complete, known=self.failed, most=self.parts.samples, temperature=config.temperature
         )
         if piece is None:
             return _Step("", self.not_run("The reply held no Python program."))
-        if piece.source in self.failed:
-            self.meter.note(UNCHANGED)
+        alike = [turn.said for turn in self.turns.taken[-_MOST_ALIKE:]] == [_said(piece.source)] * _MOST_ALIKE
+        if alike or piece.source in self.failed:
+            self.meter.note(REPEATED if alike else UNCHANGED)
             return None
         step = self._attempted(piece, blind=blind)
         result = step.result
