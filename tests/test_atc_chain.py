@@ -10,7 +10,7 @@ from atc.events import AttemptEnded, Noted, ProgramWritten, ToolsChosen
 from atc.learned import LearnedSchemas
 from atc.models.scripted import ScriptedModel
 from atc.store import Store
-from atc.strategies.chain import UNCHANGED
+from atc.strategies.chain import UNCHANGED, UNCONFIRMED
 from protocols.errors import ToolError
 from protocols.toolbox import Toolbox
 from tests.tool_lab import fenced, record, tool
@@ -114,10 +114,10 @@ def test_none_stands_where_the_task_allows_for_it(solve):
     assert (doubted.status, doubted.answer, len(model.prompts)) == ("solved", "None", 2)
     assert "get_note(id=\"p1\") gave {'text': 'note of p1'" in model.prompts[1][-1].content
     refused = "try:\n    print(get_note(id='p9'))\nexcept ToolError as error:\n    print('Sorry:', error.status)"
-    for last in (nothing, refused):  # every call of the second failed
-        unasked, _, _ = solve("print(list_people()['folk'][0])", last, task="What is it?", max_repairs=1)
-        assert (unasked.status, unasked.answer) == ("failed", None)
-        assert "did not confirm it" in unasked.notes[-1]
+    late = ["print(list_people()['folk'][0])", "print(get_note(id='p1'))"]  # of its doubts nobody can be told
+    for programs in ([nothing], [refused], late):
+        unasked, _, _ = solve(*programs, task="What is it?", max_repairs=len(programs) - 1)
+        assert (unasked.status, unasked.answer, unasked.notes[-1]) == ("failed", None, UNCONFIRMED)
 
 
 @pytest.mark.parametrize("source", ["print(len([people[0]]))", "count = len(['a', 'b'])\nprint(f'{count}')"])

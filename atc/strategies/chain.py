@@ -79,7 +79,8 @@ class Chain(Run):
 
     def settle(self) -> None:
         """An answer that stands, if there is one."""
-        self.answer = _standing(self.attempts, confirmed=self.confirmed)
+        asks = self.parts.config.repair != "none" and self.parts.config.max_repairs > 0
+        self.answer = _standing(self.attempts, confirmed=self.confirmed, asks=asks)
         if self.answer is None and any(attempt.answer is not None for attempt in self.attempts):
             self.meter.note(UNCONFIRMED)
 
@@ -108,12 +109,12 @@ def _reads_of(program: Program, writing: set[str]) -> Program:
     return program
 
 
-def _standing(attempts: Sequence[Attempt], *, confirmed: bool) -> str | None:
+def _standing(attempts: Sequence[Attempt], *, confirmed: bool, asks: bool) -> str | None:
     """The answer that stands: one without doubts before one with, a later before an earlier.
 
-    A doubtful one that the model, told so, only followed by programs that failed does not stand, nor, unless the model
-    kept to it, that there is nothing, or what was printed though every call had failed: an honest failure is better
-    than a wrong answer.
+    A doubtful one stands where the model, told so, kept to it or gave another. Where nobody `asks` again, the
+    last one stands, but not that there is nothing, nor what was printed though every call had failed: an honest failure
+    is better than a wrong answer.
     """
     answered = [attempt for attempt in attempts if attempt.answer is not None]
     sure = next((attempt.answer for attempt in reversed(answered) if not attempt.doubts), None)
@@ -122,7 +123,7 @@ def _standing(attempts: Sequence[Attempt], *, confirmed: bool) -> str | None:
     last = answered[-1]
     kept = confirmed or len(answered) > 1
     knows = not says_nothing(last.answer or "") and (not last.calls or any(call.error is None for call in last.calls))
-    return last.answer if kept or (last is attempts[-1] and knows) else None
+    return last.answer if kept or (not asks and last is attempts[-1] and knows) else None
 
 
 def draft(task: str, parts: Parts) -> tuple[Toolbox, Program | None, tuple[Finding, ...]]:
