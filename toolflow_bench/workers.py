@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
@@ -69,9 +70,10 @@ def agent_worker(
                 begin(world, item, seed=seed, repeat=repeat)
                 forget(ask)
                 toolbox = offered(world, item)
+                given = config if item.candidates else _indexed(config, toolbox)
                 # Never closed: it would close the sandbox that all agents share.
                 agent = Agent(
-                    toolbox, model=shifted, sandbox=sandbox, config=config, store=store, ask_person=agree_to_all
+                    toolbox, model=shifted, sandbox=sandbox, config=given, store=store, ask_person=agree_to_all
                 )
                 solution = agent.run(item.question.question, seed=seed, max_seconds=max_seconds)
                 return answered(solution, world, toolbox)
@@ -79,6 +81,12 @@ def agent_worker(
             yield work
 
     return opened
+
+
+def _indexed(config: Config, toolbox: Toolbox) -> Config:
+    """The configuration with a folder for the index: who is given no candidates searches the same tools each time."""
+    names = hashlib.sha256("\n".join(toolbox).encode()).hexdigest()[:16]
+    return replace(config, index=config.index or config.cache_dir / "indexes" / f"toolflow-{names}")
 
 
 def agree_to_all(question: Question) -> bool:  # noqa: ARG001 - the shape of an AskPerson
