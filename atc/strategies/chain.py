@@ -112,9 +112,9 @@ def _reads_of(program: Program, writing: set[str]) -> Program:
 def _standing(attempts: Sequence[Attempt], *, confirmed: bool, asks: bool) -> str | None:
     """The answer that stands: one without doubts before one with, a later before an earlier.
 
-    A doubtful one stands where the model, told so, kept to it or gave another. Where nobody `asks` again, the
-    last one stands, but not that there is nothing, nor what was printed though every call had failed: an honest failure
-    is better than a wrong answer.
+    A doubtful one stands where the model, told so, kept to it or gave another. Where it never `asks` again the last one
+    stands, but neither that there is nothing nor what was printed though every call had failed: an honest failure is
+    better than a wrong answer.
     """
     answered = [attempt for attempt in attempts if attempt.answer is not None]
     sure = next((attempt.answer for attempt in reversed(answered) if not attempt.doubts), None)

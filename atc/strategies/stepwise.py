@@ -87,7 +87,7 @@ class Stepwise(Run):
         return self.turns.messages(writes_told(self._standing()))
 
     def _step(self) -> _Step | None:
-        """The next piece, as it ran; None where the last one, which failed, came back as it was, or the same again."""
+        """The next piece, as it ran; None where one that failed came back as it was, or the same came too often."""
         config, blind = self.parts.config, not seen_output(self.attempts)
         piece = new_program(
             self._messages(), self._complete, known=self.failed, most=self.parts.samples, temperature=config.temperature

@@ -3,9 +3,8 @@
     python -m benchmarks.retrieval --data ../shared/data/stabletoolbench --expand --queries 3 --model local
     python -m benchmarks.retrieval --data ../shared/data/restbench --method hybrid --method toolqp --model gpt-5-mini
 
-A run that was stopped goes on with the same --out. Synthetic queries are written once (--expand), kept beside the
-index, and with --written FILE also in one file, from which others go by them without a model. Exit status 3 if
-something is left that failed on our side.
+What was stopped goes on with the same --out. What --expand writes stands beside the index and, with --written FILE, in
+a file that others can go by without a model. Exit status 3 if something is left that failed on our side.
 """
 
 from __future__ import annotations
@@ -112,6 +111,8 @@ def opened(options: Any, config: Config, data: RetrievalData, specs: Any) -> Ite
     with bar("indexing", total=len(data.documents)) as watch:
         index = ToolIndex.build(data.documents, folder=folder, embedder=embedder, watch=watch)
     if options.written is not None and not options.expand:
+        if not options.written.is_file():
+            raise click.UsageError(f"there is no {str(options.written)!r}; --expand --written FILE writes one")
         by_digest = {document.digest: document for document in data.documents}
         for row in map(json.loads, gzip.decompress(options.written.read_bytes()).splitlines()):
             if (document := by_digest.get(row.pop("document"))) is not None:  # else it has changed since
@@ -126,10 +127,9 @@ def opened(options: Any, config: Config, data: RetrievalData, specs: Any) -> Ite
 
 def expanded(options: Any, data: RetrievalData, setup: Setup) -> dict[str, Any]:
     """Have the model write what is missing of the tools' synthetic queries; gives what that took."""
-    begun, usage = time.monotonic(), Usage()
+    begun, usage, rows = time.monotonic(), Usage(), list[dict[str, Any]]()
     near = neighbours(data.documents, setup.index.dense or setup.index.lexical)
     how: dict[str, Any] = {"queries": options.queries, "pool": Threads(options.workers)}
-    rows = []
     for kind in (SYNTHETIC, FACETS, Contrast(near=near)):
         with bar(f"expanding, {kind.name}", total=len(data.documents)) as advance:
             how["watch"] = lambda done, _, advance=advance: advance(done)
