@@ -46,7 +46,7 @@ def unbound(node: ast.Name, visible: set[str], tools: Toolbox, *, called: bool) 
         near = nearest(name, own, cutoff=0.75) or nearest(name, tools, cutoff=0.75)
         meant = f" Did you mean {near!r}?" if near else " Assign it before it is used."
         return finding("undefined-name", node, f"{name!r} is not defined anywhere in the program.{meant}", better=near)
-    near = nearest(name, [*tools, *own])
+    near = nearest(name, tools) or nearest(name, own, loose=False)  # a variable that is part of it is no function
     meant = f" Did you mean {near!r}?" if near else ""
     shown = list(tools) if len(tools) <= _FEW else (alike(name, tools, most=_FEW, cutoff=0) or list(tools)[:_FEW])
     among = "the tools are" if len(shown) == len(tools) else f"of {len(tools)} tools the nearest are"
