@@ -142,7 +142,7 @@ class Ledger:
         told = {name: kind_of(protocol) for name, protocol in protocols.items()}
         # What nothing is told of may make something, and is given nothing by which it would change what is there.
         self.kinds: dict[str, Kind] = {n: "create" if why == UNTOLD else kind for n, (kind, why) in told.items()}
-        self._writes = {n for n, p in protocols.items() if not reads(p) and self.kinds[n] != "read"}
+        self.writes = {n for n, p in protocols.items() if not reads(p) and self.kinds[n] != "read"}  # sent marks only
         self._nouns = {name: noun_made(protocol) for name, protocol in protocols.items()}
         self._words = {name: {noun, *nouns_of(protocols[name])} for name, noun in self._nouns.items()}
         self._made: list[Made] = []
@@ -160,10 +160,6 @@ class Ledger:
         self._mark = self._mark or Mark(self._log)
         return self._mark
 
-    def restricts(self, tool: str) -> bool:
-        """Whether what is sent to a tool must carry the mark: it writes, or may."""
-        return tool in self._writes
-
     def made(self) -> list[Made]:
         """All that was made, and what became of it, in the order in which it was."""
         self._take()
@@ -179,11 +175,11 @@ class Ledger:
 
     def adds(self, tool: str) -> bool:
         """Whether each call of a tool may make one more record."""
-        return tool in self._writes and self.kinds[tool] in ("create", "update")
+        return tool in self.writes and self.kinds[tool] in ("create", "update")
 
     def removable(self) -> int:
         """How many records are there still that a tool takes away."""
-        removers = [tool for tool in self._writes if self.removes(tool)]
+        removers = [tool for tool in self.writes if self.removes(tool)]
         return sum(one.there and any(self.takes(tool, one) for tool in removers) for one in self.made())
 
     def takes(self, tool: str, made: Made) -> bool:
@@ -205,7 +201,7 @@ class Ledger:
 
     def refuses(self, tool: str, arguments: JsonObject) -> str:
         """Why a call is not made, as it might change what is not this probing's own; empty where it may be."""
-        if tool not in self._writes:
+        if tool not in self.writes:
             return ""
         self._take()
         judge = self._refuses_to_create if self.kinds[tool] == "create" else self._refuses_to_change
@@ -223,6 +219,11 @@ class Ledger:
         if not (last in _NAMES or last in ID_WORDS or word in VAGUE):
             return False
         return self.removes(tool) or not before or alike(singular(before), self._nouns[tool])
+
+    def refers(self, tool: str, argument: str) -> bool:
+        """Whether an argument's values are ids: it ends as ids do, or is called as what other tools are about."""
+        word, mine = snake(argument), self._nouns[tool]
+        return word.rpartition("_")[2] in ID_WORDS or any(word == noun != mine for noun in self._nouns.values())
 
     def named_by(self, tool: str) -> list[str]:
         """The arguments without which a record would get a name that others may have."""
@@ -326,7 +327,7 @@ class Ledger:
             self._last = sample.number
             if sample.purpose == "recorded" or sample.tool not in self._protocols:
                 continue
-            if sample.tool in self._writes and not (sample.done and refusal_in(sample.response)):
+            if sample.tool in self.writes and not (sample.done and refusal_in(sample.response)):
                 if not self.removes(sample.tool):
                     self._take_write(sample)
                 elif sample.done:
@@ -409,7 +410,7 @@ class Ledger:
                 one.gone, one.gone_by, one.within = sample.number, sample.tool, True
 
     def _take_answer(self, sample: Sample) -> None:
-        tool, shows = sample.tool, sample.tool not in self._writes
+        tool, shows = sample.tool, sample.tool not in self.writes
         if shows:
             single = isinstance(sample.response, Mapping) and not has_list(sample.response)
             (self._single.add if single and sample.response else self._single.discard)(tool)

@@ -200,7 +200,7 @@ def _told(session: Session) -> Iterator[dict[str, Any]]:
             "why": f"removed {by}" if not one.there else _why_left(session, one),
         }
     for intent in session.log.intents.values():
-        if ledger.restricts(tool := str(intent["tool"])):
+        if (tool := str(intent["tool"])) in ledger.writes:
             why = "the call was cut off, so nobody knows whether it made anything"
             marks = sorted(one_line(text, limit=_LONGEST) for text in ledger.marks_in(intent["arguments"]))
             calls = [intent["number"]]

@@ -78,7 +78,7 @@ class Session:
 
     def marked(self, tool: str, arguments: Arguments) -> Arguments:
         """The arguments with this probing's mark in each text that is made up, or names what a write makes."""
-        if not self.ledger.restricts(tool):
+        if tool not in self.ledger.writes:
             return arguments
         return {name: self._marked(self.facts(tool), name, value) for name, value in arguments.items()}
 
@@ -128,7 +128,7 @@ class Session:
         return Value(made, MADE_UP) if made != value.value and free else value
 
     def _candidates(self, facts: ToolFacts, name: str, *, alone: bool) -> list[Value]:
-        writes = self.ledger.restricts(facts.name)
+        writes = facts.name in self.ledger.writes
         suggested = self._suggested.get((facts.name, name), ())
         listed = candidates(facts, facts.arguments[name], pools=None if alone else self.pools, suggested=suggested)
         return self._of_ours(facts, name, listed) if writes else listed
@@ -137,7 +137,7 @@ class Session:
         """Values for a write: marked ones before those of what is there; of what it is to name, nothing else."""
         tool, ledger = facts.name, self.ledger
         pairs = [(value, self._marked(facts, name, value)) for value in values]
-        by_id = snake(name).rpartition("_")[2] in ID_WORDS
+        by_id = ledger.refers(tool, name)
         if ledger.names_it(tool, name):  # a record is called by what was shown, a new one by the mark
             fits = Fits(facts, facts.arguments[name])
             owned = (Value(value, Origin(kind="response")) for value in ledger.owned(tool, name))
