@@ -129,12 +129,12 @@ def learn(protocol: ToolProtocol, samples: Iterable[Sample], read: Read | None =
         names |= {wire: name for name, wire in protocol.binding.wire_names.items()}
     told: list[tuple[Sample, tuple[Hint, ...]]] = []
     for sample in map(as_refused, mine):
-        said = hints(sample, names) if not sample.done else ()
+        said = hints(sample, {name: name for name in sample.arguments} | names) if not sample.done else ()
         if read and not said and not sample.done:
             kept = read.get(template_of(sample), ())
             said = tuple(hint for hint in kept if hint.argument in names or hint.kind == "missing")
         told.append((sample, said))
-        names.update({hint.argument: hint.argument for hint in said if hint.argument not in names})
+        names.update({h.argument: h.argument for h in said if h.argument not in names and h.kind != "unknown"})
     arguments = {n: _argument(protocol, n, told) for n in dict.fromkeys([*protocol.parameters, *names.values()])}
     refusals = {sample.number: found for sample, found in told if not sample.done}
     return ToolFacts(protocol=protocol, samples=mine, arguments=arguments, said=refusals)

@@ -235,9 +235,9 @@ class _Reader:
         """Complaints of a map from fields to messages: `{"limit": ["A valid integer is required."]}`."""
         for key, value in list(node.items())[:_MOST]:
             known = self.known(key)
-            if not known and key.lower() in _NOT_FIELDS:
-                continue
             listed = isinstance(value, list) and bool(value) and all(isinstance(item, str) for item in value)
+            if not known and key.lower() in _NOT_FIELDS and not (listed and all(map(_OF_A_FIELD.fullmatch, value))):
+                continue
             if listed or (known and isinstance(value, str) and " " in value.strip() and value != self.sent.get(key)):
                 path = (key,) if known else _steps(key)
                 yield from ((path, words, {}) for words in (value[:20] if listed else [value]))
@@ -299,6 +299,7 @@ _MISSING = re.compile(
     r"\bmissing\b|required|must not be (?:null|empty|blank)|may not be (?:null|blank)|can.?t be blank"
     r"|must be (?:given|provided|set)|is mandatory"
 )
+_OF_A_FIELD = re.compile(r"(?i)(this |missing data for )?(required )?(field )?(is )?(required|field|mandatory)\.?")
 _LISTED = re.compile(
     r"(?:one of|among|(?:allowed|available|valid|known|supported|possible|permitted) \w+\b(?: are| include)?"
     r"|choose from|should be|expected)\W{0,4}"

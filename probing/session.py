@@ -149,8 +149,7 @@ class Session:
             same = [value for value, made in pairs if made is value]
             if free:
                 same = [value for value in same if not isinstance(value.value, str) or by_id]
-            there = ("given", "response")
-            same = [v for v in same if v.origin.kind not in there or not ledger.holds(tool, name, v.value)]
+            same.sort(key=lambda v: v.origin.kind in ("given", "response") and ledger.holds(tool, name, v.value))
             chosen = [*same, *free] if by_id else [*free, *same]
         return list({repr(value.value): value for value in reversed(chosen)}.values())[::-1]
 

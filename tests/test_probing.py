@@ -36,6 +36,7 @@ def read(answer, status=422, **sent):
         ({"detail": [{"type": "int_parsing", "loc": ["query", "limit"], "msg": "not an integer"}]}, ("type", "limit")),
         ({"limit": ["A valid integer is required."]}, ("type", "limit")),
         ({"city": ["This field is required."]}, ("missing", "city")),
+        ({"detail": {"json": {"reason": ["Missing data for required field."]}}}, ("missing", "reason")),
         ({"errors": [{"title": "Bad", "detail": "is too large, at most 50", "source": {"parameter": "limit"}}]},
          ("range", "limit")),
         ({"title": "Invalid", "invalid-params": [{"name": "city", "reason": "is required"}]}, ("missing", "city")),
