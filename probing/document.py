@@ -198,10 +198,8 @@ def _shown_values(facts: ToolFacts, name: str, *, keep_values: bool) -> list[Jso
     fruitful = {sample.number for sample in facts.fruitful}
     meant = [sample for sample in facts.done if sample.purpose != "refuse" and name in sample.arguments]
     meant.sort(key=lambda sample: (sample.number not in fruitful, sample.number))
-    values = list({repr(held.value): held for held in (sample.arguments[name] for sample in meant)}.values())[
-        :_EXAMPLES
-    ]
-    return [held.value for held in values if keep_values or held.origin.kind in NOBODYS]
+    values = {repr(held.value): held for held in (sample.arguments[name] for sample in meant)}.values()
+    return [held.value for held in list(values)[:_EXAMPLES] if keep_values or held.origin.kind in NOBODYS]
 
 
 class Disclosure:

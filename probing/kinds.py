@@ -30,10 +30,7 @@ _ACTING = VERBS["create"] | VERBS["update"] | VERBS["remove"] | VERBS["end"]
 _ACTIONS = (_ACTING | PATHS["acts"]) - PATHS["things"]
 _NOUNS_TOO = PATHS["nouns_too"]
 _STRICT = _ACTIONS - _NOUNS_TOO
-_UNDOES = frozenset(
-    {"assign", "follow", "like", "link", "mount", "pin", "register", "share", "star", "subscribe", "tag"}
-)
-"""Verbs that `un` takes back: `unfollow`."""
+_UNDOES = PATHS["undone"]
 _NOUN_LIKE = re.compile(
     r".*(?:acy|age|ance|ary|ata|ed|ence|er|ery|graphy|hood|ial|ics|ing|ion|ism|ity|logy|ment|ness|or|ory|ship|sis"
     r"|sure|ture|ty|ware)"
@@ -162,14 +159,11 @@ def _of_path(segments: list[str], *, trusted: bool) -> str:
                 return words[0]
         elif verb := _of_words(words):
             return verb
-        elif after_id and not behind and len(words) == 1 and not trusted and not _is_noun(words[0]):
-            return words[0]
+        elif after_id and not behind and len(words) == 1 and not trusted:
+            known = words[0] in PATHS["of_nouns"] | PATHS["held"] | PATHS["things"] | _READING or words[0].isdigit()
+            if not known and singular(words[0]) == words[0] and not _NOUN_LIKE.fullmatch(words[0]):
+                return words[0]
     return ""
-
-
-def _is_noun(word: str) -> bool:
-    known = word in PATHS["of_nouns"] | PATHS["held"] | PATHS["things"] | _READING or word.isdigit()
-    return known or singular(word) != word or _NOUN_LIKE.fullmatch(word) is not None
 
 
 def _of_name(words: list[str], *, method: str) -> str:

@@ -67,21 +67,15 @@ class Place:
             self.values[text] = value
 
 
-class Secret:
-    """A value that is a secret, while a response is walked."""
-
-    def __init__(self, value: Json) -> None:
-        self.value = value
-
-
 def harvest(response: Json, schema: JsonObject | None = None) -> Iterator[tuple[str, Json, bool]]:
     """Path (`airports[].code`), value and whether it is a secret, of each scalar; bounded in depth and number."""
-    return islice(_walk(covered(response, schema, Secret), "", _DEEPEST), _MOST)
+    marked = covered(response, schema, lambda secret: (secret,))  # JSON has no tuples
+    return islice(_walk(marked, "", _DEEPEST), _MOST)
 
 
 def _walk(node: Any, path: str, depth: int) -> Iterator[tuple[str, Json, bool]]:
-    if isinstance(node, Secret):
-        yield path, node.value, True
+    if isinstance(node, tuple):
+        yield path, node[0], True
     elif isinstance(node, Mapping):
         for key, part in islice(node.items(), 50) if depth else ():
             if _FIELD.fullmatch(key):
@@ -136,7 +130,9 @@ class Pools:
             for part in scalars(argument.value):
                 path = f"({name})"
                 self._place(protocol, path, argument=name).keep(Value(part, _origin(sample, path)), text_of(part))
-        self.records += records_of(sample)
+        around, found = {(sample.tool, f"({n})"): value for n, value in sample.arguments.items()}, list[Record]()
+        _collect(sample.response, "", around, sample, found)
+        self.records += found
 
     def ranked(self, protocol: ToolProtocol, argument: ArgumentFacts) -> list[tuple[float, Value]]:
         """Values that may suit an argument with how far each is from a sure one: 0 is a place of the same name."""
@@ -233,17 +229,10 @@ class Record:
     values: Mapping[tuple[str, str], Value]
 
 
-def records_of(sample: Sample) -> list[Record]:
-    """The records in a response, outer before inner."""
-    given = {(sample.tool, f"({name})"): value for name, value in sample.arguments.items()}
-    found: list[Record] = []
-    _collect(sample.response, "", given, sample, found)
-    return found
-
-
 def _collect(
     node: Json, path: str, around: Mapping[tuple[str, str], Value], sample: Sample, found: list[Record]
 ) -> None:
+    """Add the records in a response, outer before inner."""
     inner: list[tuple[str, Json]] = []
     if isinstance(node, list):
         inner = [(f"{path}[]", item) for item in node[:40]]

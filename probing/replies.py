@@ -55,8 +55,8 @@ _SILENT = frozenset({401, 402, 403, 405, 406, 407, 408, 411, 413, 415, 425, 429,
 _FLAGS = frozenset({"ok", "succeeded", "success", "successful"})
 _STATES = frozenset({"response", "result", "state", "status"})
 _NO = ("error", "errors", "fail", "failed", "failure", "false", "ko", "not_ok")
-_ERRORS, _BESIDE, _OF_RECORDS, _PLACES, _NOT_FIELDS = (
-    frozenset(REPLIES[name]) for name in ("errors", "beside", "of_records", "places", "no_arguments")
+_ERRORS, _BESIDE, _OF_RECORDS, _PLACES, _NOT_FIELDS, _SELDOM_FIELDS = (
+    frozenset(REPLIES[name]) for name in ("errors", "beside", "of_records", "places", "no_arguments", "seldom")
 )
 _TEXTS, _PLACE_KEYS, _WORDS, _CODES = (REPLIES[name] for name in ("texts", "place_keys", "complaints", "codes"))
 _TYPE_WORDS = {
@@ -101,10 +101,9 @@ def refusal_in(response: Json) -> str:
     wrong = any(name in _ERRORS and _is_told(value) for name, value in fields.items())
     told = [fields[name] for name in _TEXTS if _is_told(fields.get(name))]
     beside = _BESIDE if wrong or denied & _FLAGS else _BESIDE - _OF_RECORDS
-    data = [
-        n for n, v in fields.items() if v not in (None, "", [], {}) and n not in beside | _FLAGS | _STATES | _ERRORS
-    ]
-    if not (denied or wrong) or not told or data or fields.get("data") not in (None, "", [], {}):
+    empty: tuple[Json, ...] = (None, "", [], {})
+    data = {n for n, v in fields.items() if v not in empty} - beside - _FLAGS - _STATES - _ERRORS
+    if not (denied or wrong) or not told or data or fields.get("data") not in empty:
         return ""
     said = next((text for text in told if isinstance(text, str)), told[0])
     return said if isinstance(said, str) else json.dumps(said, ensure_ascii=False)
@@ -207,12 +206,10 @@ class _Reader:
             if isinstance(node, list):
                 queue += node[:_MOST]
             elif isinstance(node, Mapping) and (path := self._placed(node)):
-                words = [str(node[key]) for key in _WORDS if isinstance(node.get(key), str)]
-                words += [snake(str(node[key])).replace("_", " ") for key in _CODES if isinstance(node.get(key), str)]
                 inner = [part for part in node.values() if isinstance(part, Mapping)]
-                yield path, ". ".join(words), {**node, **{k: v for part in inner for k, v in part.items()}}
+                yield path, _words_of(node), {**node, **{k: v for part in inner for k, v in part.items()}}
             elif isinstance(node, Mapping):
-                yield from self._field_map(node)
+                yield from self._field_map(node, top=node is document)
                 queue += [part for key, part in list(node.items())[:_MOST] if isinstance(part, dict | list)
                           and key not in ("input", "value", "body", "query") and not self.known(key)]  # fmt: skip
 
@@ -226,21 +223,25 @@ class _Reader:
         for key in _PLACE_KEYS:
             value = node.get(key)
             path = tuple(map(str, value)) if isinstance(value, list) else _steps(value)
-            sure = key in _PLACE_KEYS[:10] or "location" in node or "in" in node
+            sure = key in _PLACE_KEYS[:11] or isinstance(value, list) or "location" in node or "in" in node
             if path and len(path) <= 20 and (sure or self.known(_argument_in(path))) and " " not in path[-1]:
                 return path
         return ()
 
-    def _field_map(self, node: Mapping[str, Json]) -> Iterator[_Complaint]:
+    def _field_map(self, node: Mapping[str, Json], *, top: bool) -> Iterator[_Complaint]:
         """Complaints of a map from fields to messages: `{"limit": ["A valid integer is required."]}`."""
+        plain = all(isinstance(value, list | Mapping) for value in node.values())  # then all in it are messages
         for key, value in list(node.items())[:_MOST]:
-            known = self.known(key)
-            listed = isinstance(value, list) and bool(value) and all(isinstance(item, str) for item in value)
-            if not known and key.lower() in _NOT_FIELDS and not (listed and all(map(_OF_A_FIELD.fullmatch, value))):
+            known, folded = self.known(key), key.lower()
+            if not known and (folded in _NOT_FIELDS or (folded in _SELDOM_FIELDS and not plain)):
                 continue
-            if listed or (known and isinstance(value, str) and " " in value.strip() and value != self.sent.get(key)):
+            if isinstance(value, Mapping) and folded not in _PLACES and not self._placed(value):
+                value = _words_of(value)
+            if isinstance(value, str) and (known or not top) and " " in value.strip() and value != self.sent.get(key):
+                value = [value]
+            if isinstance(value, list) and value and all(isinstance(item, str) for item in value):
                 path = (key,) if known else _steps(key)
-                yield from ((path, words, {}) for words in (value[:20] if listed else [value]))
+                yield from ((path, words, {}) for words in value[:20])
 
     def _complaint(self, path: tuple[str, ...], words: str, inside: Mapping[str, Json]) -> Iterator[Hint]:
         spelled = _argument_in(path)
@@ -253,7 +254,9 @@ class _Reader:
         pattern = inside.get("pattern")
         facts += [Hint(kind="pattern", pattern=pattern)] if isinstance(pattern, str) else []
         if name is None:
-            if any(fact.kind == "missing" for fact in facts) and re.fullmatch(r"[A-Za-z_][\w.-]{0,60}", spelled):
+            told = {fact.kind for fact in facts}  # what was not sent, and is complained of, is an argument
+            missed = "missing" in told or (inside and "unknown" not in told and spelled.lower() not in _PLACES)
+            if missed and re.fullmatch(r"[A-Za-z_][\w.-]{0,60}", spelled):
                 yield Hint(kind="missing", argument=spelled, text=words)
         elif len([step for step in path if step.lower() not in _PLACES]) > 1:  # of a part of the argument
             yield Hint(kind="refused", argument=name, text=words)
@@ -272,9 +275,11 @@ class _Reader:
                 r"(?:arguments|parameters|fields|options)(?: are)?: [\w, .'-]+", "", sentence
             )  # all there are
             facts, names = wanted(said), self._named(said)
-            stated = re.search(rf"\b(?:argument|parameter|field|property|attribute) {_QUOTED}", said)
-            if stated and not self.known(stated[1]) and re.fullmatch(r"[A-Za-z_]\w{0,60}", stated[1]):
-                yield from (replace(f, argument=stated[1], text=sentence) for f in facts if f.kind == "missing")
+            stated = _STATED.search(said.strip())
+            new = next(filter(None, stated.groups()), "") if stated else ""
+            if not self.known(new) and re.fullmatch(r"[A-Za-z_]\w{0,60}", new):
+                certain = [fact for fact in facts if fact.kind == "missing" or (stated and stated[3])]
+                yield from (replace(fact, argument=new, text=sentence) for fact in certain)
             for name in names[:1] if facts else names:  # the first is the subject; the others may be its values
                 yield from (replace(fact, argument=name, text=sentence) for fact in facts or [Hint(kind="refused")])
 
@@ -296,10 +301,16 @@ _UNKNOWN = re.compile(
     r"\b.*\b(?:argument|parameter|field|propert|key|input|option)|not (?:a )?(?:known|allowed|permitted)"
 )
 _MISSING = re.compile(
-    r"\bmissing\b|required|must not be (?:null|empty|blank)|may not be (?:null|blank)|can.?t be blank"
-    r"|must be (?:given|provided|set)|is mandatory"
+    r"\bmissing\b|required|(?:must|may|should|can)(?:.?t| ?not) be (?:null|empty|blank)|not-null"
+    r"|must be (?:given|provided|set|defined)|is mandatory"
 )
-_OF_A_FIELD = re.compile(r"(?i)(this |missing data for )?(required )?(field )?(is )?(required|field|mandatory)\.?")
+_STATED = re.compile(
+    rf"\b(?i:argument|parameter|field|property|attribute|column)(?: validation for)? {_QUOTED}"
+    rf"|{_QUOTED}(?: (?:argument|parameter|field|property))? is (?:an? )?(?:required|missing|mandatory)"
+    r"|^(?!(?:argument|body|data|field|format|input|it|parameter|property|request|this|value)\b)([a-z]\w*)"
+    r" (?:is (?:required|missing)|(?:must|should)(?: not)? be|can(?:not|'t) be)\b"
+)
+"""How a sentence names an argument that nobody has described."""
 _LISTED = re.compile(
     r"(?:one of|among|(?:allowed|available|valid|known|supported|possible|permitted) \w+\b(?: are| include)?"
     r"|choose from|should be|expected)\W{0,4}"
@@ -375,6 +386,13 @@ def _steps(text: Json) -> tuple[str, ...]:
     """`/data/attributes/limit`, `body.limit`, `items[0].price` as steps."""
     found = re.split(r"[/.\[\]]+", text[:300].lstrip("$#")) if isinstance(text, str) else []
     return tuple(part for part in found if part)
+
+
+def _words_of(node: Mapping[str, Json]) -> str:
+    """The words of a complaint, its code among them."""
+    words = [str(node[key]) for key in _WORDS if isinstance(node.get(key), str)]
+    words += [snake(str(node[key])).replace("_", " ") for key in _CODES if isinstance(node.get(key), str)]
+    return ". ".join(words)
 
 
 def _messages(document: Json, depth: int = 5) -> Iterator[str]:

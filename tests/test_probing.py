@@ -47,10 +47,34 @@ def read(answer, status=422, **sent):
         ({"details": [{"location": "body", "name": "sort", "description": "Provide at least one of sort or limit"}]},
          ("any_of", "sort")),
         ("city: something is odd with it", ("refused", "city")),
+        # Not described: express-validator, Zod, Spring, NestJS, celebrate, PocketBase, Eve, jsonschema, PostgREST.
+        ({"errors": [{"type": "field", "msg": "Invalid", "path": "isbn", "location": "body"}]}, ("missing", "isbn")),
+        ({"issues": [{"code": "invalid_type", "path": ["isbn"], "message": "Invalid input"}]}, ("missing", "isbn")),
+        ({"errors": [{"field": "isbn", "defaultMessage": "must not be blank"}]}, ("missing", "isbn")),
+        ({"message": ["isbn must be a string", "isbn should not be empty"], "error": "Bad Request"}, ("type", "isbn")),
+        ({"validation": {"body": {"keys": ["isbn"], "message": '"isbn" is required'}}}, ("missing", "isbn")),
+        ({"data": {"title": {"code": "validation_required", "message": "Missing value."}}}, ("missing", "title")),
+        ({"_status": "ERR", "_issues": {"isbn": "required field"}}, ("missing", "isbn")),
+        ({"detail": "'isbn' is a required property", "status": 400, "title": "Bad Request"}, ("missing", "isbn")),
+        ({"message": 'null value in column "isbn" violates not-null constraint'}, ("missing", "isbn")),
     ],
 )  # fmt: skip
 def test_a_refusal_is_read(answer, found):
     assert found in read(answer)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"message": "Authentication is required", "code": "auth_required"},
+        {"error": {"message": "'abc' is not a valid integer", "type": "bad_request"}},
+        {"errors": ["Something is required", "value is required"]},
+        {"roles": ["admin", "user"], "error": "not one of the roles"},
+        {"timestamp": "2024", "path": "/books", "message": "no field 'isbn' is known"},
+    ],
+)
+def test_no_argument_is_made_up_from_a_refusal(answer):
+    assert read(answer) == []
 
 
 @pytest.mark.parametrize(
