@@ -244,7 +244,7 @@ class Ledger:
                     known = known or (part is not None and not isinstance(part, bool))
                 elif self.names_it(tool, name) or (key != name and self.names_it(tool, key)):
                     return f"{key!r} would not carry this probing's mark, and might be that of what is there"
-                elif self.refers(tool, key):
+                elif snake(key).rpartition("_")[2] in ID_WORDS:
                     known = True
                     if part not in self._listed(tool, name) and self.holds(tool, key, part):
                         return f"a read shows {key!r} of this value already"
