@@ -36,7 +36,7 @@ def discover(session: Session, tool: str, *, attempts: int = ATTEMPTS) -> None:
     vain = 0
     while not session.facts(tool).fruitful and vain < attempts:
         before = session.facts(tool)
-        arguments = next_arguments(session, before, alone=session.round == 0)
+        arguments = next_arguments(session, before, alone=session.round == 0, beside={})
         if arguments is None:
             break
         private = {name for name, argument in before.arguments.items() if argument.refused or argument.not_found}

@@ -95,23 +95,22 @@ class Session:
 
     def fields_of_records(self, tool: str) -> dict[str, Value]:
         """Arguments for a write of which nobody named any: the fields of a record that a read of the thing gave."""
-        protocol = self.protocols[tool]
-        http = protocol.binding
+        http = (protocol := self.protocols[tool]).binding
         if not isinstance(http, HttpBinding) or http.method not in ("POST", "PUT", "PATCH"):
             return {}
-        if any(place_of(protocol, name) != "path" for name in self.facts(tool).arguments):
+        if any(place_of(protocol, name) != "path" for name in protocol.parameters):
             return {}
-        best: Mapping[str, Json] = {}
-        origin = MADE_UP
+        best, origin = dict[str, Json](), MADE_UP
         for name in self.reads:
             for sample in self.facts(name).fruitful[:3] if self.ledger.is_about(name, tool) else ():
                 record = max((one for one, _ in islice(records(sample.response), 20)), key=len, default={})
                 if len(record) > len(best):
-                    best, origin = record, Origin(kind="response", tool=name, sample=sample.number)
+                    best, origin = dict(record), Origin(kind="response", tool=name, sample=sample.number)
         given = {}
         for name, value in best.items():
             word = snake(name)
-            if isinstance(value, str | int | float) and word not in _OF_THE_SERVICE and name[:1] not in "_$@":
+            known = name not in self.facts(tool).arguments or name in self.facts(tool).usable
+            if known and isinstance(value, str | int | float) and word not in _OF_THE_SERVICE and name[:1] not in "_$@":
                 by_id = word.rpartition("_")[2] in ID_WORDS
                 given[name] = Value(value if by_id else self.ledger.mark.put(value, {}, {}), origin)
         return given
@@ -164,13 +163,14 @@ class Session:
                 self._facts.pop(sample.tool, None)
 
 
-def next_arguments(session: Session, facts: ToolFacts, *, alone: bool) -> dict[str, Value] | None:
-    """The arguments of the next call that may be answered: those that are needed, with values not tried together yet.
+def next_arguments(session: Session, facts: ToolFacts, *, alone: bool, beside: Arguments) -> dict[str, Value] | None:
+    """The arguments of the next call that may be answered: those that are needed, with values not tried together yet,
+    and those `beside` them.
 
     None where there are none: an argument without any value, or all combinations were tried.
     """
     for wanted in _sets(session, facts):
-        choices = session.choices(facts.name, wanted, alone=alone)
+        choices = ({**beside, **one} for one in session.choices(facts.name, wanted, alone=alone))
         if (found := next((c for c in choices if not session.called(facts.name, c)), None)) is not None:
             return found
     return None

@@ -80,14 +80,15 @@ class Writes:
             self._show()  # it is given only what was shown to be this probing's own
         vain = updates and not any(ledger.takes(tool, made) for made in ledger.made())
         for _ in range(ATTEMPTS):
-            before = session.facts(tool)
-            arguments = None if made_here(before) else next_arguments(session, before, alone=False)
-            if arguments is None:
+            if made_here(before := session.facts(tool)):
                 break
             fields = session.fields_of_records(tool)
-            free = {name: value for name, value in fields.items() if snake(name).rpartition("_")[2] not in ID_WORDS}
-            choices = ({**more, **arguments} for more in (fields, free))  # a read may show such a record of that id
-            chosen = next((one for one in choices if not session.called(tool, one)), arguments)
+            free = {
+                n: v for n, v in fields.items() if snake(n).rpartition("_")[2] not in ID_WORDS
+            }  # that id may be taken
+            tried = (next_arguments(session, before, alone=False, beside=more) for more in (fields, free, {}))
+            if (chosen := next((one for one in tried if one is not None), None)) is None:
+                break
             answer = session.call(tool, chosen, purpose="effect")
             if vain and answer.status in (404, 410):
                 break  # nor does it make a record of a new id
