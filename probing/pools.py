@@ -96,7 +96,6 @@ class Pools:
         self._where: dict[str, dict[Place, None]] = {}
         self._by_name: dict[Name, list[Place]] = {}
         self._below: dict[str, dict[str, Value]] = {}
-        self._added: set[int] = set()
         self.records: list[Record] = []
 
     @property
@@ -105,11 +104,10 @@ class Pools:
         return [place for place in self._places.values() if not place.argument]
 
     def add(self, sample: Sample) -> None:
-        """Take the values of a call that is done; a second time changes nothing."""
+        """Take the values of a call that is done; of each call once."""
         protocol = self.protocols.get(sample.tool)
-        if not sample.done or protocol is None or sample.number in self._added:
+        if not sample.done or protocol is None:
             return
-        self._added.add(sample.number)
         given = [(value, part) for value in sample.arguments.values() for part in scalars(value.value)]
         sent = {text_of(part).lower() for _, part in given}
         invented = {text_of(part) for value, part in given if value.made_up}
@@ -122,15 +120,17 @@ class Pools:
                 self._where.setdefault(text, {})[place] = None
                 if path.count("[]") == 1 and (path.endswith("[]") or place.name.own in VAGUE) and not secret:
                     below.setdefault(text, held)
-        if isinstance(sample.response, Mapping) and not below:
-            below |= {key: Value(key, _origin(sample, "{}")) for key in islice(map(str, sample.response), 100)}
+        around, found = {(sample.tool, f"({n})"): value for n, value in sample.arguments.items()}, list[Record]()
+        if read and isinstance(sample.response, Mapping) and all(held.origin.path == "{}" for held in below.values()):
+            keys = {key: Value(key, _origin(sample, "{}")) for key in islice(map(str, sample.response), 100)}
+            below |= keys
+            found = [Record(sample.number, {**around, (sample.tool, "{}"): key}) for key in islice(keys.values(), 20)]
         # What a tool made may be asked for by what it was given, although it answered nothing.
         told = says_something(sample.response) or kind_of(protocol)[0] == "create"
         for name, argument in sample.arguments.items() if told and sample.purpose != "refuse" else ():
             for part in scalars(argument.value):
                 path = f"({name})"
                 self._place(protocol, path, argument=name).keep(Value(part, _origin(sample, path)), text_of(part))
-        around, found = {(sample.tool, f"({n})"): value for n, value in sample.arguments.items()}, list[Record]()
         _collect(sample.response, "", around, sample, found)
         self.records += found
 
