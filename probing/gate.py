@@ -294,7 +294,7 @@ class Caller:
         budget, adds = self._settings.budget, self.ledger.adds(tool)
         if budget is not None and self._log.sent >= budget:
             raise NotCalled(f"the budget of {budget:,} calls is spent.", scope="all")
-        if budget is not None and not self.ledger.removes(tool):
+        if budget is not None and self.ledger.kinds[tool] != "remove":
             kept = (self.ledger.removable() + adds) * (1 if purpose == "effect" and not adds else _TO_TAKE_AWAY)
             if kept and budget - self._log.sent <= kept:
                 raise NotCalled("the calls that are left are kept for taking away what was made.", scope="tool")

@@ -165,10 +165,6 @@ class Ledger:
         self._take()
         return self._made
 
-    def removes(self, tool: str) -> bool:
-        """Whether a tool takes things away."""
-        return self.kinds[tool] == "remove"
-
     def marks_in(self, arguments: JsonObject) -> set[str]:
         """The texts among arguments that carry the mark."""
         return {part for _, part in _parts(arguments) if isinstance(part, str) and self.mark.on(part)}
@@ -179,7 +175,7 @@ class Ledger:
 
     def removable(self) -> int:
         """How many records are there still that a tool takes away."""
-        removers = [tool for tool in self.writes if self.removes(tool)]
+        removers = [tool for tool in self.writes if self.kinds[tool] == "remove"]
         return sum(one.there and any(self.takes(tool, one) for tool in removers) for one in self.made())
 
     def takes(self, tool: str, made: Made) -> bool:
@@ -218,7 +214,7 @@ class Ledger:
             return True
         if not (last in _NAMES or last in ID_WORDS or word in VAGUE):
             return False
-        return self.removes(tool) or not before or alike(singular(before), self._nouns[tool])
+        return self.kinds[tool] == "remove" or not before or alike(singular(before), self._nouns[tool])
 
     def refers(self, tool: str, argument: str) -> bool:
         """Whether an argument's values are ids: it ends as ids do, or is called as what other tools are about."""
@@ -231,8 +227,7 @@ class Ledger:
         return [name for name in names if self.names_it(tool, name) and snake(name) not in _UNNAMED]
 
     def _refuses_to_create(self, tool: str, arguments: JsonObject) -> str:
-        fixed = "{" not in getattr(self._protocols[tool].binding, "url", "{")
-        if fixed and any(self._same_address(read, tool) for read in self._single):
+        if self._is_fixed(tool) and any(self._same_address(read, tool) for read in self._single):
             return "a read of the same address shows one record, which it would write over"
         for name in self.named_by(tool):
             if name not in arguments:
@@ -261,11 +256,15 @@ class Ledger:
         for name, value in arguments.items():
             for key, part in parts_of(name, value):
                 names_it = self.names_it(tool, name) or (key != name and self.names_it(tool, key))
-                text = self.removes(tool) and isinstance(part, str) and part not in self._listed(tool, name)
+                text = self.kinds[tool] == "remove" and isinstance(part, str) and part not in self._listed(tool, name)
                 if (names_it or text) and not self.is_own(tool, key, part):
                     return f"{key!r} is of nothing that was shown to carry this probing's mark"
-                mine += not self.filters(tool, name) and (names_it or (text and isinstance(value, list)))
+                new = self._is_fixed(tool) and not self._is_made(tool, key, part)  # `PUT /profile` renames somebody
+                mine += not self.filters(tool, name) and not new and (names_it or (text and isinstance(value, list)))
         return "" if mine else "it is not told which record is meant, so it might be one that was there before"
+
+    def _is_fixed(self, tool: str) -> bool:
+        return "{" not in getattr(self._protocols[tool].binding, "url", "{")
 
     def filters(self, tool: str, argument: str) -> bool:
         """Whether an argument only narrows what a call is about: a service that knows no such filter takes all."""
@@ -276,8 +275,10 @@ class Ledger:
         """Whether a value carries the mark, or is the id of a record of this probing's own; `born`: or may be."""
         if isinstance(value, Mapping | list):
             return all(self.is_own(tool, key, part, born=born) for key, part in parts_of(argument, value))
-        if self.mark.on(value) or isinstance(value, bool) or value is None:
-            return True
+        told = self.mark.on(value) or isinstance(value, bool) or value is None
+        return told or self._is_made(tool, argument, value, born=born)
+
+    def _is_made(self, tool: str, argument: str, value: Json, *, born: bool = False) -> bool:
         noun, text = self.noun_of(tool, argument), text_of(value)
         known = (pair for one in self._made for pair in (one.ids | one.given if born else one.ids))
         return any(text == other and alike(n, noun) for n, other in known)
@@ -291,8 +292,7 @@ class Ledger:
 
     def is_about(self, read: str, write: str) -> bool:
         """Whether a read shows what a write makes, by their addresses or by their names."""
-        same = bool(self._nouns[write]) and alike(self._nouns[read], self._nouns[write])
-        return same or self._same_address(read, write)
+        return alike(self._nouns[read], self._nouns[write]) or self._same_address(read, write)
 
     def noun_of(self, tool: str, argument: str) -> str:
         """What an argument's value is an id of."""
@@ -328,7 +328,7 @@ class Ledger:
             if sample.purpose == "recorded" or sample.tool not in self._protocols:
                 continue
             if sample.tool in self.writes and not (sample.done and refusal_in(sample.response)):
-                if not self.removes(sample.tool):
+                if self.kinds[sample.tool] != "remove":
                     self._take_write(sample)
                 elif sample.done:
                     self._take_away(sample)

@@ -210,7 +210,7 @@ def _told(session: Session) -> Iterator[dict[str, Any]]:
 def _why_left(session: Session, one: Made) -> str:
     """Why a record was not taken away."""
     ledger = session.ledger
-    removers = [name for name in session.protocols if ledger.removes(name) and ledger.takes(name, one)]
+    removers = [name for name in session.protocols if ledger.kinds[name] == "remove" and ledger.takes(name, one)]
     if not removers:
         return "no tool is known that takes it away"
     texts = one.marks | {text for _, text in one.ids | one.given}

@@ -63,7 +63,7 @@ class Writes:
         def latest(name: str) -> int:
             return max((made.calls[-1].number for made in ledger.made() if ledger.takes(name, made)), default=0)
 
-        return sorted(filter(ledger.removes, self._in_order()), key=latest, reverse=True)
+        return sorted((n for n in self._in_order() if ledger.kinds[n] == "remove"), key=latest, reverse=True)
 
     def reserved(self, tool: str) -> int:
         """Calls of a read that are to be kept for showing what writes made."""

@@ -120,6 +120,14 @@ def test_a_write_that_is_put_off_is_not_sent_again(tmp_path):
     assert len(server.seen) == 1
 
 
+def test_who_is_at_a_fixed_address_is_not_given_a_new_name(tmp_path):
+    with serving() as server:
+        write = tool(server.url, "profile", method="PUT", arguments=("title",))
+        with Lab(server, tmp_path, [write], allow_writes=True) as probing, pytest.raises(NotCalled, match="not told"):
+            probing.call("profile", title=probing.caller.ledger.mark.text)
+    assert server.seen == []
+
+
 def test_what_cannot_be_sent_for_want_of_a_credential_is_asked_again_when_there_is_one(tmp_path):
     with serving() as server:
         bare = tool(server.url, "find")
