@@ -130,7 +130,7 @@ def reply_of(sample: Sample) -> str:
     status = sample.status
     if sample.done or (status is not None and (status >= 500 or status in _SILENT)):
         return ""
-    return (sample.answer if sample.answer and sample.answer.strip() else sample.error)[:_LONGEST]
+    return (sample.error if (sample.answer or "").strip()[:1] in ("", "<") else sample.answer or "")[:_LONGEST]
 
 
 def template_of(sample: Sample) -> str:

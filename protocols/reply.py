@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -86,7 +87,7 @@ class Answer:
             text = _essence(parse(text), depth=6)
         except ValueError:
             if "html" in self.media_type or text.lstrip()[:9].lower() in ("<!doctype", "<html"):
-                text = re.sub(_TAGS, " ", text)
+                text = html.unescape(re.sub(_TAGS, " ", text))
         return text if text.strip() else phrase(self.status)
 
     def outcome(self, *, reads: bool) -> Outcome:

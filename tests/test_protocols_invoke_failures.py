@@ -32,7 +32,7 @@ def test_outcomes_of_a_write(status, outcome):
         ({"code": 7, "message": "no  flight", "error": "Not Found"}, "application/json", "no flight; Not Found"),
         ({"detail": [{"loc": ["query", "date"], "msg": "is required"}]}, "application/json", "query.date: is required"),
         ({"odd": [1, "é"]}, "application/json", '{"odd": [1, "é"]}'),
-        (b"<html><style>p{}</style><h1>Not &amp;\n found</h1>", "text/html", "Not &amp; found"),
+        (b"<html><style>p{}</style><h1>Not &amp;\n found</h1>", "text/html", "Not & found"),
         (b"plain\x1b[2J\r\n\x07text \xe2\x80\xae!", "text/plain", "plain\\x1b[2J \\x07text \\u202e!"),
         (b"", "text/plain", "Not Found"),
         (b"x" * 200_000, "text/plain", "x" * 499 + "…"),
