@@ -151,9 +151,9 @@ def _is_open(schema: Any) -> bool:
     return isinstance(schema, dict) and "enum" not in schema and "const" not in schema
 
 
-def _is_number(schema: JsonObject) -> bool:
+def _is_number(schema: Any) -> bool:
     """Whether an argument takes nothing but numbers."""
-    kinds = {*types(schema)} - {"null"}
+    kinds = {*types(schema)} - {"null"} if isinstance(schema, dict) else set()
     return bool(kinds) and kinds <= {"integer", "number"}
 
 

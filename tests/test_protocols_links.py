@@ -58,6 +58,7 @@ def test_an_id_comes_from_where_it_is_listed(consumer, argument, path):
     [
         tool("list_airlines", "/airlines", page=NUMBER, limit=NUMBER, q=TEXT, name=TEXT, format=TEXT),
         tool("get_airline", "/airlines/{code}", code=TEXT),
+        tool("compare", "/compare", airport_code=True),  # a schema, too
         tool("flag", "/f", airport_id={"type": "boolean"}),
         tool("typed", "/f", airport_code=NUMBER),
         tool("formatted", "/f", airport_id={"type": "string", "format": "uuid"}),
