@@ -5,6 +5,7 @@ A value has one name between tools: `code` in `/airports/{code}` and `airports[]
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -18,7 +19,7 @@ from protocols.words import ID_WORDS, NOT_LINKED, POSITIONS, SEARCHES, VAGUE, VE
 LINKS_PER_ARGUMENT = 3
 """Guesses for one argument at most: the simplest producers; more would only make prompts longer."""
 
-_MAX_DEPTH, _MAX_STEPS = 24, 5_000
+_MAX_DEPTH, _MAX_STEPS = 24, 500
 _COMBINERS = ("allOf", "anyOf", "oneOf")
 _ALIKE = 2
 """Fields that a written record and a read one have in common at least: an `{"id": …}` is like too many others."""
@@ -28,27 +29,29 @@ _ALIKE = 2
 
 
 def response_paths(schema: JsonObject | None) -> Iterator[tuple[str, JsonObject]]:
-    """Every path in a response (`airports[].code`) with its schema there, outer before inner.
+    """Every path in a response (`airports[].code`) with its schema there, outer before inner; of some 500 the nearest.
 
     Alternatives are all followed, recursive schemas once around; the values of a map keyed by data stand at `*`
     (`rates.*.EUR`); the whole response has the path `""`.
     """
-    left: list[tuple[Any, str, tuple[Any, ...]]] = [] if schema is None else [(schema, "", ())]
+    found: dict[tuple[int, ...], tuple[str, JsonObject]] = {}  # by their places in the document
+    left = deque[tuple[Any, str, tuple[Any, ...], tuple[int, ...]]]([] if schema is None else [(schema, "", (), ())])
     for _ in range(_MAX_STEPS):
         if not left:
-            return
-        part, path, above = left.pop()
+            break
+        part, path, above, place = left.popleft()
         if isinstance(part, bool) or len(above) > _MAX_DEPTH or ("$ref" in part and part["$ref"] in above):
             continue
         here = resolve(part, schema or {})
         if types(here) or not any(key in here for key in _COMBINERS):
-            yield path, here
+            found[place] = path, here
         under = f"{path}." if path else ""
         inner = [(one, f"{under}{name}") for name, one in here.get("properties", {}).items()]
         inner += [(one, f"{path}[]") for one in subschemas(here, "items")]
         inner += [(one, f"{under}*") for one in subschemas(here, "additionalProperties")]
         inner += [(one, path) for one in subschemas(here, *_COMBINERS)]
-        left += [(one, at, (*above, part.get("$ref"))) for one, at in reversed(inner)]
+        left += [(one, at, (*above, part.get("$ref")), (*place, n)) for n, (one, at) in enumerate(inner)]
+    yield from (found[place] for place in sorted(found))
 
 
 def field_key(protocol: ToolProtocol, path: str, *, collections: Collection[str] = ()) -> str | None:
