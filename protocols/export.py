@@ -16,6 +16,7 @@ RESULT = "result"
 """The key of a response that is no object, in MCP's structured results."""
 _MCP_KEYS = ("name", "title", "description", "inputSchema", "outputSchema", "annotations")
 _BEARER = {"type": "http", "scheme": "bearer"}
+_STYLES = {",": "form", "|": "pipeDelimited", " ": "spaceDelimited", "[]": "deepObject"}
 _NOT_A_NAME = re.compile(r"[^A-Za-z0-9_.-]+")
 
 
@@ -117,8 +118,8 @@ def _parameters(protocol: ToolProtocol, binding: HttpBinding, properties: JsonOb
         if location == "path" or argument in protocol.required:
             parameter["required"] = True
         plain = dict(schema) if isinstance(schema, Mapping) else {}
-        if plain.pop("x-atc-join", None) == ",":
-            parameter |= {"style": "form", "explode": False}
+        if style := _STYLES.get(plain.pop("x-atc-join", "")):
+            parameter |= {"style": style, "explode": style == "deepObject"}
         found.append(parameter | {"schema": plain})
     return found
 

@@ -90,7 +90,7 @@ class Plan:
         if len(self._used & {"body", "form", "whole_body"}) > 1:
             problem = "its body has arguments of two kinds: JSON fields, a form, or the whole of it."
             raise InvalidProtocol(protocol.name, problem, path="binding.http.locations")
-        # Two marks that sources leave in argument schemas: arrays sent as one value, and bodies that are not JSON.
+        # Two marks that sources leave in argument schemas: how arrays and objects are sent, and what is no JSON.
         schemas = {name: schema for name, schema in protocol.parameters.items() if isinstance(schema, Mapping)}
         self._joins = {name: str(schema["x-atc-join"]) for name, schema in schemas.items() if "x-atc-join" in schema}
         body = schemas.get(binding.body_argument or "", {})
@@ -136,9 +136,12 @@ class Plan:
         place: str = self._places.get(argument) or self._binding.location(argument)
         if place == "path" and f"{{{wire}}}" not in self._template:
             raise self._refusal(f"argument {argument!r} has no place {{{wire}}} in the URL.")
-        if place == "query" and argument in self._joins and isinstance(value, list | tuple):
-            value = self._joins[argument].join(item for _, item in _pairs({argument: value})) or None
-        owner = f"argument {argument!r}"
+        owner, joint = f"argument {argument!r}", self._joins.get(argument)
+        if joint == "[]" and place in ("query", "form"):
+            yield from (_Name(place, name, owner, inner, name == wire) for name, inner in _bracketed(wire, value))
+            return
+        if place == "query" and joint is not None and isinstance(value, list | tuple):
+            value = joint.join(item for _, item in _pairs({argument: value})) or None
         if not isinstance(value, Mapping) or place not in _OBJECTS:
             yield _Name(place, wire, owner, value, declared or place == "path")
             return
@@ -253,6 +256,18 @@ def spelled(name: str) -> str:
 
 def _encoded(values: Mapping[str, Json]) -> str:
     return urlencode(_pairs(values), quote_via=quote, safe="")
+
+
+def _bracketed(name: str, value: Json) -> Iterator[tuple[str, Json]]:
+    """OpenAPI's deepObject: `created[gte]` of `{"gte": 1}`, `expand[]` of `["x"]`, `items[0][price]` of records."""
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield from _bracketed(f"{name}[{key}]", inner)
+    elif isinstance(value, list | tuple) and any(isinstance(item, Mapping | list | tuple) for item in value):
+        for number, inner in enumerate(value):
+            yield from _bracketed(f"{name}[{number}]", inner)
+    else:
+        yield f"{name}[]" if isinstance(value, list | tuple) else name, value
 
 
 def _pairs(values: Mapping[str, Json]) -> list[tuple[str, str]]:

@@ -4,6 +4,7 @@ import gzip
 import json
 import zlib
 from datetime import UTC, datetime
+from urllib.parse import parse_qsl
 
 import pytest
 
@@ -81,6 +82,19 @@ def test_an_array_may_be_one_value_and_an_object_its_fields(call):
     properties = {"ids": {"type": "array", "x-atc-join": "|"}, "filter": {"type": "object"}}
     seen = call({"ids": [1, 2], "filter": {"a": 1, "b": "x"}}, properties=properties)
     assert seen.query == [("ids", "1|2"), ("a", "1"), ("b", "x")]
+
+
+def test_an_object_or_an_array_may_stand_in_brackets(call):
+    deep = {"type": "object", "x-atc-join": "[]"}
+    given = {"created": {"gte": 5}, "expand": ["a", "b"], "items": [{"price": "p", "tags": ["x"]}], "limit": 3}
+    wanted = [("created[gte]", "5"), ("expand[]", "a"), ("expand[]", "b"), ("items[0][price]", "p"),
+              ("items[0][tags][]", "x"), ("limit", "3")]  # fmt: skip
+    assert call(given, properties=dict.fromkeys(given, deep)).query == wanted
+    form = call(given, method="POST", properties=dict.fromkeys(given, deep), locations=dict.fromkeys(given, "form"))
+    assert parse_qsl(form.body.decode()) == wanted
+    with pytest.raises(ToolError, match="in the place of argument 'created'"):
+        call({"made": {"gte": 6}, "created": {"gte": 5}}, properties=dict.fromkeys(["made", "created"], deep),
+             wire_names={"made": "created"})  # fmt: skip
 
 
 def test_headers_and_cookies(call):

@@ -316,8 +316,18 @@ def test_arrays_that_are_one_value_say_so():
         return {"in": "query", "schema": {"type": "array", "items": {"type": "string"}}, **more}
 
     piped = array(style="pipeDelimited", explode=False)
-    protocol = only({"parameters": [array(name="a"), array(name="b", explode=False), {"name": "c", **piped}]})
-    assert [schema.get("x-atc-join") for schema in protocol.parameters.values()] == [None, ",", "|"]
+    deep = {"name": "d", "in": "query", "style": "deepObject", "schema": {"type": "object"}}
+    form = {"schema": {"type": "object", "properties": {"e": {"type": "array"}, "f": {}}}, "encoding": {"e": deep}}
+    body = {"content": {"application/x-www-form-urlencoded": form}}
+    parameters = [array(name="a"), array(name="b", explode=False), {"name": "c", **piped}, deep]
+    protocol = only({"parameters": parameters, "requestBody": body})
+    joints = {name: schema.get("x-atc-join") for name, schema in protocol.parameters.items()}
+    assert joints == {"a": None, "b": ",", "c": "|", "d": "[]", "e": "[]", "f": None}
+
+
+def test_a_body_that_can_hold_nothing_is_no_argument():
+    closed = {"schema": {"type": "object", "properties": {}, "additionalProperties": False}}
+    assert not only({"requestBody": {"content": {"application/x-www-form-urlencoded": closed}}}).parameters
 
 
 VARIABLES = {"r": {"default": "a"}, "p": {"enum": [8]}, "v": {"default": 2}}

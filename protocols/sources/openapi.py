@@ -27,7 +27,7 @@ _LOCATIONS: dict[str, Location] = {
 """By OpenAPI's and Swagger's names, in the order of the arguments."""
 _NOT_ARGUMENTS = ("accept", "content-type", "authorization", "idempotency-key")
 """Headers that are no arguments; OpenAPI says so of the first three."""
-_SEPARATORS = {"spaceDelimited": " ", "pipeDelimited": "|", "ssv": " ", "pipes": "|", "csv": ","}
+_SEPARATORS = {"spaceDelimited": " ", "pipeDelimited": "|", "ssv": " ", "pipes": "|", "csv": ",", "deepObject": "[]"}
 _FLOWS = {"application": "clientCredentials", "accessCode": "authorizationCode"}
 """The OAuth flows that can be gone through, by Swagger's names."""
 _PLAIN_OBJECT = {
@@ -193,7 +193,8 @@ class _Reader:
             schema["deprecated"] = True
         if isinstance(example := parameter.get("example"), str | int | float) and "examples" not in schema:
             schema["examples"] = [example]
-        if location == "query" and "array" in types(self._sent.top(schema)) and (joint := _separator(parameter)):
+        joint = _separator(parameter) if location == "query" else None
+        if joint == "[]" or (joint and "array" in types(self._sent.top(schema))):
             schema["x-atc-join"] = joint
         return schema
 
@@ -214,8 +215,15 @@ class _Reader:
         plain = top and not top.keys() - _PLAIN_OBJECT and types(top) == ("object",)
         named = top.get("properties") if plain and top.get("additionalProperties", True) in (True, False, {}) else {}
         needed = body.get("required", bool(named and top.get("required"))) is True
+        if plain and not named and not needed and top.get("additionalProperties") is False:
+            return  # it takes nothing
+        styles = mapping(mapping(body["content"].get(chosen)).get("encoding"))
         if named and (location == "form" or not named.keys() & arguments.properties.keys()):
             for name, schema in named.items():
+                if isinstance(schema, Mapping) and (
+                    joint := _SEPARATORS.get(mapping(styles.get(name)).get("style", ""))
+                ):
+                    schema = {**schema, "x-atc-join": joint}
                 arguments.add(name, location, schema, required=needed and name in top.get("required", ()))
             return
         if isinstance(whole, dict) and (text := _text(body.get("description"))):
@@ -311,7 +319,10 @@ def _swagger_server(document: JsonObject, where: str) -> str:
 
 
 def _separator(parameter: JsonObject) -> str | None:
-    """What stands between the items of a list in the query; `None` where its name is repeated for each item."""
+    """What stands between the items of a list in the query, `[]` for brackets around the names of fields within.
+
+    None where its name is repeated for each item.
+    """
     if "type" in parameter and not parameter.keys() & {"style", "explode"}:
         return _SEPARATORS.get(str(parameter.get("collectionFormat", "csv")))
     style = str(parameter.get("style", "form"))
