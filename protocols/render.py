@@ -37,6 +37,8 @@ class Detail:
     comments: bool = True
     """Whether arguments and response fields carry their descriptions."""
     comment_characters: int = 90
+    through_lists: bool = False
+    """Whether an object around a list of records counts as no level, so that these show their fields."""
 
 
 FULL = Detail(depth=8, comment_characters=400)
@@ -44,6 +46,7 @@ DETAILS = (
     Detail(),
     Detail(depth=2, comment_characters=50),
     Detail(depth=2, comments=False),
+    Detail(depth=1, comments=False, through_lists=True),
     Detail(depth=1, comments=False),
 )
 """From generous to terse: a prompt takes the first at which its stubs fit."""
@@ -88,8 +91,11 @@ def described_within(tools: Toolbox, *, budget: int, docs: Docs = "full") -> tup
     lines = _fitting(map(one_line, shown.values()), budget)
     names = list(tools)[: len(lines)]
     shown, text = shown.only(names), "\n".join(lines)
+    beginnings = (stubs(shown.only(names[:1]), detail=one, among=shown) for one in DETAILS)
+    fits = (token_estimate("\n".join([one, *lines[1:]])) <= budget for one in beginnings)
+    detail = next((one for one, fit in zip(DETAILS, fits, strict=True) if fit), DETAILS[-1])
     for whole in range(1, len(lines)):
-        first = stubs(shown.only(names[:whole]), among=shown)
+        first = stubs(shown.only(names[:whole]), detail=detail, among=shown)
         more = "\n".join([first, "", _IN_ONE_LINE, *lines[whole:]])
         if token_estimate(more) > budget:
             break
@@ -211,8 +217,9 @@ class _Shapes:
         if level >= self.detail.depth:
             return "dict"
         required = schema.get("required", ())
+        below = level if self.detail.through_lists and _wraps_a_list(properties, root) else level + 1
         fields = {
-            key: (self.annotation(child, root, hint=key, level=level + 1), "" if key in required else "may be absent")
+            key: (self.annotation(child, root, hint=key, level=below), "" if key in required else "may be absent")
             for key, child in properties.items()
         }
         return self._declare(_class_name(str(schema.get("title") or hint)), fields, schema, root)
@@ -239,10 +246,18 @@ class _Shapes:
         return chosen
 
 
+def _wraps_a_list(properties: Mapping[str, Any], root: JsonObject) -> bool:
+    """Whether one of an object's fields is a list of records, and no other holds any."""
+    inner = [resolve(part, root) for part in properties.values()]
+    lists = [part for part in inner if "array" in types(part) and "object" in types(resolve(part.get("items"), root))]
+    return len(lists) == 1 and not any("object" in types(part) or len(part.get("anyOf", ())) > 2 for part in inner)
+
+
 _SENTENCE_END = re.compile(r"[.!?][)\"'\]]*(?=\s+[^a-z\s])")
 _ABBREVIATION = re.compile(
     r"(?:\b(?:e\.g|i\.e|etc|vs|cf|no|nr|approx|incl|max|min|resp|st|dr|mr|mrs|ms|jr)|\b[A-Za-z])\.$", re.IGNORECASE
 )
+_MARKUP = re.compile(r"</?(a|b|br|code|em|i|li|ol|p|strong|ul)\b[^<>]*>")
 _LONGEST_SENTENCE = 2_000
 """Characters. What is longer is no sentence that anybody wrote to be read."""
 
@@ -252,7 +267,11 @@ def first_sentences(text: str, characters: int) -> str:
 
     None is cut: what is left of a list of codes misleads.
     """
-    flat = " ".join(text.split()).replace('"""', "'''").replace("\\", "\\\\")
+    flat = (
+        " ".join(_MARKUP.sub(lambda tag: " " * (tag[1] in ("br", "li", "p")), text).split())
+        .replace('"""', "'''")
+        .replace("\\", "\\\\")
+    )
     if len(flat) <= characters:
         return flat
     ends = [

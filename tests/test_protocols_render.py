@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from protocols.protocol import Link
-from protocols.render import DETAILS, FULL, Detail, described_within, stubs, token_estimate
+from protocols.render import DETAILS, FULL, Detail, described_within, first_sentences, stubs, token_estimate
 from protocols.sources.openapi import read_openapi
 from protocols.toolbox import Tool, Toolbox
 from tests.tool_lab import tool
@@ -111,6 +111,8 @@ def test_details_go_before_tools_do():
     assert len(kept) == 8
     assert token_estimate(text) < everything
     assert len(described_within(tools, budget=1)[1]) == 1
+    assert "flights: list[Flight]" in stubs(tools, detail=DETAILS[-2])
+    assert "flights: list[dict]" in stubs(tools, detail=DETAILS[-1])
 
 
 def test_an_argument_says_which_tool_yields_it():
@@ -160,6 +162,7 @@ def test_a_description_is_never_cut_inside_a_sentence(first, more):
     one = protocol(round={"type": "string", "description": f"{first} {more * 9}"})
     lines = [line.strip() for line in stubs(box(one), detail=Detail(comment_characters=50)).splitlines()]
     assert f"round: {first}" in lines
+    assert first_sentences(f"<p>{first} A <code>TaxID</code>.</p><p>More.</p>", 999) == f"{first} A TaxID. More."
 
 
 def test_components_keep_their_names_and_all_of_narrows():
