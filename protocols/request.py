@@ -13,6 +13,7 @@ from typing import Any, Final, Literal, NamedTuple
 from urllib.parse import quote, unquote, unquote_plus, urlencode
 
 from requests.structures import CaseInsensitiveDict
+from urllib3 import encode_multipart_formdata
 
 from protocols.errors import InvalidProtocol, ToolError
 from protocols.jsontypes import Json, JsonObject
@@ -93,6 +94,8 @@ class Plan:
         # Two marks that sources leave in argument schemas: how arrays and objects are sent, and what is no JSON.
         schemas = {name: schema for name, schema in protocol.parameters.items() if isinstance(schema, Mapping)}
         self._joins = {name: str(schema["x-atc-join"]) for name, schema in schemas.items() if "x-atc-join" in schema}
+        files = (name for name, s in schemas.items() if s.get("format") == "binary" or "contentMediaType" in s)
+        self._files = {binding.wire_name(name) for name in files if self._places[name] == "form"}
         body = schemas.get(binding.body_argument or "", {})
         self._media = str(body.get("contentMediaType", "application/json"))
         self._fields: dict[str, Mapping[str, Any]] = {
@@ -216,6 +219,9 @@ class Plan:
         return f"{self.origin.url}{path or '/'}{'?' + asked if asked else ''}"
 
     def _body(self, at: Mapping[str, Mapping[str, Json]]) -> tuple[bytes | None, str]:
+        if at["form"].keys() & self._files:
+            pairs = _pairs(at["form"])
+            return encode_multipart_formdata([(n, (n, text) if n in self._files else text) for n, text in pairs])
         if at["form"]:
             return _encoded(at["form"]).encode(), "application/x-www-form-urlencoded"
         if at["whole_body"]:

@@ -4,6 +4,7 @@ import gzip
 import json
 import zlib
 from datetime import UTC, datetime
+from email import message_from_bytes
 from urllib.parse import parse_qsl
 
 import pytest
@@ -141,6 +142,12 @@ def test_forms(call):
     seen = call(values, method="POST", locations=dict.fromkeys(values, "form"))
     assert seen.body == b"a=x%26y%3Dz%20%C3%A9&many=1&many=2&flag=true"
     assert seen.headers["content-type"] == "application/x-www-form-urlencoded"
+    files = {"doc": {"type": "string", "format": "binary"}, "n": {}}
+    seen = call({"doc": "a,b\n", "n": 1}, method="POST", properties=files, locations=dict.fromkeys(files, "form"))
+    sent = message_from_bytes(b"Content-Type: " + seen.headers["content-type"].encode() + b"\n\n" + seen.body)
+    parts = {part.get_param("name", header="content-disposition"): part for part in sent.get_payload()}
+    assert {name: part.get_payload() for name, part in parts.items()} == {"doc": "a,b\n", "n": "1"}
+    assert (parts["doc"].get_filename(), parts["n"].get_filename()) == ("doc", None)
 
 
 @pytest.mark.parametrize("value", [float("inf"), {1, 2}, object(), datetime(2026, 1, 1, tzinfo=UTC)])
