@@ -118,9 +118,10 @@ def _parameters(protocol: ToolProtocol, binding: HttpBinding, properties: JsonOb
         if location == "path" or argument in protocol.required:
             parameter["required"] = True
         plain = dict(schema) if isinstance(schema, Mapping) else {}
-        if style := _STYLES.get(plain.pop("x-atc-join", "")):
+        described, joint = {"schema": plain}, plain.pop("x-atc-join", "")
+        if style := _STYLES.get(joint):
             parameter |= {"style": style, "explode": style == "deepObject"}
-        found.append(parameter | {"schema": plain})
+        found.append(parameter | ({"content": {"application/json": described}} if joint == "{}" else described))
     return found
 
 

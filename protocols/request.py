@@ -143,7 +143,9 @@ class Plan:
         if joint == "[]" and place in ("query", "form"):
             yield from (_Name(place, name, owner, inner, name == wire) for name, inner in _bracketed(wire, value))
             return
-        if place == "query" and joint is not None and isinstance(value, list | tuple):
+        if joint == "{}" and value is not None:
+            value = json.dumps(value, separators=(",", ":"))
+        elif place == "query" and joint is not None and isinstance(value, list | tuple):
             value = joint.join(item for _, item in _pairs({argument: value})) or None
         if not isinstance(value, Mapping) or place not in _OBJECTS:
             yield _Name(place, wire, owner, value, declared or place == "path")

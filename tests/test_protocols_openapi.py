@@ -319,10 +319,11 @@ def test_arrays_that_are_one_value_say_so():
     deep = {"name": "d", "in": "query", "style": "deepObject", "schema": {"type": "object"}}
     form = {"schema": {"type": "object", "properties": {"e": {"type": "array"}, "f": {}}}, "encoding": {"e": deep}}
     body = {"content": {"application/x-www-form-urlencoded": form}}
-    parameters = [array(name="a"), array(name="b", explode=False), {"name": "c", **piped}, deep]
+    as_json = {"name": "j", "in": "query", "content": {"application/json": {"schema": {"type": "object"}}}}
+    parameters = [array(name="a"), array(name="b", explode=False), {"name": "c", **piped}, deep, as_json]
     protocol = only({"parameters": parameters, "requestBody": body})
     joints = {name: schema.get("x-atc-join") for name, schema in protocol.parameters.items()}
-    assert joints == {"a": None, "b": ",", "c": "|", "d": "[]", "e": "[]", "f": None}
+    assert joints == {"a": None, "b": ",", "c": "|", "d": "[]", "j": "{}", "e": "[]", "f": None}
 
 
 def test_a_body_that_can_hold_nothing_is_no_argument():

@@ -183,7 +183,8 @@ class _Reader:
 
     def _parameter(self, parameter: JsonObject, location: Location) -> dict[str, Any]:
         # Swagger 2, and documents of 3 that were made from it, write the schema beside the name.
-        raw = parameter["schema"] if isinstance(parameter.get("schema"), Mapping) else parameter
+        content = mapping(next(iter(mapping(parameter.get("content")).values()), None))
+        raw = next((raw for one in (parameter, content) if isinstance(raw := one.get("schema"), Mapping)), parameter)
         schema = dict(mapping(self._sent.convert(raw)))
         if not schema and location == "path":
             schema["type"] = "string"
@@ -194,7 +195,7 @@ class _Reader:
         if isinstance(example := parameter.get("example"), str | int | float) and "examples" not in schema:
             schema["examples"] = [example]
         joint = _separator(parameter) if location == "query" else None
-        if joint == "[]" or (joint and "array" in types(self._sent.top(schema))):
+        if joint in ("[]", "{}") or (joint and "array" in types(self._sent.top(schema))):
             schema["x-atc-join"] = joint
         return schema
 
@@ -319,10 +320,11 @@ def _swagger_server(document: JsonObject, where: str) -> str:
 
 
 def _separator(parameter: JsonObject) -> str | None:
-    """What stands between the items of a list in the query, `[]` for brackets around the names of fields within.
-
-    None where its name is repeated for each item.
+    """What stands between the items of a list in the query, `[]` for brackets around the names of fields within, `{}`
+    for JSON; None where its name is repeated for each item.
     """
+    if "content" in parameter:
+        return "{}"
     if "type" in parameter and not parameter.keys() & {"style", "explode"}:
         return _SEPARATORS.get(str(parameter.get("collectionFormat", "csv")))
     style = str(parameter.get("style", "form"))
