@@ -1,6 +1,7 @@
 """Probing through its public interface: replies, schemas, links, and writes over fake tools."""
 
 import json
+from pathlib import Path
 
 import pytest
 from hypothesis import given as arbitrary
@@ -29,52 +30,13 @@ def read(answer, status=422, **sent):
     return [(hint.kind, hint.argument) for hint in hints(sample, NAMES)]
 
 
-@pytest.mark.parametrize(
-    ("answer", "found"),
-    [
-        ({"detail": [{"type": "missing", "loc": ["query", "city"], "msg": "Field required"}]}, ("missing", "city")),
-        ({"detail": [{"type": "int_parsing", "loc": ["query", "limit"], "msg": "not an integer"}]}, ("type", "limit")),
-        ({"limit": ["A valid integer is required."]}, ("type", "limit")),
-        ({"city": ["This field is required."]}, ("missing", "city")),
-        ({"detail": {"json": {"reason": ["Missing data for required field."]}}}, ("missing", "reason")),
-        ({"errors": [{"title": "Bad", "detail": "is too large, at most 50", "source": {"parameter": "limit"}}]},
-         ("range", "limit")),
-        ({"title": "Invalid", "invalid-params": [{"name": "city", "reason": "is required"}]}, ("missing", "city")),
-        ({"errors": [{"instancePath": "/limit", "keyword": "maximum", "params": {"limit": 50}, "message": "<= 50"}]},
-         ("range", "limit")),
-        ("argument 'sort' must be one of new, top, got 'x'.", ("enum", "sort")),
-        ("unknown argument 'sort'.", ("unknown", "sort")),
-        ({"details": [{"location": "body", "name": "sort", "description": "Provide at least one of sort or limit"}]},
-         ("any_of", "sort")),
-        ("city: something is odd with it", ("refused", "city")),
-        # Not described: express-validator, Zod, Spring, NestJS, celebrate, PocketBase, Eve, jsonschema, PostgREST.
-        ({"errors": [{"type": "field", "msg": "Invalid", "path": "isbn", "location": "body"}]}, ("missing", "isbn")),
-        ({"issues": [{"code": "invalid_type", "path": ["isbn"], "message": "Invalid input"}]}, ("missing", "isbn")),
-        ({"errors": [{"field": "isbn", "defaultMessage": "must not be blank"}]}, ("missing", "isbn")),
-        ({"message": ["isbn must be a string", "isbn should not be empty"], "error": "Bad Request"}, ("type", "isbn")),
-        ({"validation": {"body": {"keys": ["isbn"], "message": '"isbn" is required'}}}, ("missing", "isbn")),
-        ({"data": {"title": {"code": "validation_required", "message": "Missing value."}}}, ("missing", "title")),
-        ({"_status": "ERR", "_issues": {"isbn": "required field"}}, ("missing", "isbn")),
-        ({"detail": "'isbn' is a required property", "status": 400, "title": "Bad Request"}, ("missing", "isbn")),
-        ({"message": 'null value in column "isbn" violates not-null constraint'}, ("missing", "isbn")),
-    ],
-)  # fmt: skip
-def test_a_refusal_is_read(answer, found):
-    assert found in read(answer)
+REFUSALS = [json.loads(line) for line in (Path(__file__).parent / "data/refusals.jsonl").read_text().splitlines()]
 
 
-@pytest.mark.parametrize(
-    "answer",
-    [
-        {"message": "Authentication is required", "code": "auth_required"},
-        {"error": {"message": "'abc' is not a valid integer", "type": "bad_request"}},
-        {"errors": ["Something is required", "value is required"]},
-        {"roles": ["admin", "user"], "error": "not one of the roles"},
-        {"timestamp": "2024", "path": "/books", "message": "no field 'isbn' is known"},
-    ],
-)
-def test_no_argument_is_made_up_from_a_refusal(answer):
-    assert read(answer) == []
+@pytest.mark.parametrize("case", REFUSALS, ids=[f"{number} {case['of']}" for number, case in enumerate(REFUSALS)])
+def test_a_refusal_is_read_and_no_argument_made_up(case):
+    found = read(case["reply"])
+    assert tuple(case["hint"]) in found if case["hint"] else found == []
 
 
 @pytest.mark.parametrize(
