@@ -1,5 +1,7 @@
 """Mending what leaves one way to write it, and joining records through tools."""
 
+from pathlib import Path
+
 import pytest
 
 from atc.check import check
@@ -58,68 +60,13 @@ def mended(source):
     return None
 
 
-@pytest.mark.parametrize(
-    ("written", "meant"),
-    [
-        ("print(get_city(code='AMS'))", "print(get_city(city='AMS'))"),
-        ("print(get_city('AMS'))", "print(get_city(city='AMS'))"),
-        (
-            "for t in list_trains(city='AMS'):\n    print(t['line'])",
-            "for t in list_trains(city='AMS')['trains']:\n    print(t['line'])",
-        ),
-        ("print(get_city(city='AMS').title)", "print(get_city(city='AMS')['title'])"),
-        ("print(get_city(city='AMS')['titel'])", "print(get_city(city='AMS')['title'])"),
-        ("print(math.pi)", "import math\nprint(math.pi)"),
-        (
-            "print(list_trains(city='Amsterdam')['pages'])",
-            "print(list_trains(city=search_cities(query='Amsterdam')[0][\"code\"])['pages'])",
-        ),
-        (
-            "t = list_trains(city='AMS')['trains'][0]\nprint(t['wagons'])",
-            "t = list_trains(city='AMS')['trains'][0]\nprint(get_train(train_id=t[\"train_id\"])[\"wagons\"])",
-        ),
-        (
-            "t = list_trains(city='AMS')['trains'][0]\nprint(t.get('age'))",
-            "t = list_trains(city='AMS')['trains'][0]\n"  # noqa: ISC004 - two lines of one program
-            'print(get_driver(driver_id=get_train(train_id=t["train_id"])["driver_id"])["age"])',
-        ),
-        (
-            "def get_city(*, city):\n    return {'title': 'x'}\nprint(get_city(city='AMS')['title'])",
-            "\nprint(get_city(city='AMS')['title'])",
-        ),
-        ("from tools import get_city\nprint(get_city(city='AMS')['title'])", "\nprint(get_city(city='AMS')['title'])"),
-        (
-            "print(get_train(train_id=list_trains(city='AMS')['trains'][0]['train']))",
-            "print(get_train(train_id=list_trains(city='AMS')['trains'][0]['train_id']))",
-        ),
-        ("print(list_trains(city='AMS', page='2')['pages'])", "print(list_trains(city='AMS', page=2)['pages'])"),
-        (
-            "trains = list_trains(city='AMS')['trains']\nfor t in trains:\n    trains.remove(t)\nprint(trains)",
-            "trains = list_trains(city='AMS')['trains']\nfor t in list(trains):\n    trains.remove(t)\nprint(trains)",
-        ),
-        ("größe = get_city(stadt='AMS')['title']\nprint(größe)", "größe = get_city(city='AMS')['title']\nprint(größe)"),
-    ],
-)
-def test_what_leaves_one_way_is_mended(written, meant):
-    assert mended(written) == meant
+CASES = dict(case.split("\n", 1) for case in (Path(__file__).parent / "data/mends.txt").read_text().split("\n== ")[1:])
 
 
-@pytest.mark.parametrize(
-    "written",
-    [
-        "print(no_such_tool())",
-        "print(get_city(city='AMS')['colour'])",  # no tool has it
-        "print(get_city(city='Amsterdam'))",  # nobody says where this tool's codes come from
-        "t = list_trains(city='AMS')['trains'][0]\nprint(t['reason'])",  # only a write would give it
-        "t = list_trains(city='AMS')['trains'][0]\nprint(t['weight'])",  # two tools give it
-        "print(get_city(city='AMS')['mayor'])",  # not the mayor's id
-        "get_city = 5\nprint(get_city(city='AMS'))",
-        "def get_city(*, city):\n    return {}",  # nothing would be left
-        "from tools import get_city, get_mayor\nprint(get_city(city='AMS')['title'], get_mayor)",
-    ],
-)
-def test_what_leaves_a_choice_is_left_to_the_model(written):
-    assert mended(written) is None
+@pytest.mark.parametrize("case", CASES)
+def test_what_leaves_one_way_is_mended_and_a_choice_left_to_the_model(case):
+    written, meant = CASES[case].rstrip("\n").split("\n->")
+    assert mended(written) == (meant.removeprefix("\n") or None)
 
 
 def trace(*calls):

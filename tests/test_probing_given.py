@@ -207,25 +207,17 @@ class Library(Server):
 
     def __init__(self) -> None:
         super().__init__()
-        self.loans = [{"loan_id": "ln-1", "book": "bk-1", "member": "Ann"}]
         self.offer(self.list_books, reads=True)
-        self.offer(self.list_loans, reads=True)
         self.offer(self.create_loan, book=TEXT, member=TEXT)
 
     def list_books(self) -> Json:
         return [{"id": "bk-1", "title": "Emma"}, {"id": "bk-2", "title": "Walden"}]
 
-    def list_loans(self) -> Json:
-        return list(self.loans)
-
     def create_loan(self, book: str, member: str) -> Json:
         if book not in ("bk-1", "bk-2"):
             raise fail("no such book")
-        self.loans.append({"loan_id": f"ln-{len(self.loans) + 1}", "book": book, "member": member})
-        return self.loans[-1]
+        return {"loan_id": "ln-1", "book": book, "member": member}
 
 
 def test_what_is_called_as_a_thing_is_given_the_id_of_one(tmp_path: Path) -> None:
-    library = Library()
-    assert "create_loan" in documented(library.probed(tmp_path))
-    assert library.loans[0]["member"] == "Ann"
+    assert "create_loan" in documented(Library().probed(tmp_path))
