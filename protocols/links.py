@@ -203,11 +203,14 @@ def _links(protocol: ToolProtocol, argument: str, places: dict[str, list[_Place]
     """The guesses for one argument: of each tool one place, reads before writes."""
     keys, wanted = _keys_of(protocol, argument), _wanted(protocol, argument)
     found: dict[str, _Place] = {}
+    reads = 0
     for place in (place for key in keys for place in places.get(key, ())):
         alike = not place.types or not wanted or bool(place.types & wanted)
-        if alike and place.needs.isdisjoint(keys):
-            found.setdefault(place.tool, place)
-    found.pop(protocol.name, None)
+        new = place.tool not in found and place.tool != protocol.name
+        if alike and new and place.needs.isdisjoint(keys):
+            found[place.tool], reads = place, reads + (not place.rank[0])
+            if reads == LINKS_PER_ARGUMENT:
+                break  # writes come behind reads, and all that follows behind these
     for place in sorted(found.values(), key=lambda place: place.rank[0])[:LINKS_PER_ARGUMENT]:
         yield Link(argument=argument, tool=place.tool, path=place.path, support="guessed")
 
