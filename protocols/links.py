@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from protocols.jsontypes import JsonObject
 from protocols.protocol import HttpBinding, Link, ToolProtocol, Verify
-from protocols.schema import all_types, resolve, subschemas, types, unwrapped
+from protocols.schema import all_types, beneath, resolve, subschemas, types, unwrapped
 from protocols.words import ID_WORDS, NOT_LINKED, POSITIONS, SEARCHES, VAGUE, VERBS, WRAPPERS, singular, snake
 
 LINKS_PER_ARGUMENT = 3
@@ -45,10 +45,9 @@ def response_paths(schema: JsonObject | None) -> Iterator[tuple[str, JsonObject]
         here = resolve(part, schema or {})
         if types(here) or not any(key in here for key in _COMBINERS):
             found[place] = path, here
-        under = f"{path}." if path else ""
-        inner = [(one, f"{under}{name}") for name, one in here.get("properties", {}).items()]
+        inner = [(one, beneath(path, name)) for name, one in here.get("properties", {}).items()]
         inner += [(one, f"{path}[]") for one in subschemas(here, "items")]
-        inner += [(one, f"{under}*") for one in subschemas(here, "additionalProperties")]
+        inner += [(one, beneath(path, "*")) for one in subschemas(here, "additionalProperties")]
         inner += [(one, path) for one in subschemas(here, *_COMBINERS)]
         left += [(one, at, (*above, part.get("$ref")), (*place, n)) for n, (one, at) in enumerate(inner)]
     yield from (found[place] for place in sorted(found))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NoReturn
@@ -56,8 +57,16 @@ def dotted(path: Iterator[str | int] | list[str | int]) -> str:
 
 
 def steps(path: str) -> list[str | int]:
-    """`rows[0].id` → `["rows", 0, "id"]`; an empty index (`rows[]`, any element) gives 0."""
-    return [key or int(index or 0) for key, index in re.findall(r"([^.\[\]]+)|\[(\d*)\]", path)]
+    """`rows[0].id` → `["rows", 0, "id"]`; an empty index (`rows[]`, any element) gives 0, `["a.b"]` that key."""
+    found = re.findall(r'\[("(?:[^"\\]|\\.)*")\]|([^.\[\]]+)|\[(\d*)\]', path)
+    return [json.loads(quoted) if quoted else key or int(index or 0) for quoted, key, index in found]
+
+
+def beneath(path: str, key: str) -> str:
+    """The path of a field: `rows[].id`, and `rows[]["@odata.type"]` where the name holds what paths are made of."""
+    if re.search(r'[.\[\]"]', key):
+        return f"{path}[{json.dumps(key)}]"
+    return f"{path}.{key}" if path else key
 
 
 def resolve(schema: Any, root: JsonObject) -> JsonObject:

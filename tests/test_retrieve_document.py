@@ -23,7 +23,7 @@ TOOL = Tool(
                 "flights": {
                     "type": "array",
                     "items": {
-                        "allOf": [{"properties": {"flight_id": {"type": "integer"}}}, {"properties": {"gate": {}}}]
+                        "allOf": [{"properties": {"flight_id": {"type": "integer"}}}, {"properties": {"gate.no": {}}}]
                     },
                 }
             },
@@ -41,7 +41,7 @@ def test_a_document_holds_every_section_under_the_tools_alias():
         category="Travel",
         parameters={"origin": "Airport code", "day": ""},
         required=("origin",),
-        returns=("flights", "flight_id", "gate"),
+        returns=("flights", "flight_id", "gate.no"),
     )
 
 
@@ -54,7 +54,7 @@ def test_texts_say_what_the_tool_takes_and_gives():
         "name": "list_departures",
         "description": "Departures of a day",
         "parameters": ["origin", "day"],
-        "returns": ["flights", "flight_id", "gate"],
+        "returns": ["flights", "flight_id", "gate.no"],
     }
 
 

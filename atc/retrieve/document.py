@@ -11,6 +11,7 @@ from typing import Any
 
 from protocols.jsontypes import JsonObject
 from protocols.links import response_paths
+from protocols.schema import steps
 from protocols.toolbox import Tool
 
 _DEEPEST = 3
@@ -69,9 +70,9 @@ def returned(schema: JsonObject | None) -> tuple[str, ...]:
     """The names of a response's fields, each once, in order, those of deeply nested objects left out."""
     names: dict[str, None] = {}
     for path, _ in response_paths(schema):
-        steps = [step for step in path.replace("[]", "").split(".") if step != "*"]
-        if steps and steps[-1] and len(steps) <= _DEEPEST:
-            names[steps[-1]] = None
+        keys = [step for step in steps(path) if isinstance(step, str) and step != "*"]
+        if keys and len(keys) <= _DEEPEST:
+            names[keys[-1]] = None
     return tuple(names)
 
 
