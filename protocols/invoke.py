@@ -159,9 +159,13 @@ class HttpCall:
         words = ["curl", *method, mask(request.url)]
         for name, value in request.headers.items():
             words += ["-H", f"{name}: {mask(value)}"] if DEFAULT_HEADERS.get(name) != value else []
-        if request.body is not None:
-            words += ["--data-raw", mask(request.body.decode())]
         command = shlex.join(words)
+        if request.body is not None:
+            text = mask(request.body.decode())
+            lines = text.replace("\\", "\\\\").replace("'", "\\'").replace("\r", "\\r").replace("\n", "\\n")
+            command += (
+                f" --data-raw $'{lines}'" if "\r" in text else f" --data-raw {shlex.quote(text)}"
+            )  # a form's parts
         for secret in secrets:  # the shell fills in its variable, which stands between double quotes
             variable = f'"${variable_of(secret.credential)}"'
             option, between = _CURL[secret.place]
