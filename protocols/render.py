@@ -12,7 +12,7 @@ from itertools import chain, count
 from typing import Any, Literal
 
 from protocols.jsontypes import Json, JsonObject
-from protocols.schema import narrowed, resolve, types, unwrapped
+from protocols.schema import is_file, narrowed, resolve, types, unwrapped
 from protocols.toolbox import Tool, Toolbox
 from protocols.words import singular
 
@@ -172,7 +172,7 @@ class _Shapes:
         if not self.detail.comments:
             return ""
         text = first_sentences(str(schema.get("description", "")), self.detail.comment_characters)
-        wanted = _FORMATS.get("binary" if "contentMediaType" in schema else str(schema.get("format", "")), "")
+        wanted = _FORMATS.get("binary" if is_file(schema) else str(schema.get("format", "")), "")
         note = f"{text} ({wanted})" if text and wanted and wanted not in text else text or wanted
         if origin and origin.split("(")[0].removeprefix("from ") not in note:
             note = "; ".join(filter(None, (note.rstrip("."), origin)))
@@ -268,11 +268,8 @@ def first_sentences(text: str, characters: int) -> str:
 
     None is cut: what is left of a list of codes misleads.
     """
-    flat = (
-        " ".join(_MARKUP.sub(lambda tag: " " * (tag[1] in ("br", "li", "p")), text).split())
-        .replace('"""', "'''")
-        .replace("\\", "\\\\")
-    )
+    plain = _MARKUP.sub(lambda tag: " " * (tag[1] in ("br", "li", "p")), text)
+    flat = " ".join(plain.split()).replace('"""', "'''").replace("\\", "\\\\")
     if len(flat) <= characters:
         return flat
     ends = [

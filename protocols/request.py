@@ -19,7 +19,7 @@ from protocols.errors import InvalidProtocol, ToolError
 from protocols.jsontypes import Json, JsonObject
 from protocols.origin import split_url
 from protocols.protocol import HttpBinding, ToolProtocol
-from protocols.schema import resolve
+from protocols.schema import is_file, resolve
 
 DEFAULT_HEADERS: Final = {
     "Accept": "application/json, */*;q=0.5",
@@ -94,8 +94,8 @@ class Plan:
         # Two marks that sources leave in argument schemas: how arrays and objects are sent, and what is no JSON.
         schemas = {name: schema for name, schema in protocol.parameters.items() if isinstance(schema, Mapping)}
         self._joins = {name: str(schema["x-atc-join"]) for name, schema in schemas.items() if "x-atc-join" in schema}
-        files = (name for name, s in schemas.items() if s.get("format") == "binary" or "contentMediaType" in s)
-        self._files = {binding.wire_name(name) for name in files if self._places[name] == "form"}
+        forms = [name for name in schemas if self._places[name] == "form"]
+        self._files = {binding.wire_name(name) for name in forms if is_file(schemas[name])}
         body = schemas.get(binding.body_argument or "", {})
         self._media = str(body.get("contentMediaType", "application/json"))
         self._fields: dict[str, Mapping[str, Any]] = {
@@ -143,7 +143,7 @@ class Plan:
         if joint == "[]" and place in ("query", "form"):
             yield from (_Name(place, name, owner, inner, name == wire) for name, inner in _bracketed(wire, value))
             return
-        if joint == "{}" and value is not None:
+        if place == "query" and joint == "{}" and value is not None:
             value = json.dumps(value, separators=(",", ":"))
         elif place == "query" and joint is not None and isinstance(value, list | tuple):
             value = joint.join(item for _, item in _pairs({argument: value})) or None

@@ -56,9 +56,12 @@ def dotted(path: Iterator[str | int] | list[str | int]) -> str:
     return text
 
 
+_JSON_TEXT = r'"(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"'
+
+
 def steps(path: str) -> list[str | int]:
     """`rows[0].id` → `["rows", 0, "id"]`; an empty index (`rows[]`, any element) gives 0, `["a.b"]` that key."""
-    found = re.findall(r'\[("(?:[^"\\]|\\.)*")\]|([^.\[\]]+)|\[(\d*)\]', path)
+    found = re.findall(rf"\[({_JSON_TEXT})\]|([^.\[\]]+)|\[(\d*)\]", path)
     return [json.loads(quoted) if quoted else key or int(index or 0) for quoted, key, index in found]
 
 
@@ -197,6 +200,11 @@ def references(schema: Json) -> set[str]:
     """The targets of all references in a schema."""
     found = (part.get("$ref") for part in parts(schema) if isinstance(part, Mapping))
     return {ref for ref in found if isinstance(ref, str)}
+
+
+def is_file(schema: JsonObject) -> bool:
+    """Whether a text is the content of a file, as OpenAPI 3.0 and 3.1 say it."""
+    return schema.get("format") == "binary" or schema.get("contentMediaType") == "application/octet-stream"
 
 
 def types(schema: JsonObject) -> tuple[str, ...]:

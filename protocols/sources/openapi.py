@@ -221,10 +221,8 @@ class _Reader:
         styles = mapping(mapping(body["content"].get(chosen)).get("encoding"))
         if named and (location == "form" or not named.keys() & arguments.properties.keys()):
             for name, schema in named.items():
-                if isinstance(schema, Mapping) and (
-                    joint := _SEPARATORS.get(mapping(styles.get(name)).get("style", ""))
-                ):
-                    schema = {**schema, "x-atc-join": joint}
+                if isinstance(schema, Mapping) and mapping(styles.get(name)).get("style") == "deepObject":
+                    schema = {**schema, "x-atc-join": "[]"}
                 arguments.add(name, location, schema, required=needed and name in top.get("required", ()))
             return
         if isinstance(whole, dict) and (text := _text(body.get("description"))):
