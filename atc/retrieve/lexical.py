@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
+from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,41 @@ _BLOCK = 1024
 """Documents whose best score is looked at first, to know early which scores are too low to come."""
 
 
+class Texts(Sequence[str]):
+    """Texts in a folder, each read as it is asked for: to read a million at once takes most of the time of opening."""
+
+    def __init__(self, folder: Path, kind: str) -> None:
+        self._bytes, self._ends = (np.load(folder / f"{kind}-{part}.npy", mmap_mode="r") for part in ("bytes", "ends"))
+
+    @staticmethod
+    def save(folder: Path, kind: str, texts: Iterable[str]) -> None:
+        """Write them where they are found by their `kind`."""
+        parts = [b"\n", *(text.encode("utf-8", "surrogatepass") for text in texts)]  # no file of nothing can be mapped
+        np.save(folder / f"{kind}-bytes.npy", np.frombuffer(b"".join(parts), np.uint8))
+        np.save(folder / f"{kind}-ends.npy", np.cumsum([len(part) for part in parts]))
+
+    def __len__(self) -> int:
+        return len(self._ends) - 1
+
+    def __getitem__(self, place: Any) -> Any:
+        if isinstance(place, slice):
+            return [self[one] for one in range(len(self))[place]]
+        start, end = self._ends[range(len(self))[place] :][:2]
+        return self._bytes[start:end].tobytes().decode("utf-8", "surrogatepass")
+
+
+class _Vocabulary:
+    """The numbers of words on disk, which `Texts` has in order."""
+
+    def __init__(self, folder: Path) -> None:
+        self._words, self._numbers = Texts(folder, "words"), np.load(folder / "numbers.npy", mmap_mode="r")
+
+    def get(self, word: str) -> int | None:
+        """The number of a word, if it is there."""
+        place = bisect_left(self._words, word)
+        return int(self._numbers[place]) if self._words[place : place + 1] == [word] else None
+
+
 class Lexical:
     """BM25 (Lucene's variant, k1 = 1.5, b = 0.75) over the tokens of `atc.retrieve.words`; a `Ranker`.
 
@@ -28,8 +63,8 @@ class Lexical:
     no word with a view scores 0 and is never in `top`. `engine` is bm25s' index; None where no document has a word.
     """
 
-    def __init__(self, names: Sequence[str], engine: Any) -> None:
-        self.names, self._engine = names, engine
+    def __init__(self, names: Sequence[str], engine: Any, vocabulary: Mapping[str, int] | _Vocabulary) -> None:
+        self.names, self._engine, self._vocabulary = names, engine, vocabulary
         self._last: tuple[View, Floats] | None = None
 
     @classmethod
@@ -45,10 +80,10 @@ class Lexical:
         vocabulary: dict[str, int] = {}
         rows = [[vocabulary.setdefault(token, len(vocabulary)) for token in tokens(text)] for text in texts]
         if not vocabulary:
-            return cls(names, None)
+            return cls(names, None, {})
         engine = bm25s.BM25(k1=K1, b=B)
         engine.index((rows, vocabulary), show_progress=False)
-        return cls(names, engine)
+        return cls(names, engine, vocabulary)
 
     @classmethod
     def open(cls, folder: Path) -> Lexical:
@@ -61,24 +96,29 @@ class Lexical:
         require("searching tools", "bm25s")
         import bm25s
 
-        names = json.loads((folder / "names.json").read_text("ascii"))
+        names = Texts(folder, "names")
         if (folder / _NO_WORDS).exists():
-            return cls(names, None)
-        engine = bm25s.BM25.load(folder, mmap=True, show_progress=False)
+            return cls(names, None, {})
+        engine = bm25s.BM25.load(folder, mmap=True, load_vocab=False, show_progress=False)
         parts = engine.scores
         if not len(parts["data"]) == len(parts["indices"]) == parts["indptr"][-1] or parts["num_docs"] != len(names):
             raise ValueError("the parts of the index do not belong together")
         for part in ("data", "indices", "indptr"):
             parts[part] = np.asarray(parts[part])  # slices of a memmap are slow; this is mapped all the same
-        return cls(names, engine)
+        return cls(names, engine, _Vocabulary(folder))
 
     def save(self, folder: Path) -> None:
-        """Write the index into `folder`, which is there."""
-        (folder / "names.json").write_text(json.dumps(list(self.names)), "ascii")
+        """Write an index that was built into `folder`, which is there."""
+        Texts.save(folder, "names", self.names)
         if self._engine is None:
             (folder / _NO_WORDS).touch()
-        else:
-            self._engine.save(folder, show_progress=False)
+            return
+        assert isinstance(self._vocabulary, Mapping)
+        words = sorted(self._vocabulary)
+        Texts.save(folder, "words", words)
+        np.save(folder / "numbers.npy", [self._vocabulary[word] for word in words])
+        self._engine.vocab_dict = {}  # which it would write as one JSON object
+        self._engine.save(folder, show_progress=False)
 
     def top(self, views: Sequence[View], *, n: int) -> list[Ranked]:
         """For each view the `n` best documents, ties by name."""
@@ -97,13 +137,9 @@ class Lexical:
         total = np.zeros(len(self.names), dtype=np.float32)
         if self._engine is not None:
             words = Counter(tokens(view if isinstance(view, str) else "\n".join(view)))
-            numbers = [
-                (self._engine.vocab_dict[word], times)
-                for word, times in words.items()
-                if word in self._engine.vocab_dict
-            ]
-            for times in sorted({times for _, times in numbers}):
-                said = [number for number, of_one in numbers if of_one == times]
+            numbers = [(self._vocabulary.get(word), times) for word, times in words.items()]
+            for times in sorted({times for number, times in numbers if number is not None}):
+                said = [number for number, of_one in numbers if of_one == times and number is not None]
                 total += np.float32(times) * self._engine.get_scores_from_ids(said)
         self._last = view, total
         return total
