@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
@@ -17,9 +16,8 @@ from probing.kinds import kind_of
 from probing.questions import discover
 from probing.samples import FOLDER, Arguments, Log, Origin, ProbeSettings, Sample, Value, Watch
 from probing.session import Session
-from protocols.jsontypes import JsonObject
 from protocols.judge import Judge, TooMuch
-from protocols.protocol import Evidence, ToolProtocol
+from protocols.protocol import ToolProtocol
 from protocols.reply import one_line
 from protocols.schema import type_name, validator
 from protocols.toolbox import Toolbox
@@ -52,13 +50,12 @@ class Change:
 
 @dataclass(frozen=True, kw_only=True)
 class Checked:
-    """What came of a check: the protocols by tool as they were and as they are now, the changes, the worst first.
+    """What came of a check of so many `tools`: the changes, the worst first.
 
-    `new` lacks tools that answer no call any more. `unchecked` says of tools why nothing, or not all, is known of them.
+    `unchecked` says of tools why nothing, or not all, is known of them.
     """
 
-    old: Mapping[str, ToolProtocol]
-    new: Mapping[str, ToolProtocol]
+    tools: int
     changes: tuple[Change, ...] = ()
     unchecked: Mapping[str, str] = field(default_factory=dict)
     calls: int = 0
@@ -154,24 +151,6 @@ def _refusals(old: ToolProtocol, facts: ToolFacts) -> Iterator[Change]:
         yield Change(old.name, "", "gone", "breaking", f"{whole} find nothing any more: {said}")
 
 
-def revised(old: ToolProtocol, changes: Sequence[Change], facts: ToolFacts) -> ToolProtocol:
-    """`old` with `changes` of this tool worked in: what the static check holds stored programs against."""
-    if old.output_schema is None or not facts.done or not changes:
-        return old
-    output: JsonObject = copy.deepcopy(dict(old.output_schema))
-    for change in changes:
-        gone = change.kind == "removed" or (change.kind == "type" and change.severity == "breaking")
-        if gone and not change.path:
-            output = {key: part for key, part in output.items() if key == "$defs"}
-        above, _, name = change.path.rpartition(".")
-        for path, node in list(nodes(output)) if gone and name else ():
-            if path == above and name in node.get("properties", {}):
-                node["properties"].pop(name)
-                node["required"] = [other for other in node.get("required", ()) if other != name]
-    output = infer([sample.response for sample in facts.done], output)
-    return replace(old, output_schema=output, evidence=Evidence(level="observed"))
-
-
 def earlier_samples(folder: Path) -> list[Sample]:
     """The samples of the probing that wrote `folder`; none where its log is gone.
 
@@ -223,11 +202,8 @@ def recheck(
         if not facts[name].done and not changes[name]:
             last = next((s.error for s in facts[name].samples), "")
             unchecked.setdefault(name, f"no answer came: {last}" if last else _NO_ARGUMENTS)
-    breaking = {change.tool for found in changes.values() for change in found if change.severity == "breaking"}
-    lost = {name for name in breaking if not facts[name].done}
-    new = {name: revised(protocol, changes[name], facts[name]) for name, protocol in old.items() if name not in lost}
     worst = sorted((c for found in changes.values() for c in found), key=lambda change: _WORST.index(change.severity))
-    return Checked(old=old, new=new, changes=tuple(worst), unchecked=unchecked, calls=len(log.samples))
+    return Checked(tools=len(old), changes=tuple(worst), unchecked=unchecked, calls=len(log.samples))
 
 
 def _known(protocol: ToolProtocol, done: list[Sample]) -> Iterator[Arguments]:

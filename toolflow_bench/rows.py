@@ -20,7 +20,7 @@ from toolflow_bench.metrics import Row
 
 FORMAT = 2
 
-_WRITING = "give another --out, or --restart to begin anew."
+_WRITING = "give another --out, or remove it to begin anew."
 _READING = "measure again to have its figures."
 
 
@@ -128,14 +128,14 @@ class RowFile(LineFile):
     A line that a killed run left half-written is cut off.
 
     Raises:
-        InvalidRunFile: it holds another run (`restart` empties it), is no such file, is locked or cannot be written.
+        InvalidRunFile: it holds another run, is no such file, is locked or cannot be written.
     """
 
-    def __init__(self, path: Path, header: Header, *, restart: bool = False) -> None:
+    def __init__(self, path: Path, header: Header) -> None:
         super().__init__(path, synced=True)
         self.rows: dict[tuple[str, int], Row] = {}
         try:
-            self._begin(header, restart=restart)
+            self._begin(header)
         except BaseException:
             self.close()
             raise
@@ -145,17 +145,15 @@ class RowFile(LineFile):
         self.write({"row": asdict(row)})
         self.rows[row.key] = row
 
-    def _begin(self, header: Header, *, restart: bool) -> None:
+    def _begin(self, header: Header) -> None:
         start = b'{"format"'
         if not self.content.startswith(start[: len(self.content)]):
-            # Not even --restart may empty a file that somebody else wrote.
             raise InvalidRunFile(f"{str(self.path)!r} is not a benchmark's file; give another --out.")
-        whole = b"" if restart else self.whole
-        self.keep(whole)
-        if not whole:
+        self.keep(self.whole)
+        if not self.whole:
             self.write({"format": FORMAT, "header": asdict(header)})
             return
-        found, self.rows = _parse(whole, self.path, advice=_WRITING)
+        found, self.rows = _parse(self.whole, self.path, advice=_WRITING)
         if differing := differences(_flat(found), _flat(header)):
             raise InvalidRunFile(
                 f"{str(self.path)!r} holds a run with other settings ({'; '.join(differing)}); {_WRITING}"

@@ -93,7 +93,6 @@ def run_suite(
     *,
     header: Header,
     out: Path,
-    restart: bool = False,
     pool: Pool = Threads(),  # noqa: B008 - frozen
     repeats: int = 1,
     timeout_seconds: float | None = None,
@@ -119,7 +118,7 @@ def run_suite(
                 turn.item, worker, seed=header.seed, repeat=turn.repeat, timeout_seconds=timeout_seconds, price=price
             )
 
-    with RowFile(out, header, restart=restart) as file:
+    with RowFile(out, header) as file:
         todo = [turn for turn in turns if turn.key not in file.rows or not file.rows[turn.key].graded]
         finished = len(turns) - len(todo)
         # After Ctrl-C what is under way is not waited for: it is asked on resume.

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 import click
 
@@ -19,10 +19,10 @@ from atc.cli import options
 from atc.cli.output import print_result, say
 from atc.cli.progress import bar
 from atc.cli.settings import load_config
-from atc.cli.wiring import Shared, open_pool
+from atc.cli.wiring import Shared, open_agent, open_pool
 from atc.config import SETTINGS, Config, public
 from atc.models.prices import Price, price_of
-from atc.side_by_side import Pool
+from atc.side_by_side import Pool, Threads
 from atc.strategies import STRATEGIES
 from atc.terminal import count
 from protocols.protocol import ToolProtocol
@@ -31,8 +31,8 @@ from toolflow_bench.metrics import Row, Summary, summarize
 from toolflow_bench.resampling import Estimate
 from toolflow_bench.rows import Header
 from toolflow_bench.runner import Item, OpenWorker, Worker, digest, run_suite
-from toolflow_bench.services.service import NAMES, find_service
-from toolflow_bench.settings import CATALOGUE, described_by, digest_of, draw_distractors, hardened, load_given
+from toolflow_bench.services.service import NAMES
+from toolflow_bench.settings import CATALOGUE, draw_distractors, hardened
 from toolflow_bench.settings import SETTINGS as HARDSHIPS
 from toolflow_bench.suites import choose_tasks, load_flights, services_of
 from toolflow_bench.task import Task, require_gold
@@ -58,7 +58,6 @@ class RunOptions:
     timeout: float
     repeats: int
     out: Path | None
-    restart: bool
 
 
 run_options = options.several(
@@ -72,7 +71,6 @@ run_options = options.several(
         "--repeats", type=click.IntRange(1, 100), default=1, metavar="K", help="Ask each question K times (1)."
     ),
     click.option("--out", type=options.FILE, metavar="FILE", help="File of rows, continued if it is there."),
-    click.option("--restart", is_flag=True, help="Ask anew what was asked before."),
 )
 """The options of every suite of questions; `RunOptions` takes them."""
 
@@ -101,9 +99,8 @@ class Arm:
 
     @property
     def price(self) -> Price | None:
-        """What the model costs: the configured price, else its list price; nothing where no model is asked."""
-        given = self.config.model_price
-        return Price(*given) if given and self.model != "none" else price_of(self.model)
+        """What the model costs, nothing where none is asked."""
+        return price_of(self.model, None if self.model == "none" else self.config.model_price)
 
     def header(self, suite: str, data: str, how: RunOptions) -> Header:
         """What must be the same for a run to go on."""
@@ -114,12 +111,8 @@ class Arm:
         return Header(suite=suite, model=self.model, seed=how.seed, data=data, version=__version__, settings=settings)
 
 
-class Asked(NamedTuple):
-    """What came of an arm: the file of its rows, and these in the order of the questions."""
-
-    arm: Arm
-    path: Path
-    rows: Sequence[Row]
+Asked = tuple[Arm, Path, Sequence[Row]]
+"""What came of an arm: the file of its rows, and these in the order of the questions."""
 
 
 def ask_arms(suite: str, items: Sequence[Item], arms: Sequence[Arm], how: RunOptions, pool: Pool) -> list[Asked]:
@@ -145,14 +138,13 @@ def ask_arms(suite: str, items: Sequence[Item], arms: Sequence[Arm], how: RunOpt
                     arm.open_worker,
                     header=header,
                     out=path,
-                    restart=how.restart,
                     pool=pool,
                     repeats=how.repeats,
                     timeout_seconds=how.timeout,
                     price=arm.price,
                     on_row=show,
                 )
-                found.append(Asked(arm, path, rows))
+                found.append((arm, path, rows))
     except KeyboardInterrupt:
         say("Stopped; the same command goes on.")
         raise
@@ -170,16 +162,17 @@ def _path(arm: Arm, header: Header, out: Path | None, *, alone: bool) -> Path:
 
 def measure(suite: str, items: Sequence[Item], arms: Sequence[Arm], how: RunOptions, pool: Pool) -> NoReturn:
     """Ask, watched by the person, print the figures and exit: 3 where outages are left, else 0."""
-    found = [(one, summarize(one.rows, seed=how.seed)) for one in ask_arms(suite, items, arms, how, pool)]
+    asked = ask_arms(suite, items, arms, how, pool)
+    found = [(arm, str(path), summarize(rows, seed=how.seed)) for arm, path, rows in asked]
     shown = [
-        {"suite": suite, "model": one.arm.model, "strategy": one.arm.name, "rows": str(one.path)} | summary.as_json()
-        for one, summary in found
+        {"suite": suite, "model": arm.model, "strategy": arm.name, "rows": path} | summary.as_json()
+        for arm, path, summary in found
     ]
-    rows = [_cells(one.arm.name, summary, how.repeats) for one, summary in found]
+    rows = [_cells(arm.name, summary, how.repeats) for arm, _, summary in found]
     table = [list(rows[0]), *(list(row.values()) for row in rows)]
     print_result(shown[0] if len(arms) == 1 else {"suite": suite, "strategies": shown}, table)
-    say(f"All figures on a page: atc bench report {' '.join(str(one.path) for one, _ in found)}")
-    left = sum(summary.outages for _, summary in found), sum(summary.crashes for _, summary in found)
+    say(f"All figures on a page: atc bench report {' '.join(path for _, path, _ in found)}")
+    left = sum(one.outages for *_, one in found), sum(one.crashes for *_, one in found)
     if any(left):
         say(f"Not graded: {count(left[0], 'outage')}, {left[1]} crashed; the same command asks these again.")
     sys.exit(3 if any(left) else 0)
@@ -220,7 +213,6 @@ def _cells(name: str, summary: Summary, repeats: int) -> dict[str, str]:
         "atc bench run toolflow --strategy gold",
         "atc bench run toolflow --sample 20 --strategy all --max-tokens 6000 --out all.jsonl",
         "atc bench run toolflow --strategy chain --strategy chain:repair=none --strategy anytool:solver=cot",
-        "atc bench run toolflow --services places --protocols places=probed/places",
         "atc bench run toolflow --sample 60 --setting hard --repeats 3 --model gpt-5",
         "atc bench run toolflow --workers ray:10.0.0.5:6379 --model gpt-5",
     ],
@@ -240,15 +232,13 @@ def _cells(name: str, summary: Summary, repeats: int) -> dict[str, str]:
 @click.option("--setting", type=click.Choice(["standard", "hard"]), help="hard: all four of these.")
 @click.option("--distractors", type=options.FILE, default=CATALOGUE, metavar="FILE",
               help="For --open: StableToolBench's apis.json.")  # fmt: skip
-@click.option("--protocols", multiple=True, metavar="SERVICE=DIR",
-              help="A folder of protocols instead of the service's own document. Repeatable.")  # fmt: skip
 @click.option("--max-tokens", type=options.AT_LEAST_ONE, metavar="N", help="Model tokens for one question.")
 @click.option("--max-model-calls", type=options.AT_LEAST_ONE, metavar="N", help="Requests to the model for one.")
 @run_options
 @options.workers_option
 def toolflow(
     *, split: str, services: str, strategies: tuple[str, ...], sample: int | None, data: Path | None,
-    protocols: tuple[str, ...], setting: str | None, distractors: Path, **more: Any,
+    setting: str | None, distractors: Path, **more: Any,
 ) -> None:  # fmt: skip
     """587 tasks over four services on real data, graded by program.
 
@@ -261,7 +251,6 @@ def toolflow(
     how = RunOptions(**more)
     only = tuple(name.strip() for name in services.split(",") if name.strip())
     tasks = choose_tasks(split, only, sample=sample, seed=how.seed, folder=data)
-    given = load_given(_folders(protocols))
     names = wanted(strategies)
     if "gold" in names:
         require_gold(tasks)
@@ -272,11 +261,9 @@ def toolflow(
         others = draw_distractors(distractors, seed=how.seed)
         items = [replace(item, candidates=()) for item in items]
     open_world = _worlds(base, () if "open" in hard else tasks[: how.limit])
-    open_world = described_by(open_world, given) if given else open_world
     open_world = hardened(open_world, hard, distractors=others)
     about: dict[str, Any] = {"split": split, "services": sorted(only), "sample": sample}
     about |= {"setting": hard} if hard else {}
-    about |= {"protocols": digest_of(given)} if given else {}
     with Shared(base) as shared, open_pool(base, how.jobs) as pool:
 
         def arm(name: str | None) -> Arm:
@@ -304,7 +291,6 @@ def toolflow(
 @options.model_option
 @options.strategy_option
 @run_options
-@options.workers_option
 def flights(*, data: Path | None, **more: Any) -> None:
     """24 questions about the flights that left New York in 2013.
 
@@ -314,15 +300,15 @@ def flights(*, data: Path | None, **more: Any) -> None:
     items = [Item(question=question) for question in load_flights(data)]
     config = load_config({name: more.pop(name) for name in SETTINGS if name in more})
     how = RunOptions(**more)
-    with Shared(config) as shared, open_pool(config, how.jobs) as pool:
+    with open_agent(config) as agent:
         arm = Arm(
             name=config.strategy,
-            model=shared.ask.name,
+            model=agent.ask.name,
             config=config,
-            open_worker=lambda: shared_agent(shared.agent)(),
+            open_worker=shared_agent(agent),
             settings={"tools": list(config.tools)},
         )
-        measure("flights", items, [arm], how, pool)
+        measure("flights", items, [arm], how, Threads(how.jobs or 1))
 
 
 def _without_secrets(flags: dict[str, Any]) -> Config:
@@ -334,15 +320,3 @@ def _worlds(config: Config, tasks: tuple[Task, ...]) -> OpenWorld:
     """Opens a world with the services that the tasks' candidates come from; without tasks, with all."""
     names = services_of(tasks) if tasks else NAMES
     return lambda: World(names, folder=config.cache_dir, announce=say)
-
-
-def _folders(protocols: tuple[str, ...]) -> dict[str, Path]:
-    folders: dict[str, Path] = {}
-    for text in protocols:
-        service, equals, folder = text.partition("=")
-        if not equals or not Path(folder).is_dir():
-            wanted = f"{text!r} is not SERVICE=DIR with a folder that exists."
-            raise click.BadParameter(wanted, param_hint="--protocols")
-        find_service(service)
-        folders[service] = Path(folder)
-    return folders

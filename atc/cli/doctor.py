@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import os
 import platform
-import shutil
 import sys
 import tempfile
-import textwrap
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Literal, NamedTuple
 
 import click
 
@@ -33,16 +30,8 @@ from sandbox.choose import NAMES, automatic, availability, open_sandbox
 from sandbox.journal import Journal
 from sandbox.limits import Limits
 
-State = Literal["ok", "missing", "failed"]
-"""`missing` is no failure: it comes when it is needed, or can be installed."""
-
-
-class Check(NamedTuple):
-    """One thing that was looked at."""
-
-    name: str
-    state: State
-    detail: str
+Check = tuple[str, str, str]
+"""Something that was looked at: its name, `ok`, `missing` or `failed`, and details. What is missing is no failure."""
 
 
 @click.command(cls=Verb, examples=["atc doctor --json"])
@@ -50,29 +39,27 @@ class Check(NamedTuple):
 def doctor(*, workers: str | None) -> None:
     """Check that everything needed is here and works. Exit status 3 if something does not."""
     config, _, refused = read_settings({"workers": workers})
-    checks = ([Check("settings", "failed", refused)] if refused else []) + list(_checks(config))
-    room = shutil.get_terminal_size().columns if sys.stdout.isatty() else 100_000
-    lines = (f"{check.name:<15}  {check.state:<7}  {check.detail}" for check in checks)
-    told = "\n".join(textwrap.fill(line, room, subsequent_indent=" " * 26) for line in lines)
-    print_result([check._asdict() for check in checks], told)
-    sys.exit(3 if any(check.state == "failed" for check in checks) else 0)
+    checks = ([("settings", "failed", refused)] if refused else []) + list(_checks(config))
+    documents = [dict(zip(("name", "state", "detail"), check, strict=True)) for check in checks]
+    print_result(documents, "\n".join(f"{name:<15}  {state:<7}  {detail}" for name, state, detail in checks))
+    sys.exit(3 if any(state == "failed" for _, state, _ in checks) else 0)
 
 
 def _checks(config: Config) -> Iterator[Check]:
-    yield Check("python", "ok", f"{platform.python_version()} at {sys.executable}, {platform.platform()}")
+    yield "python", "ok", f"{platform.python_version()} at {sys.executable}, {platform.platform()}"
     sandboxes = {name: _tried(f"sandbox {name}", partial(_sandbox, name)) for name in NAMES}
     yield from sandboxes.values()
-    chosen = next((name for name in automatic() if sandboxes[name].state == "ok"), None)
-    yield Check("sandbox", "ok" if chosen else "failed", f"auto takes {chosen or 'none of these'}")
+    chosen = next((name for name in automatic() if sandboxes[name][1] == "ok"), None)
+    yield "sandbox", "ok" if chosen else "failed", f"auto takes {chosen or 'none of these'}"
     for name, problem in with_secrets(config)[1].items():
-        yield Check(name, "missing", problem)
+        yield name, "missing", problem
     yield _tried("model", partial(_model, config))
     yield _tried("runs", partial(_runs, config))
     yield _tried("cache", partial(_cache, config.cache_dir))
     for extra, modules in EXTRAS.items():
         lacking = ", ".join(filter(_is_missing, modules))
         command = f"{lacking}: pip install 'automatic-tool-chain[{extra}]'"
-        yield Check(f"[{extra}]", "missing" if lacking else "ok", command if lacking else ", ".join(modules))
+        yield f"[{extra}]", "missing" if lacking else "ok", command if lacking else ", ".join(modules)
     if config.workers is not None or "RAY_ADDRESS" in os.environ:
         yield from _cluster(config)
 
@@ -80,11 +67,11 @@ def _checks(config: Config) -> Iterator[Check]:
 def _tried(name: str, look: Callable[[], str]) -> Check:
     """What `look` finds; what it raises says whether that is missing, or fails."""
     try:
-        return Check(name, "ok", look())
+        return name, "ok", look()
     except (ModelUnavailable, SandboxUnavailable) as error:
-        return Check(name, "missing", " ".join(str(error).split()))
+        return name, "missing", " ".join(str(error).split())
     except (AtcError, OSError, ImportError) as error:
-        return Check(name, "failed", " ".join(str(error).split()))
+        return name, "failed", " ".join(str(error).split())
 
 
 def _cluster(config: Config) -> Iterator[Check]:
@@ -99,9 +86,9 @@ def _cluster(config: Config) -> Iterator[Check]:
 
         with connected(config.workers or "ray"):
             for host, has, problem in nodes(require_boundary):
-                yield Check(f"node {host}", "failed" if problem else "ok", f"{has}; {problem or 'has a sandbox'}")
+                yield f"node {host}", "failed" if problem else "ok", f"{has}; {problem or 'has a sandbox'}"
     except (ImportError, AtcError) as error:  # the extra that Ray is in has a line of its own
-        yield Check("cluster", "failed", str(error))
+        yield "cluster", "failed", str(error)
 
 
 def _is_missing(module: str) -> bool:
@@ -147,10 +134,6 @@ def _runs(config: Config) -> str:
 
 
 def _cache(folder: Path) -> str:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        tempfile.TemporaryFile(dir=folder).close()
-    except OSError as error:
-        told = f"{folder} cannot be written ({error.strerror}); set ATC_CACHE_DIR to a folder that can"
-        raise OSError(told) from error
+    folder.mkdir(parents=True, exist_ok=True)
+    tempfile.TemporaryFile(dir=folder).close()
     return str(folder)

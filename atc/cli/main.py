@@ -10,7 +10,6 @@ An error is one sentence on stderr. With --json it is also an object on stdout: 
 from __future__ import annotations
 
 import contextlib
-import gc
 import itertools
 import os
 import signal
@@ -79,10 +78,7 @@ class LazyGroup(click.Group):
 @cache
 def _imported(verb: str) -> click.Command:
     """The command of a verb. Its help, and that of those below it, ends in the page of the documentation."""
-    gc.disable()  # what is imported stays: to look through it for garbage takes a tenth of the time
     there = vars(import_module(f"atc.cli.{verb}")).values()
-    gc.freeze()
-    gc.enable()
     family = [next(one for one in there if isinstance(one, click.Command) and one.name == verb)]
     for one in family:  # which grows meanwhile
         one.epilog = f"{one.epilog or ''}\n\nMore: {docs_page(VERBS[verb][1])}".lstrip()
@@ -106,8 +102,6 @@ def cli() -> None:
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the command line, that of the process where none is given, and end the process with its exit code."""
-    if "_ATC_COMPLETE" in os.environ:
-        cli.main(prog_name="atc")  # the shell asks for completions; click answers and exits
     if sys.stdout is not None and hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="backslashreplace")  # an answer must not fail over one letter of it
     code = _guarded(sys.argv[1:] if arguments is None else arguments)

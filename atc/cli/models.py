@@ -9,7 +9,7 @@ import click
 
 from atc.cli.options import VerbGroup, model_option
 from atc.cli.output import print_result, say
-from atc.cli.progress import bar
+from atc.cli.progress import told_in_tenths
 from atc.cli.settings import load_config
 from atc.cli.wiring import open_model
 from atc.config import Config
@@ -53,17 +53,13 @@ def pull(name: str) -> None:
     config = load_config()
     folder = config.cache_dir / "models"
     name = config.embedder if name == "search" else name
-    if name not in LOCAL_MODELS and name not in embedders.MODELS:
+    if name in LOCAL_MODELS:
+        paths = [fetch(LOCAL_MODELS[name], folder=folder, on_progress=told_in_tenths(), on_message=say)]
+    elif name in embedders.MODELS:
+        paths = embedders.pull(name, folder=folder, on_progress=told_in_tenths(), on_message=say)
+    else:
         known = ", ".join([*LOCAL_MODELS, "search", *embedders.MODELS])
         raise click.BadParameter(f"nothing to fetch is named {name!r}; there is {known}.", param_hint="NAME")
-    size = (LOCAL_MODELS[name] if name in LOCAL_MODELS else embedders.MODELS[name]).size
-    say(f"{name} has {size / 1e6:,.0f} MB.")
-    with bar("MB", total=size // 10**6) as advance:
-        progress = lambda done, _: advance(done // 10**6)  # noqa: E731 - the bar takes one number
-        if name in LOCAL_MODELS:
-            paths = [fetch(LOCAL_MODELS[name], folder=folder, on_progress=progress, on_message=say)]
-        else:
-            paths = embedders.pull(name, folder=folder, on_progress=progress, on_message=say)
     told = {"model": name, "path": str(paths[0]), "bytes": sum(path.stat().st_size for path in paths)}
     print_result(told, "\n".join(map(str, paths)))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import reduce
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -37,13 +38,7 @@ class VerbGroup(click.Group):
 
 def several(*options: Callable[[FC], FC]) -> Callable[[FC], FC]:
     """One decorator of several options, which the help shows in this order."""
-
-    def decorate(verb: FC) -> FC:
-        for option in reversed(options):
-            verb = option(verb)
-        return verb
-
-    return decorate
+    return lambda verb: reduce(lambda decorated, option: option(decorated), reversed(options), verb)
 
 
 def _with_base_url(ctx: click.Context, _: click.Parameter, sources: tuple[str, ...]) -> tuple[str, ...]:
@@ -90,12 +85,6 @@ workers_option = click.option(
     "--workers", metavar="ray[:ADDRESS]", help="Work on a Ray cluster: HOST:PORT, RAY_ADDRESS or this machine."
 )
 model_option = click.option("--model", metavar="NAME", help="'local', a model of the endpoint, or a .gguf file.")
-decoding_options = several(
-    click.option(
-        "--decoding", type=click.Choice(["off", "calls", "auto"]), help="Hold single calls to the tools (auto)."
-    ),
-    click.option("--docs", type=click.Choice(["full", "requests", "names"]), help="What prompts tell of tools (full)."),
-)
 sandbox_option = click.option("--sandbox", metavar="NAME", help="auto, zygote, docker, monty or trusted.")
 allow_writes_option = click.option(
     "--allow-writes", multiple=True, metavar="TOOL", help="Tool that may change something, or 'all'. Repeatable."

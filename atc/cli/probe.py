@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, redirect_stdout
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -13,7 +13,6 @@ from typing import Any
 
 import click
 
-from atc.check import check as findings_of
 from atc.cli.options import AT_LEAST_ONE, POSITIVE, Verb, jobs_option, servers_options, workers_option
 from atc.cli.output import error_document, has_person, print_result, say
 from atc.cli.probe_sources import (
@@ -29,25 +28,17 @@ from atc.cli.probe_sources import (
 )
 from atc.cli.progress import bar
 from atc.cli.settings import load_config
-from atc.cli.wiring import open_pool, open_store
-from atc.config import Config
-from atc.recording import RecordedTools
-from atc.store import RunStore
-from atc.store.stored import RunSummary, StoredRun
-from atc.terminal import clipped, count
-from atc.types import Finding
+from atc.cli.wiring import open_pool
+from atc.terminal import count
 from probing.drift import CALLS, Checked, earlier_samples, recheck
 from probing.gate import Plan, PlannedTool, plan
 from probing.probe import probe
 from probing.samples import FOLDER, Log, ProbeSettings, Watch
-from protocols.protocol import ToolProtocol
 from protocols.sources import load_source
 from protocols.toolbox import Toolbox
 
 _SETTINGS = ("model", "start_servers", "trust_annotations", "workers")
 """Flags that are settings of the configuration too."""
-_WIDTH = 200
-"""Characters of a finding that are shown; --json has all."""
 
 
 @click.command(
@@ -76,13 +67,12 @@ _WIDTH = 200
               help="Also call this tool, which may change something; without a name, all. Repeatable.")  # fmt: skip
 @click.option("--keep-values", is_flag=True, help="For public data: show values in examples as they are.")
 @click.option("--model", metavar="NAME", help="What proposes values and words; 'none' for no model.")
-@click.option("--module", "modules", multiple=True, metavar="MODULE", help="Python module whose functions SRC names.")
 @jobs_option
 @workers_option
 @servers_options
 def probe_command(
     sources: tuple[str, ...], *, output: Path | None, dry_run: bool, check: bool, keep_values: bool,
-    writes: tuple[str, ...], modules: tuple[str, ...], jobs: int | None, **flags: Any,
+    writes: tuple[str, ...], jobs: int | None, **flags: Any,
 ) -> None:  # fmt: skip
     """Write protocols of SRC's tools into DIR, by calling them.
 
@@ -96,11 +86,11 @@ def probe_command(
         raise click.UsageError("--check writes nothing; give it without -o and --dry-run")
     if output is None and not (dry_run or check):
         raise click.UsageError("say where to write the protocols: -o DIR")
-    config = load_config({key: flags.pop(key) for key in _SETTINGS} | {"tools": (*sources, *modules)})
+    config = load_config({key: flags.pop(key) for key in _SETTINGS} | {"tools": sources})
     settings = ProbeSettings(allow_writes="all" in writes or frozenset(writes), **flags)
     if len(sources) > 1 or config.workers is not None:
-        if output is None or dry_run or modules:
-            raise click.UsageError("--check, --dry-run and --module take one SRC, and no --workers")
+        if output is None or dry_run:
+            raise click.UsageError("--check and --dry-run take one SRC, and no --workers")
         with open_pool(config, jobs) as pool, redirect_stdout(sys.stderr):
             reports = probe_many(sources, output, pool, config, settings, keep_values=keep_values)
         print_result(reports, [(one["folder"], one["error"] or next(summary(one))) for one in reports])
@@ -111,9 +101,9 @@ def probe_command(
     with ExitStack() as stack:
         invoker = stack.enter_context(invoker_for(config, settings))
         with redirect_stdout(sys.stderr):  # what a module prints when it is imported is not the result
-            loaded = load_source(source, invoker=invoker, modules=modules)
+            loaded = load_source(source, invoker=invoker)
         if check:
-            sys.exit(_check_again(source, loaded.tools, config, settings))
+            sys.exit(_check_again(source, loaded.tools, settings))
         log = None
         if output is not None and (not dry_run or (output / FOLDER).is_dir()):
             given = Path(source)
@@ -198,7 +188,7 @@ def _probing_bar(log: Log, most: int) -> Iterator[Watch]:
         yield lambda event: say(event) if isinstance(event, str) else advance(log.sent)
 
 
-def _check_again(source: str, tools: Toolbox, config: Config, settings: ProbeSettings) -> int:
+def _check_again(source: str, tools: Toolbox, settings: ProbeSettings) -> int:
     """Sample the tools of a probed folder again, print what changed, and give the exit code: 1 where something breaks.
 
     Raises:
@@ -215,69 +205,25 @@ def _check_again(source: str, tools: Toolbox, config: Config, settings: ProbeSet
         redirect_stdout(sys.stderr),
     ):
         checked = recheck(tools, log, settings=settings, earlier=earlier, watch=watch)
-    with open_store(config) as store:
-        broken = list(_broken_runs(store, checked.old, checked.new))
     problem = "" if checked.breaking or checked.calls else "Nothing could be checked."
     document = {
         "breaking": bool(checked.breaking),
         "changes": [asdict(change) for change in checked.changes],
-        "broken_runs": [{"run": run.id, "task": run.task, "tools": t, "findings": list(map(asdict, found))}
-                        for run, t, found in broken],
         "unchecked": dict(checked.unchecked),
         "calls": checked.calls,
-    } | error_document(problem, 3)  # fmt: skip
-    print_result(document, "\n".join(_check_lines(checked, broken)))
+    } | error_document(problem, 3)
+    print_result(document, "\n".join(_check_lines(checked)))
     if problem:
         say(problem)
     return 1 if checked.breaking else 3 if problem else 0
 
 
-_Broken = tuple[RunSummary, list[str], list[Finding]]
-"""A stored run whose last program would not work any more, the changed tools that it calls, what the check finds."""
-
-
-def _broken_runs(
-    store: RunStore, old: Mapping[str, ToolProtocol], new: Mapping[str, ToolProtocol]
-) -> Iterator[_Broken]:
-    """The stored runs that the step from `old` to `new` breaks, newest first; both by the tools' own names."""
-    changed = {name: protocol for name, protocol in old.items() if new.get(name) != protocol}
-    for listed in store.list(None) if changed else ():
-        run = store.load(listed.id)
-        # Of several services that have a tool of this name, the same.
-        called = {
-            alias: one.name for alias, one in run.protocols.items()
-            if one.name in changed and (not one.binding or changed[one.name].binding in (None, one.binding))
-        }  # fmt: skip
-        if called and run.attempts:
-            before, after = (_certain(run, called, protocols) for protocols in (old, new))
-            if findings := [finding for finding in after if finding not in before]:
-                yield run.summary, list(dict.fromkeys(called.values())), findings
-
-
-def _certain(run: StoredRun, called: Mapping[str, str], protocols: Mapping[str, ToolProtocol]) -> list[Finding]:
-    """What is certainly wrong with a run's last program, with the tools that it called as they are in `protocols`.
-
-    A tool that is gone is not among them. What was observed is taken at its word here: the check itself holds no
-    observed key against a program, but a key that was there and is gone breaks it.
-    """
-    kept = {alias: protocol for alias, protocol in run.protocols.items() if alias not in called}
-    current = {alias: protocols[name] for alias, name in called.items() if name in protocols}
-    taken = {a: replace(one, evidence=replace(one.evidence, level="declared")) for a, one in current.items()}
-    findings = findings_of(run.attempts[-1].program, RecordedTools(kept | taken))
-    return [finding for finding in findings if finding.certain]
-
-
-def _check_lines(checked: Checked, broken: Sequence[_Broken]) -> Iterator[str]:
+def _check_lines(checked: Checked) -> Iterator[str]:
     for change in checked.changes:
         yield f"{change.severity:<9} {change.tool}: {change.text}"
-    for run, _, findings in broken:
-        yield f"breaks    run {run.id} ({clipped(run.task, 80)})"
-        for finding in findings:
-            yield f"          line {finding.line}: {clipped(finding.message, _WIDTH)}"
     for tool, why in checked.unchecked.items():
         yield f"unchecked {tool}: {why.rstrip('.')}"
-    seen = len(checked.old) - len(checked.unchecked)
+    seen = checked.tools - len(checked.unchecked)
     kinds = [f"{sum(c.severity == kind for c in checked.changes)} {kind}" for kind in ("breaking", "risky", "harmless")]
     changes = f"{count(len(checked.changes), 'change')} ({', '.join(kinds)})" if checked.changes else "no change"
-    runs = f", {count(len(broken), 'stored run')} broken" if broken else ""
-    yield f"{changes} in {seen} of {count(len(checked.old), 'tool')} with {count(checked.calls, 'call')}{runs}"
+    yield f"{changes} in {seen} of {count(checked.tools, 'tool')} with {count(checked.calls, 'call')}"

@@ -168,15 +168,12 @@ def require_named(protocols: Iterable[ToolProtocol], settings: ProbeSettings) ->
 
 
 def _by_host(sources: Iterable[OneOfMany]) -> list[list[OneOfMany]]:
-    """The sources, those together that call one host, even by way of a third."""
-    groups: list[tuple[set[str], list[OneOfMany]]] = []
+    """The sources, those together that call one host."""
+    groups: dict[frozenset[str], list[OneOfMany]] = {}
     for source in sources:
-        hosts, members = {host_of(protocol) for protocol in source.protocols}, [source]
-        for group in [group for group in groups if group[0] & hosts]:
-            groups.remove(group)
-            hosts, members = hosts | group[0], [*group[1], *members]
-        groups.append((hosts, members))
-    return [members for _, members in groups]
+        hosts = frozenset(map(host_of, source.protocols))
+        groups.setdefault(next((known for known in groups if known & hosts), hosts), []).append(source)
+    return list(groups.values())
 
 
 @contextmanager

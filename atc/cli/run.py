@@ -42,8 +42,6 @@ _OWN = frozenset({"credentials", "mcp", "state_dir", "store", "cache_dir"})
 @options.model_option
 @options.strategy_option
 @options.sandbox_option
-@options.decoding_options
-@click.option("--policy", is_flag=True, default=None, help="Review each program's source before it runs.")
 @options.allow_writes_option
 @options.trust_option
 @options.learn_option

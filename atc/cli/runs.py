@@ -11,7 +11,6 @@ from contextlib import closing, suppress
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
 
 import click
 
@@ -27,7 +26,7 @@ from atc.recording.script import to_script
 from atc.saved import Savable
 from atc.store import RunStore
 from atc.store.stored import RunSummary, StoredRun
-from atc.terminal import clipped, count, escape_controls
+from atc.terminal import clipped, count
 from atc.types import Attempt, Solution
 from atc.view import told_call
 from protocols.errors import AtcError
@@ -202,9 +201,7 @@ def export(run: str, *, path: Path | None, as_script: bool, as_page: bool, force
         recording = record(stored)
         hidden = recording.secrets
         if as_script:
-            given = [source.rpartition("=")[2] for source in stored.summary.config.get("tools", ())]
-            modules = {Path(source).stem: source for source in given if source.endswith(".py")}
-            text, use = to_script(recording, modules=modules), f"run it with: python {path}"
+            text, use = to_script(recording), f"run it with: python {path}"
         else:
             text, use = json_text(to_document(recording), indent=1) + "\n", f"replay it with: atc runs replay {path}"
     if path is not None:
@@ -279,11 +276,10 @@ def replay(file: str, *, sandbox: str | None) -> None:
     sys.exit(0 if verdict.same else 1)
 
 
-@runs.command(examples=["atc runs test tests/runs/ --junit report.xml"])
+@runs.command(examples=["atc runs test tests/runs/"])
 @click.argument("files", nargs=-1, required=True)
 @options.sandbox_option
-@click.option("--junit", "report", type=options.FILE, metavar="OUT.xml", help="Also write a JUnit report.")
-def test(files: tuple[str, ...], *, sandbox: str | None, report: Path | None) -> None:
+def test(files: tuple[str, ...], *, sandbox: str | None) -> None:
     """Replay many files, for CI.
 
     FILES are recordings, or folders that hold some; of each is said whether it gave the same answer. Needs neither keys
@@ -304,39 +300,16 @@ def test(files: tuple[str, ...], *, sandbox: str | None, report: Path | None) ->
             documents.append({"file": file, "problem": problem, "state": state} | document)
             if not output.as_json():
                 output.print_text(f"{_WORDS[state]}  {file}  {told}")
-    if report is not None:
-        write_whole(report, _junit(documents))
     print_result(documents, "")
     passed = sum(one["state"] == "passed" for one in documents)
     say(f"{passed} of {count(len(documents), 'recording')} gave the same answer.")
     sys.exit(0 if passed == len(documents) else 1)
 
 
-def _junit(documents: Sequence[dict[str, Any]]) -> str:
-    """What came of the files as a JUnit report, which CI services read."""
-    states = [one["state"] for one in documents]
-    figures = {"tests": len(states), "failures": states.count("failed"), "errors": states.count("error")}
-    suite = ElementTree.Element("testsuite", {"name": "atc runs test", **{key: str(n) for key, n in figures.items()}})
-    for one in documents:
-        file = Path(one["file"])
-        about = {"classname": ".".join(file.parent.parts), "name": file.name, "time": str(one.get("seconds", 0))}
-        case = ElementTree.SubElement(suite, "testcase", about)
-        if one["problem"] is not None:
-            kind = "failure" if one["state"] == "failed" else "error"
-            ElementTree.SubElement(case, kind, message=escape_controls(one["problem"]))
-    return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
-
-
 def _recordings(files: Sequence[str]) -> Iterator[str]:
-    """Files as they were given; of a folder, all recordings below it, also those that were cut off."""
+    """Files as they were given; of a folder, all that end in .json."""
     for file in files:
-        if not Path(file).is_dir():
-            yield file
-            continue
-        for path in sorted(Path(file).rglob("*.json")):
-            with suppress(OSError):
-                if path.is_file() and b'"atc recording ' in path.read_bytes():
-                    yield str(path)
+        yield from map(str, sorted(Path(file).rglob("*.json"))) if Path(file).is_dir() else [file]
 
 
 def _verdict(verdict: Verdict) -> tuple[dict[str, Any], str]:
@@ -351,13 +324,12 @@ def _verdict(verdict: Verdict) -> tuple[dict[str, Any], str]:
         "seconds": round(verdict.seconds, 3),
         "diverged": None,
     }
-    edited = " The file was edited after it was recorded." if recording.edited else ""
     if departure is not None:
         told = {"index": departure.index, "expected": departure.expected, "got": departure.got, "told": str(departure)}
-        return document | {"diverged": told}, f"{str(departure).rstrip('.')}.{edited}"
+        return document | {"diverged": told}, f"{str(departure).rstrip('.')}."
     end = "end" if recording.answer is None else "answer"
     took = f"{count(len(recording.trace.calls), 'call')}, {verdict.seconds * 1000:.0f} ms, {verdict.backend}"
-    return document, f"the same {end} ({took}){edited and '.'}{edited}"
+    return document, f"the same {end} ({took})"
 
 
 def _page(stored: StoredRun, *, prompts: bool) -> list[str]:

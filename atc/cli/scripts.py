@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import replace
 
@@ -14,9 +14,7 @@ from atc.recording import RecordedTools
 from atc.types import Attempt, Program
 from protocols.invoke import Invoker
 from protocols.jsontypes import JsonObject
-from protocols.protocol import PythonBinding, load
-from protocols.sources import load_tools
-from protocols.toolbox import Tool
+from protocols.protocol import load
 from sandbox.choose import open_sandbox
 from sandbox.journal import Journal
 from sandbox.limits import Limits
@@ -25,12 +23,12 @@ from sandbox.trace import Pins
 ALLOW = "--allow-writes"
 
 
-def run_script(program: str, tools: Mapping[str, JsonObject], *, modules: Sequence[str] = ()) -> None:
+def run_script(program: str, tools: Mapping[str, JsonObject]) -> None:
     """Run the program of a script in the sandbox over its tools, by alias, and print its answer.
 
     Requests are made as in a run: with the configured credentials, to one origin, within the same limits. The process
     ends here where one of the tools writes, unless it was started with `--allow-writes` or the configuration allows
-    that tool, and where the program fails. `modules` are the sources of Python modules that the tools are in.
+    that tool, and where the program fails.
     """
     config = load_config()
     known = RecordedTools({alias: load(document, where="the script") for alias, document in tools.items()})
@@ -40,15 +38,9 @@ def run_script(program: str, tools: Mapping[str, JsonObject], *, modules: Sequen
         sys.exit(f"{', '.join(asked)} may change something; to allow that, run the script with {ALLOW}.")
     sandbox = open_sandbox(config.sandbox, policy=config.policy)
     with closing(sandbox), closing(Invoker(invoke_settings(config))) as invoker:
-        loaded = load_tools(*modules, invoker=invoker)
-
-        def callable_tool(tool: Tool) -> Tool:
-            is_function = isinstance(tool.protocol.binding, PythonBinding)
-            call = loaded.find(tool.protocol.name).call if is_function else invoker.bind(tool.protocol)
-            return replace(tool, call=call)
-
+        tools_at_work = known.map(lambda tool: replace(tool, call=invoker.bind(tool.protocol)))
         journal, limits = Journal(pins=Pins(clock=time.time())), Limits(tool_calls=config.max_calls)
-        trace = sandbox.run(program, known.map(callable_tool), limits=limits, journal=journal)
+        trace = sandbox.run(program, tools_at_work, limits=limits, journal=journal)
     if trace.failure is not None:
         sys.exit(f"line {trace.failure.line}: {trace.failure.type}: {trace.failure.message}")
     print(Attempt(Program(program), (), trace, None).answer)

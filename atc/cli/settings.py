@@ -12,16 +12,16 @@ import os
 import stat
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import platformdirs
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from atc.config import SETTINGS, TABLES, Config, CredentialEntry, InvalidConfig, McpEntry, adapter, demand
+from atc.config import SETTINGS, TABLES, Config, InvalidConfig, adapter, demand
 from atc.retrieve.methods import read as read_method
 from atc.strategies import read as read_strategy
 from protocols.errors import AtcError
@@ -39,8 +39,7 @@ _LIMITS = frozenset(
 )
 """What any folder's file may lower, and not raise."""
 _SECRET = frozenset({*TABLES, "store"})
-"""Settings with secrets in them, whose values no message quotes; but for these of their fields."""
-_PLAIN = frozenset({"hosts", "place"})
+"""Settings with secrets in them, whose values no message quotes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,15 +51,6 @@ class Layer:
     label: Callable[[str], str] = str
 
 
-class Settings(NamedTuple):
-    """The configuration, and for each key where its value came from."""
-
-    config: Config
-    origins: dict[str, str]
-    refused: str
-    """What the folder's own file may not decide, so that it was left out; empty where that is nothing."""
-
-
 def load_config(flags: Mapping[str, Any] | None = None, *, stored: Layer | None = None) -> Config:
     """The configuration: flags win over `ATC_*` variables, `./atc.toml`, the user's file and defaults, in this order.
 
@@ -70,14 +60,16 @@ def load_config(flags: Mapping[str, Any] | None = None, *, stored: Layer | None 
     Raises:
         InvalidConfig: a file, variable or flag that cannot be used, or an `atc.toml` that sets what it may not.
     """
-    settings = read_settings(flags, stored=stored)
-    if settings.refused:
-        raise InvalidConfig(settings.refused)
-    return settings.config
+    config, _, refused = read_settings(flags, stored=stored)
+    if refused:
+        raise InvalidConfig(refused)
+    return config
 
 
-def read_settings(flags: Mapping[str, Any] | None = None, *, stored: Layer | None = None) -> Settings:
-    """As `load_config`, with origins; what an `atc.toml` may not decide is left out."""
+def read_settings(
+    flags: Mapping[str, Any] | None = None, *, stored: Layer | None = None
+) -> tuple[Config, dict[str, str], str]:
+    """The configuration; for each key where its value came from; what an `atc.toml` may not decide, so is left out."""
     given = {key: value for key, value in (flags or {}).items() if value is not None and value != ()}
     own, project = read_file(user_config_file()), read_file(project_file(Path()))
     base = Layer(str(user_config_file()), own.values if own else {})
@@ -96,7 +88,7 @@ def read_settings(flags: Mapping[str, Any] | None = None, *, stored: Layer | Non
     if project is not None and not project.trusted and origins["tools"] == PROJECT_FILE:
         config = replace(config, lend_credentials=False)
         origins["lend_credentials"] = f"{PROJECT_FILE}, which is not trusted"
-    return Settings(config, origins, refused)
+    return config, origins, refused
 
 
 def _merge(layers: Sequence[Layer]) -> tuple[Config, dict[str, str]]:
@@ -112,7 +104,7 @@ def _merge(layers: Sequence[Layer]) -> tuple[Config, dict[str, str]]:
     for layer in layers:
         for key, raw in layer.values.items():
             if key not in SETTINGS:
-                raise InvalidConfig(_unknown(layer, key, SETTINGS))
+                raise InvalidConfig(_unknown(layer, key))
             if key not in TABLES:
                 values[key], places[key] = raw, layer
             elif isinstance(raw, Mapping):
@@ -123,8 +115,7 @@ def _merge(layers: Sequence[Layer]) -> tuple[Config, dict[str, str]]:
     try:
         config = adapter().validate_python(values)
     except ValidationError as error:
-        # A misspelled key explains what else is missing.
-        raise InvalidConfig(_told(min(error.errors(), key=lambda one: not _is_unknown(one)), places)) from None
+        raise InvalidConfig(_told(error.errors()[0], places)) from None
     # What these are spelled with is known by the packages that they choose from.
     for key, read in (("strategy", read_strategy), ("retrieval", read_method)):
         try:
@@ -137,28 +128,20 @@ def _merge(layers: Sequence[Layer]) -> tuple[Config, dict[str, str]]:
     return config, origins | named
 
 
-def _is_unknown(problem: ErrorDetails) -> bool:
-    return problem["type"] == "unexpected_keyword_argument"
-
-
 def _told(problem: ErrorDetails, places: Mapping[str, Layer]) -> str:
     """What is wrong with a setting, in a sentence that quotes no secret."""
     key, *within = map(str, problem["loc"])
     layer = places[f"{key}.{within[0]}" if key in TABLES else key]
-    if _is_unknown(problem):
-        kind = CredentialEntry if key == "credentials" else McpEntry
-        return _unknown(layer, within[1], [one.name for one in fields(kind)], within=f"{key}.{within[0]}.")
     name = ".".join([key, *within[:2]]) if key in TABLES else layer.label(key)
-    what = demand(problem).replace("Field required", "is missing")
-    told = key not in _SECRET or (len(within) > 1 and within[1] in _PLAIN and problem["type"] != "missing")
-    got = f", got {problem['input']!r}" if told else ""
+    what = demand(problem).replace("Field required", "is missing").replace("Unexpected keyword argument", "is unknown")
+    got = f", got {problem['input']!r}" if key not in _SECRET else ""
     return f"{layer.origin}: {name} {what}{got}."
 
 
-def _unknown(layer: Layer, key: str, known: Sequence[str], *, within: str = "") -> str:
-    near = get_close_matches(key, known, n=1, cutoff=0.6)
-    hint = f"did you mean {layer.label(near[0])!r}?" if near else f"known are {', '.join(known)}."
-    return f"{layer.origin}: unknown setting {within + layer.label(key)!r}; {hint}"
+def _unknown(layer: Layer, key: str) -> str:
+    near = get_close_matches(key, SETTINGS, n=1, cutoff=0.6)
+    hint = f"did you mean {layer.label(near[0])!r}?" if near else f"known are {', '.join(SETTINGS)}."
+    return f"{layer.origin}: unknown setting {layer.label(key)!r}; {hint}"
 
 
 def user_config_file() -> Path:

@@ -77,19 +77,17 @@ def show(name: str, **flags: Any) -> None:
 @tools.command(
     examples=[
         "atc tools search weather at an airport -k 3",
-        "atc tools search --method bm25 --explain planes of an airline",
+        "atc tools search --method bm25 planes of an airline",
         "atc tools search --method toolqp:queries=6 --model local late flights and their planes",
     ]
 )
 @click.argument("query", nargs=-1, required=True)
 @click.option("-k", type=options.AT_LEAST_ONE, default=10, show_default=True, metavar="N", help="At most N.")
 @click.option("--method", "retrieval", metavar="NAME", help=_METHODS)
-@click.option("--explain", is_flag=True, help="Show how they were found, and what it took.")
-@click.option("--fitting", is_flag=True, help="None where none seems to fit (right for two queries in three).")
 @options.model_option
 @_embedder_option
 @options.tools_options
-def search(query: tuple[str, ...], *, k: int, explain: bool, fitting: bool, **flags: Any) -> None:
+def search(query: tuple[str, ...], *, k: int, **flags: Any) -> None:
     """The tools that fit QUERY, best first.
 
     Those that make the ids which they need follow. A tool that QUERY names comes first. Methods from hyde on ask a
@@ -99,30 +97,16 @@ def search(query: tuple[str, ...], *, k: int, explain: bool, fitting: bool, **fl
     config = load_config(flags)
     with ExitStack() as stack:
         toolbox = stack.enter_context(wiring.open_toolbox(config))
-        began = time.monotonic()
         index = open_index(toolbox, config, method=config.retrieval)
         stack.callback(index.close)
         method = spelled_out(config.retrieval, index)
         ask = stack.enter_context(wiring.open_model(config)) if read(method)[0].asks else None
-        found = open_finder(method, index, toolbox, ask=ask, abstain=fitting).search(text, k=k)
-        seconds = time.monotonic() - began
-        usage = found.usage
+        found = open_finder(method, index, toolbox, ask=ask).search(text, k=k)
         lines = [_line(toolbox[hit.tool]) | {"score": round(hit.score, 4), "why": hit.why} for hit in found.hits]
-        report = {
-            "method": method,
-            "seconds": round(seconds, 4),
-            **{name: getattr(usage, name) for name in ("model_calls", "input_tokens", "output_tokens")},
-            "transcript": list(found.transcript),
-            "hits": lines,
-        }
         shown = [(hit, f"{_summary(toolbox[hit.tool])}{f' [{hit.why}]' if hit.why else ''}") for hit in found.hits]
-        output.print_result(report if explain else lines, [(f"{hit.score:.2f}", hit.tool, said) for hit, said in shown])
+        output.print_result(lines, [(f"{hit.score:.2f}", hit.tool, said) for hit, said in shown])
         if not lines:
             output.say(f"None of the {len(toolbox)} tools fits {text!r}; 'atc tools list' shows all.")
-        if explain and not output.as_json():
-            asked = f", {usage.model_calls} model calls, {usage.input_tokens + usage.output_tokens:,} tokens"
-            took = f"{method}: {seconds * 1000:,.0f} ms{asked if usage.model_calls else ''}"
-            output.print_text("\n".join(["", *found.transcript, took]))
 
 
 @tools.command(
@@ -158,10 +142,11 @@ def index(*, words_only: bool, expand: bool, queries: int, jobs: int | None, **f
             method = "bm25" if words_only else "hybrid"
             made = open_index(toolbox, config, method=method, pool=embedding, watch=advance)
         if expand:
-            ask = wiring.SharedModel(stack.enter_context(wiring.Shared(config)))
+            shared = stack.enter_context(wiring.Shared(config))
             with bar("Asking for questions", total=len(toolbox)) as advance:
                 texts = documents(toolbox.values())
-                asked = expand_all(texts, made.store, ask, queries=queries, pool=pool, watch=advance).model_calls
+                usage = expand_all(texts, made.store, lambda: shared.ask, queries=queries, pool=pool, watch=advance)
+                asked = usage.model_calls
         report = {
             "tools": len(made.names),
             "embedder": made.dense.embedder.name if made.dense is not None else None,
@@ -184,9 +169,9 @@ def index(*, words_only: bool, expand: bool, queries: int, jobs: int | None, **f
 def call(name: str, arguments: tuple[str, ...], **flags: Any) -> None:
     """Call the tool NAME and print its whole response as JSON.
 
-    ARGUMENT=VALUE is read as the argument's schema says, ARGUMENT:=JSON as it stands. A single '-' reads all of them
-    from stdin, as one JSON object. --json adds time, drift and errors around the response. Exit status 1: the tool said
-    no, or a write was not allowed; 3: its credential is missing.
+    ARGUMENT=VALUE is read as the argument's schema says, ARGUMENT:=JSON as it stands. --json adds time, drift and
+    errors around the response. Exit status 1: the tool said no, or a write was not allowed; 3: its credential is
+    missing.
     """
     config = load_config(flags)
     with wiring.open_toolbox(config) as toolbox:
@@ -319,21 +304,14 @@ def _page(tool: Tool, toolbox: Toolbox) -> str:
 def _read_arguments(words: Sequence[str], tool: Tool) -> dict[str, Json]:
     """The arguments by original name, each value read as its type says, and accepted as those of a program are.
 
-    `name=text` reads text as the argument's type; `name:=JSON` takes JSON as it is. A single `-` reads one JSON object
-    from stdin.
+    `name=text` reads text as the argument's type; `name:=JSON` takes JSON as it is.
 
     Raises:
         click.UsageError: a word, a name or a value that does not fit, or one that is missing.
     """
     terms = contract(tool.protocol)
     aliases = {name: alias for alias, name in terms.arguments.items()}
-    if list(words) == ["-"]:
-        document = _json(output.read_text("-"), "stdin")
-        if not isinstance(document, dict):
-            raise click.UsageError("the arguments on stdin must be one JSON object")
-        given = [(aliases.get(name) or name, value) for name, value in document.items()]
-    else:
-        given = [_read_word(word, aliases, terms.types) for word in words]
+    given = [_read_word(word, aliases, terms.types) for word in words]
     if len(dict(given)) < len(given):
         raise click.UsageError("an argument is given twice; write a list as NAME:=JSON")
     try:

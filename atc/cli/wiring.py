@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import webbrowser
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, nullcontext
 from dataclasses import replace
 from functools import cached_property
@@ -29,7 +29,7 @@ from atc.side_by_side import Pool, Threads
 from atc.store import RunStore, Store
 from atc.strategies.given import NoModel
 from atc.terminal import escape_controls
-from protocols.ask import Ask, Completion, Message
+from protocols.ask import Ask
 from protocols.errors import SourceUnavailable
 from protocols.invoke import Invoker, InvokeSettings
 from protocols.settings import McpServer
@@ -256,27 +256,8 @@ class Shared(ExitStack):
         """The runs."""
         return self.enter_context(open_store(self.config))
 
-    @cached_property
-    def agent(self) -> Agent:
-        """An agent over the configured tools, with services of its own."""
-        if self._away:
-            _ = self.sandbox
-        return self.enter_context(open_agent(self.config))
-
     def __reduce__(self) -> tuple[Callable[..., Shared], tuple[Any, ...]]:
         return _arrived, (self._name, portable(self.config))
-
-
-class SharedModel:
-    """The model of a `Shared` as an `Ask` that can be sent elsewhere."""
-
-    def __init__(self, shared: Shared) -> None:
-        self._shared = shared
-        self.name, self.prompt_tokens = shared.ask.name, shared.ask.prompt_tokens
-
-    def __call__(self, messages: Sequence[Message], **options: Any) -> Completion:
-        """As the model itself; see `protocols.ask.Ask`."""
-        return self._shared.ask(messages, **options)
 
 
 _there: dict[str, Shared] = {}

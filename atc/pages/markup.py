@@ -6,9 +6,9 @@ from atc.terminal import UNSAFE, visible
 
 # Besides, invisible letters, which do nothing on a terminal. Tabs and line feeds are as harmless as spaces.
 _UNSEEN = [*UNSAFE, *range(0x200B, 0x200E), *range(0x2060, 0x2070), *range(0xFFF9, 0xFFFC)]
-_SPELLED = {code: visible(code) for code in _UNSEEN if code not in (0x09, 0x0A)}
+SPELLED = {code: visible(code) for code in _UNSEEN if code not in (0x09, 0x0A)}
 _ESCAPED = {ord("&"): "&amp;", ord("<"): "&lt;", ord(">"): "&gt;", ord('"'): "&quot;", ord("'"): "&#39;"}
-_HARMLESS = _SPELLED | _ESCAPED
+_HARMLESS = SPELLED | _ESCAPED
 
 
 class Html(str):

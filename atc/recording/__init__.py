@@ -67,8 +67,6 @@ class Recording:
     """Of `atc` and Python, when it was made."""
     secrets: tuple[str, ...] = ()
     """The placeholders that stand in it for sensitive values."""
-    edited: bool = False
-    """Whether the file that it was read from is not what was recorded."""
 
     @property
     def toolbox(self) -> Toolbox:

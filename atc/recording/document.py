@@ -1,8 +1,7 @@
-"""A recording as one JSON document: written, hashed, read, and refused in one sentence where it cannot be read."""
+"""A recording as one JSON document: written, read, and refused in one sentence where it cannot be read."""
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from typing import Any
@@ -11,7 +10,7 @@ from pydantic import ValidationError
 
 from atc.recording import InvalidRecording, Recording
 from atc.store.stored import adapter
-from protocols.jsontypes import Json, JsonObject, mapping
+from protocols.jsontypes import Json, mapping
 from protocols.protocol import dump, load
 from sandbox.contract import shorten
 from sandbox.trace import Trace
@@ -22,13 +21,12 @@ _FORMAT = "atc recording "
 
 def to_document(recording: Recording) -> dict[str, Any]:
     """The recording as plain JSON. `from_document` reads it."""
-    document: dict[str, Any] = {
+    return {
         "format": f"{_FORMAT}{FORMAT}",
-        **adapter(Recording).dump_python(recording, exclude={"tools", "trace", "edited"}),
+        **adapter(Recording).dump_python(recording, exclude={"tools", "trace"}),
         "end": adapter(Trace).dump_python(recording.trace, exclude_defaults=True),
         "tools": {alias: dump(protocol) for alias, protocol in recording.tools.items()},
     }
-    return document | {"sha256": _hash(document)}
 
 
 def parse(text: str, *, where: str) -> Recording:
@@ -55,21 +53,14 @@ def from_document(document: Json, *, where: str) -> Recording:
         raise InvalidRecording(where, "it is no recording of a run; 'atc runs export RUN -o FILE' writes one.")
     if int(found[1]) != FORMAT:
         raise InvalidRecording(where, f"its format is {found[1]}, and this atc reads {FORMAT}; export the run anew.")
-    recorded = {name: part for name, part in document.items() if name != "sha256"}
     tools = mapping(document.get("tools"))
     if reserved := [alias for alias in tools if alias.startswith("__")]:
         raise InvalidRecording(where, f"tools: {reserved[0]!r} is no name for a tool.")
     tools = {alias: load(tool, where=f"{where}: tool {alias!r}") for alias, tool in tools.items()}
     try:
-        edited = document.get("sha256") != _hash(recorded)
-        recording: Recording = adapter(Recording).validate_python({**recorded, "tools": tools, "edited": edited})
+        recording: Recording = adapter(Recording).validate_python({**document, "tools": tools})
     except ValidationError as error:
         problem = error.errors()[0]
         path = ".".join(str(part) for part in problem["loc"])
         raise InvalidRecording(where, f"{path}: {shorten(problem['msg'], 200)}; export the run anew.") from error
     return recording
-
-
-def _hash(document: JsonObject) -> str:
-    """SHA-256 of the document as compact JSON. The order of keys counts: a program sees it."""
-    return hashlib.sha256(json.dumps(document, separators=(",", ":")).encode("ascii")).hexdigest()

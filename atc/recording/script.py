@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from atc.recording import InvalidRecording, Recording
-from protocols.protocol import HttpBinding, PythonBinding, dump
+from protocols.protocol import HttpBinding, dump
 from protocols.toolbox import Tool
 
 _KEPT = ("name", "inputSchema", "outputSchema", "annotations", "binding")
 """What a call needs of a tool's document."""
 
 
-def to_script(recording: Recording, *, modules: Mapping[str, str]) -> str:
+def to_script(recording: Recording) -> str:
     """The recorded program with what `atc` needs to run it over its tools, as the text of a script.
 
-    It has the credentials and the sandbox of the configuration under which it runs. `modules` is the source of each
-    Python module (`maths` → `src/maths.py`).
+    It has the credentials and the sandbox of the configuration under which it runs.
 
     Raises:
         InvalidRecording: the run gave no answer, or a tool of it cannot be called by a script.
@@ -28,14 +27,11 @@ def to_script(recording: Recording, *, modules: Mapping[str, str]) -> str:
         )
     tools = list(recording.toolbox.values())
     for tool in tools:
-        if not isinstance(tool.protocol.binding, HttpBinding | PythonBinding):
+        if not isinstance(tool.protocol.binding, HttpBinding):
             raise InvalidRecording(
                 where,
-                f"the tool {tool.alias!r} is called neither by HTTP nor as a Python function, so a script cannot call"
-                " it; replay it from a run file instead.",
+                f"the tool {tool.alias!r} is not called over HTTP, so a script cannot call it; replay the run instead.",
             )
-    named = [tool.protocol.binding.module for tool in tools if isinstance(tool.protocol.binding, PythonBinding)]
-    sources = [modules.get(module, module) for module in dict.fromkeys(named)]
     documents = ({key: value for key, value in dump(tool.protocol).items() if key in _KEPT} for tool in tools)
     lines = "".join(f"    {tool.alias!a}: {document!a},\n" for tool, document in zip(tools, documents, strict=True))
     program = recording.program.rstrip("\n").replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
@@ -43,7 +39,7 @@ def to_script(recording: Recording, *, modules: Mapping[str, str]) -> str:
         f"{_header(recording, tools)}\n\nfrom atc.cli.scripts import run_script\n\n"
         f"TOOLS = {{\n{lines}}}\n\n"
         f'PROGRAM = """\\\n{program}\n"""\n\n'
-        f"run_script(PROGRAM, TOOLS, modules={sources!a})\n"
+        "run_script(PROGRAM, TOOLS)\n"
     )
 
 

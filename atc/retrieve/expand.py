@@ -85,14 +85,14 @@ _ATTEMPTS = 4
 def expand_all(
     documents: Sequence[ToolDocument],
     store: Store,
-    ask: Ask,
+    open_ask: Callable[[], Ask],
     *,
     kind: Kind = SYNTHETIC,
     queries: int = QUERIES,
     pool: Pool = Threads(),  # noqa: B008 - frozen
     watch: Callable[[int, int], None] | None = None,
 ) -> Usage:
-    """Have `ask` write what `store` lacks of `documents`; gives what that took.
+    """Have a model write what `store` lacks of `documents`; gives what that took. Each process asks its own.
 
     `queries` is the number of replies, where the kind is sampled. `pool` says where the model is asked, a document at
     a time. `watch` is told how many of how many documents are done.
@@ -102,12 +102,12 @@ def expand_all(
         ModelUnavailable: the model failed; what it has written is kept, and the next call goes on from there.
     """
     different = list({document.digest: document for document in documents}.values())
-    key = {"kind": kind.name, "prompt": kind.version, "model": ask.name}
+    key = {"kind": kind.name, "prompt": kind.version, "model": open_ask().name}
     stopped: list[ModelUnavailable] = []  # threads see what comes into it; a worker elsewhere has a copy, and few items
 
     @contextmanager
     def opened() -> Iterator[Callable[[_Wanted], _Written]]:
-        yield lambda one: _written(one, kind, ask, stopped)
+        yield lambda one: _written(one, kind, open_ask(), stopped)
 
     def missing(document: ToolDocument) -> _Wanted:
         kept = store.samples(document, **key)

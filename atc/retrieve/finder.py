@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from atc.retrieve.index import ToolIndex
 
 _WORD = re.compile(r"\w+")
-NOTHING_FITS = "nothing fits: "
-"""How the line of a transcript begins that tells of an abstention."""
 _MANY = 100
 """Hits of which the closure chooses: a producer that fits the query, too, goes before one that does not."""
 _MOST_BLENDED = 100_000
@@ -39,29 +37,23 @@ class Finder:
     """A retriever over a toolbox: finds by `method`, then keeps the promises that hold for every method.
 
     A tool that the query names stands first. With `closure`, the producers of ids that the found tools need come along,
-    within `k`. `fits`, where there is one, is asked with the query and what was found whether any of it fits; a tool
-    that is named always does.
+    within `k`.
     """
 
     toolbox: Toolbox
     method: Retriever
     closure: bool = True
-    fits: Callable[[str, Retrieval], bool] | None = None
 
     def search(self, query: str, *, k: int) -> Retrieval:
         """At most `k` tools, see `Retriever.search`."""
         named = self._named(query)
         found = self.method.search(query, k=max(k, _MANY) if self.closure else k)
         others = [hit for hit in found.hits if hit.tool not in named]
-        notes = list(found.transcript)
-        if others and not named and self.fits is not None and not self.fits(query, found):
-            notes.append(f"{NOTHING_FITS}{others[0].tool} is nearest, and not near enough")
-            others = []
         scores = [hit.score for hit in found.hits] or [0.0]
         above = max(scores) + max(max(scores) - min(scores), 1.0)
         hits = [*(Hit(name, above - number / 1000, "named") for number, name in enumerate(named)), *others]
         chosen = with_producers(hits, self.toolbox, k=k) if self.closure else hits[:k]
-        return replace(found, hits=tuple(chosen), transcript=tuple(notes))
+        return replace(found, hits=tuple(chosen))
 
     def _named(self, query: str) -> list[str]:
         """The tools whose names stand in the query as names, in its order.
@@ -106,19 +98,17 @@ def open_index(
 
 
 def open_finder(
-    spec: str, index: ToolIndex, toolbox: Toolbox, *, ask: Ask | None = None, threads: int = 16, abstain: bool = False
+    spec: str, index: ToolIndex, toolbox: Toolbox, *, ask: Ask | None = None, threads: int = 16
 ) -> Retriever:
-    """A search of `toolbox` by the method that `spec` spells, see `Finder`; with `abstain`, nothing where nothing fits.
+    """A search of `toolbox` by the method that `spec` spells, see `Finder`.
 
     Raises:
         UnknownMethod, RetrievalUnavailable: see `atc.retrieve.building.build`.
     """
-    from atc.retrieve.abstain import Abstain
     from atc.retrieve.building import Setup, build
 
     setup = Setup(index=index, ask=ask, expansions=index.expansions, threads=threads)
-    fits = Abstain.over(index) if abstain else None
-    return Finder(toolbox=toolbox, method=build(spelled_out(spec, index), setup), fits=fits)
+    return Finder(toolbox=toolbox, method=build(spelled_out(spec, index), setup))
 
 
 def spelled_out(spec: str, index: ToolIndex) -> str:

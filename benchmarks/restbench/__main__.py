@@ -62,10 +62,10 @@ def main(data: Path, api: str, strategies: tuple[str, ...], sample: int | None, 
                 worker = agent_worker(open_world, ask=ask, sandbox=sandbox, config=config, store=store)
                 arms.append(Arm(name=name or config.strategy, model=ask.name, open_worker=worker, **about))
         found = ask_arms("restbench", asked, arms, options, Threads(options.jobs or 1))
-    figures = {one.arm.name: by_api(one.rows, seed=seed) for one in found}
+    figures = {arm.name: by_api(rows, seed=seed) for arm, _, rows in found}
     left = sum(of_api["all"]["outages"] + of_api["all"]["crashes"] for of_api in figures.values())
-    rows = ", ".join(str(one.path) for one in found)
-    return {"suite": "restbench", "model": found[0].arm.model, "rows": rows, "left": left, "strategies": figures}
+    rows = ", ".join(str(path) for _, path, _ in found)
+    return {"suite": "restbench", "model": found[0][0].model, "rows": rows, "left": left, "strategies": figures}
 
 
 def by_api(rows: Sequence[Row], *, seed: int) -> dict[str, dict[str, Any]]:

@@ -4,23 +4,17 @@ from __future__ import annotations
 
 import itertools
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
-from atc.consent import AskPerson, Question, question_text
+from atc.consent import Question, question_text
 from atc.pages.markup import NOTHING, Html
 from atc.pages.templates import templates
 from atc.store.stored import StoredRun
 from protocols.errors import AtcError
 
 _ACT: Any = templates("atc.serve.view").get_template("act.html").module
-
-
-class Resume(Protocol):
-    """Goes on with a stored run and gives when it has ended."""
-
-    def __call__(self, run: str, *, ask_person: AskPerson, accept_orphans: bool, resend: bool) -> object:
-        """Return when it has ended or paused again."""
 
 
 @dataclass
@@ -37,9 +31,9 @@ class _Going:
 
 
 class Resumes:
-    """All runs that go on from the page. `version` changes whenever there is something new to be shown."""
+    """All runs that go on from the page, by `resume`. `version` changes whenever there is something new to be shown."""
 
-    def __init__(self, resume: Resume) -> None:
+    def __init__(self, resume: Callable[..., object]) -> None:
         self._resume = resume
         self._runs: dict[str, _Going] = {}
         self._changed = threading.Condition()

@@ -5,10 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import Any
 
-from atc.models.prices import price_of
+from atc.models.prices import FREE, price_of
 from atc.pages.document import document
 from atc.pages.formats import dollars, seconds
 from atc.pages.markup import NOTHING, Html
@@ -16,7 +15,7 @@ from atc.pages.templates import templates
 from atc.serve.view.calls import Lanes, Shown
 from atc.serve.view.provenance import provenance
 from atc.serve.view.source import change, coloured
-from atc.store.stored import RunSummary, StoredRun
+from atc.store.stored import StoredRun
 from atc.terminal import clipped
 from atc.types import Attempt, Fault, Finding
 from sandbox.trace import ToolCall
@@ -47,7 +46,7 @@ class Execution:
 
 @dataclass(slots=True)
 class Line:
-    """A line of a program: why it is marked (`fault`, `pause`, `led`), its calls, and what is said below it."""
+    """A line of a program: why it is marked (`fault`, `pause`), its calls, and what is said below it."""
 
     code: Html
     mark: str = ""
@@ -135,6 +134,7 @@ def _facts(stored: StoredRun, calls: Sequence[ToolCall]) -> dict[str, str]:
     run, usage = stored.summary, stored.summary.usage
     took = seconds(max((run.ended or time.time()) - run.created, 0.0))
     made = sum(not call.reused and call.outcome != "not_run" for call in calls)
+    price = price_of(run.model, run.config.get("model_price")) if usage.model_calls else FREE
     cached = f" ({usage.cached_tokens:,} cached)" if usage.cached_tokens else ""
     return {
         "Run": run.id,
@@ -142,20 +142,12 @@ def _facts(stored: StoredRun, calls: Sequence[ToolCall]) -> dict[str, str]:
         "Took": f"{took}, {seconds(usage.model_seconds)} of it the model" if run.ended else took,
         "Model": run.model or "–",
         "Tokens": f"{usage.input_tokens:,} in{cached}, {usage.output_tokens:,} out",
-        "Cost": dollars(cost(stored.summary)),
+        "Cost": dollars(price.of(usage.input_tokens, usage.output_tokens) if price else None),
         "Calls": f"{made:,}" + (f", {len(calls) - made:,} from the journal or not sent" if made < len(calls) else ""),
         "Repairs": str(max((attempt.round for attempt in stored.attempts), default=0)),
         "Strategy": run.strategy or "–",
         "Sandbox": next((a.trace.backend for a in stored.attempts[::-1] if a.trace), run.sandbox) or "–",
     }
-
-
-def cost(run: RunSummary) -> float | None:
-    """US dollars that the model took; None where its price is not known."""
-    price, usage = price_of(run.model, run.config.get("model_price")), run.usage
-    if price is None:
-        return 0.0 if not usage.model_calls else None
-    return price.of(usage.input_tokens, usage.output_tokens)
 
 
 def _lines(one: Execution) -> tuple[list[Line], list[Finding | Fault]]:
@@ -180,7 +172,4 @@ def _lines(one: Execution) -> tuple[list[Line], list[Finding | Fault]]:
     if attempt.fault is not None:
         number = attempt.fault.line or (failure.line if failure is not None else None)
         say(number, attempt.fault, "pause" if attempt.paused else "fault")
-    for earlier, later in pairwise(failure.frames if failure is not None else ()):
-        if earlier.line != later.line and 0 < earlier.line <= len(lines) and not lines[earlier.line - 1].mark:
-            lines[earlier.line - 1].mark = "led"
     return lines, loose

@@ -6,20 +6,12 @@ from collections.abc import Sequence
 from difflib import SequenceMatcher
 from typing import Literal, NamedTuple
 
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
 from pygments.lexers.python import PythonLexer
-from pygments.token import Comment, Keyword, Name, Number, Operator, String
 
-from atc.pages.markup import Html, span, text
+from atc.pages.markup import SPELLED, Html
 
-_COLOURS = (
-    (Comment, "c"),
-    (String, "s"),
-    (Number, "n"),
-    (Keyword, "k"),
-    (Operator.Word, "k"),
-    (Name.Builtin, "b"),
-    (Name.Exception, "b"),
-)
 _AROUND = 3
 """Lines that a change is shown with."""
 
@@ -43,15 +35,8 @@ class Change(NamedTuple):
 
 def coloured(source: str) -> list[Html]:
     """The lines of a program as markup."""
-    lines: list[list[Html]] = [[]]
-    for kind, value in PythonLexer(stripnl=False, ensurenl=False).get_tokens(source):
-        colour = next((name for of, name in _COLOURS if kind in of), None)
-        for number, part in enumerate(value.split("\n")):
-            if number:
-                lines.append([])
-            if part:
-                lines[-1].append(text(part) if colour is None else span(part, colour))
-    return [Html("".join(line)) for line in lines[: len(_lines(source))]]
+    shown = highlight(source, PythonLexer(stripnl=False, ensurenl=False), HtmlFormatter(nowrap=True)).translate(SPELLED)
+    return [Html(line) for line in shown.split("\n")[: len(_lines(source))]]
 
 
 def change(before: str, after: str) -> Change:
