@@ -47,7 +47,7 @@ from toolflow_bench.rows import Header, RowFile
 from toolflow_bench.runner import Answered, Item, ask_item, digest
 from toolflow_bench.suites import choose_tasks, services_of
 from toolflow_bench.task import Task
-from toolflow_bench.workers import WorldLike, agree_to_all, answered, offered
+from toolflow_bench.workers import WorldLike, answered, offered
 from toolflow_bench.world import World
 
 ARMS: tuple[Way, ...] = ("traceback", "reflection", "facts")
@@ -89,7 +89,7 @@ class Bench:
         first: Any = FirstGiven(self._ask, self._programs[question.id])
         config = replace(self.config, max_seconds=max_seconds, repair=arm)
         # Never closed: it would close the sandbox that all arms share.
-        agent = Agent(toolbox, model=first, sandbox=self._sandbox, config=config, ask_person=agree_to_all)
+        agent = Agent(toolbox, model=first, sandbox=self._sandbox, config=config, ask_person=lambda _: True)
         if arm == "facts":
             solution = agent.run(question.question, seed=seed)
         else:
@@ -181,7 +181,7 @@ def run_arms(
 def figures(rows: Sequence[Row]) -> dict[str, Any]:
     """What an arm came to; `repeated` are calls that were sent again."""
     graded = [row for row in rows if row.graded]
-    every = summarize(rows).as_json()
+    every = asdict(summarize(rows))
     shown = ("solved", "graded", "interval", "path", "repairs", "model_calls", "input_tokens", "output_tokens")
     counts = {"sent": sum(row.calls for row in graded), "repeated": sum(repeated(row.made) for row in graded)}
     return {**{name: every[name] for name in shown}, **counts}

@@ -79,7 +79,7 @@ class Rows(LineFile):
     """
 
     def __init__(self, path: Path, header: Mapping[str, Any], *, key: Sequence[str]) -> None:
-        super().__init__(path, synced=False)
+        super().__init__(path)
         self._key = key
         self.rows: dict[tuple[Any, ...], dict[str, Any]] = {}
         try:

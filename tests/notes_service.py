@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from starlette.applications import Starlette
 
-from toolflow_bench.services.operation import Arguments, Operation, Parameter, Refusal
+from toolflow_bench.services.openapi import operation_of
+from toolflow_bench.services.operation import Arguments, Operation, Refusal
 from toolflow_bench.services.rest import build_app
 from toolflow_bench.services.state import State
 
@@ -48,35 +50,54 @@ def remove(context: Context, arguments: Arguments) -> dict:
     return context.state.remove("notes", arguments["note_id"], otherwise="there is no note of this id.")
 
 
+def operation(
+    name: str,
+    method: str,
+    path: str,
+    returns: str,
+    handler: Any,
+    verified_by: str = "",
+    *,
+    takes_key: bool = False,
+    **schemas: Any,
+) -> Operation:
+    """One with these arguments; one that has a default may be left out."""
+    status, schema = 201 if method == "POST" else 200, {"$ref": f"#/components/schemas/{returns}"}
+    responses = {status: {"content": {"application/json": {"schema": schema}}}}
+    missing = {404: {"description": "There is no note of this id."}} if "{" in path else {}
+    entry = {
+        "operationId": name,
+        "description": f"{name} does it.",
+        "responses": responses | missing,
+        "x-takes-key": takes_key,
+    }
+    if verified_by:
+        entry["x-atc-verified-by"] = verified_by
+    in_body = {} if method in ("GET", "DELETE") else {n: s for n, s in schemas.items() if "{" + n + "}" not in path}
+    if in_body:
+        needed = [n for n, s in in_body.items() if "default" not in s]
+        described = {n: {**s, "description": "It."} for n, s in in_body.items()}
+        body = {"type": "object", "properties": described, "required": needed}
+        entry["requestBody"] = {"content": {"application/json": {"schema": body}}}
+    entry["parameters"] = [
+        {
+            "name": n,
+            "in": "path" if "{" + n + "}" in path else "query",
+            "required": "default" not in s,
+            "schema": s,
+            "description": "It.",
+        }
+        for n, s in schemas.items()
+        if n not in in_body
+    ]
+    return operation_of(path, method.lower(), entry, handler)
+
+
+STARS = {"type": "integer", "minimum": 0, "maximum": 9, "default": 0}
 OPERATIONS = (
-    Operation(
-        id="add_note",
-        path="/notes",
-        method="POST",
-        description="Add a note.",
-        returns="Note",
-        handler=add,
-        parameters=(
-            Parameter(name="text", schema=TEXT, description="What it says."),
-            Parameter(
-                name="stars", schema={"type": "integer", "minimum": 0, "default": 0}, description="N.", required=False
-            ),
-        ),
-        conflict="There is such a note already.",
-        takes_key=True,
-    ),
-    Operation(id="list_notes", path="/notes", description="All notes.", returns="Notes", handler=everything),
-    Operation(
-        id="remove_note",
-        path="/notes/{note_id}",
-        method="DELETE",
-        description="Remove a note.",
-        returns="Note",
-        handler=remove,
-        parameters=(Parameter(name="note_id", schema=TEXT, description="Its id."),),
-        missing="There is no note of this id.",
-        verified_by="list_notes",
-    ),
+    operation("add_note", "POST", "/notes", "Note", add, takes_key=True, text=TEXT, stars=STARS),
+    operation("list_notes", "GET", "/notes", "Notes", everything),
+    operation("remove_note", "DELETE", "/notes/{note_id}", "Note", remove, "list_notes", note_id=TEXT),
 )
 
 

@@ -38,7 +38,7 @@ class Counting:
     def __init__(self) -> None:
         self.toolbox = Toolbox(tool(name, {"value": 1000 + 7 * value}) for value, name in enumerate(NUMBERS))
 
-    def reset(self) -> None:
+    def reset(self, _draw: str = "") -> None:
         pass
 
     def snapshot(self) -> dict[str, Any]:

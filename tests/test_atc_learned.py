@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from toolflow_bench.services.operation import Operation
+from tests.notes_service import operation
 from toolflow_bench.services.rest import build_app
 from toolflow_bench.services.serve import serve
 
@@ -18,13 +18,8 @@ WRONG = {
         "required": ["content", "name"],
     }
 }
-FILE = Operation(
-    id="get_file",
-    path="/file",
-    description="The notebook.",
-    returns="File",
-    handler=lambda *_: {"content": {"cells": ["x = 1"]}, "name": "n"},
-)
+ANSWER = {"content": {"cells": ["x = 1"]}, "name": "n"}
+FILE = operation("get_file", "GET", "/file", "File", lambda *_: ANSWER)
 PROGRAM = '```python\nprint(get_file()["content"]["cells"][0])\n```'
 
 

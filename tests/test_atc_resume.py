@@ -19,11 +19,11 @@ from benchmarks.kills.cases import Gate, Kill, Left, Trap
 from benchmarks.kills.host import mortal
 from protocols.invoke import Invoker
 from protocols.sources import load_tools
-from tests.notes_service import OPERATIONS, SCHEMAS, TEXT, Context
+from tests.notes_service import OPERATIONS, SCHEMAS, TEXT, Context, operation
 from tests.stores import both_stores
 from tests.tool_lab import record
 from toolflow_bench.services.faults import Faults
-from toolflow_bench.services.operation import Arguments, Operation, Parameter
+from toolflow_bench.services.operation import Arguments
 from toolflow_bench.services.rest import Routes, build_app
 from toolflow_bench.services.serve import serve
 
@@ -68,27 +68,9 @@ ALL_SCHEMAS = {
 }
 
 
-def operation(name: str, method: str, path: str, returns: str, handler, verified_by: str = "", **schemas) -> Operation:
-    """One with these parameters; one that has a default may be left out."""
-    return Operation(
-        id=name,
-        method=method,
-        path=path,
-        description=f"{name} does it.",
-        returns=returns,
-        handler=handler,
-        missing="There is no note of this id." if "{" in path else "",
-        verified_by=verified_by,
-        parameters=tuple(
-            Parameter(name=parameter, schema=schema, description="It.", required="default" not in schema)
-            for parameter, schema in schemas.items()
-        ),
-    )
-
-
-STARS, LIMIT = {"type": "integer", "minimum": 0}, {"type": "integer", "minimum": 1, "default": 3}
+STARS, LIMIT = ({"type": "integer", "minimum": 0, "maximum": 9, **more} for more in ({}, {"default": 3}))
 ALL = (
-    *(operation for operation in OPERATIONS if operation.id != "get_trouble"),
+    *OPERATIONS,
     operation("star_note", "PUT", "/notes/{note_id}/stars", "Note", star, "list_notes", note_id=TEXT, stars=STARS),
     operation("send_mail", "POST", "/mails", "Sent", mail, text=TEXT),  # nothing lists it
     operation("add_pin", "POST", "/pins", "Pin", pin, "list_pins", text=TEXT),
@@ -128,7 +110,7 @@ def running():
 
 @pytest.fixture
 def notes(running):
-    running.served.app.state.control.reset(log=True)
+    running.served.app.state.control.reset()
     running.served.app.state.control.set_faults(None)
     return running
 

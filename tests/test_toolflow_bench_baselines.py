@@ -62,7 +62,7 @@ class Shop:
         self.listed.append(dict(arguments))
         return {"added": len(self.listed), "list": "mine"}
 
-    def reset(self) -> None:
+    def reset(self, _draw: str) -> None:
         self.listed = []
         self.resets += 1
 

@@ -125,7 +125,7 @@ def test_a_run_repeats_by_its_seed_and_starts_anew_with_each_reset(service: Serv
     service.app.state.control.set_faults(faults)
 
     def run() -> list[tuple[str, int | None]]:
-        service.app.state.control.reset(log=True)
+        service.app.state.control.reset()
         for number in range(20):
             raw(service, "POST", "/notes", {"text": f"note {number}"})
         return [(record.fault, record.status) for record in service.app.state.requests]

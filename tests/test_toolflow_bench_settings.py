@@ -69,7 +69,7 @@ def test_distractors_are_drawn_by_seed_and_refuse_calls(tmp_path):
 class Fixed:
     toolbox = Toolbox([Tool(protocol=PROTOCOL, call=print)])
 
-    def reset(self):
+    def reset(self, _draw=""):
         pass
 
     def snapshot(self):

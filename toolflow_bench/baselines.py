@@ -27,7 +27,7 @@ from sandbox.journal import Journal
 from sandbox.limits import Limits
 from sandbox.trace import Pins
 from toolflow_bench.runner import Answered, Item, OpenWorker, Worker
-from toolflow_bench.workers import OpenWorld, answered, begin, offered
+from toolflow_bench.workers import OpenWorld, answered, offered
 
 Baseline = Literal["echo", "first", "random", "gold"]
 BASELINES: tuple[Baseline, ...] = get_args(Baseline)
@@ -35,7 +35,7 @@ BASELINES: tuple[Baseline, ...] = get_args(Baseline)
 RANDOM_CALLS = 20
 """Calls that `random` tries; a gold path of ToolFlow has 1 to 30 or so."""
 
-_HINTS = ("type", "enum", "default", "examples", "format", "minimum", "maximum", "items", "pattern", "minLength")
+_HINTS = ("type", "enum", "examples", "format", "minimum", "maximum", "pattern", "minLength")
 
 
 def baseline_worker(name: Baseline, open_world: OpenWorld, *, sandbox: Sandbox) -> OpenWorker:
@@ -46,7 +46,7 @@ def baseline_worker(name: Baseline, open_world: OpenWorld, *, sandbox: Sandbox) 
         with open_world() as world:
 
             def work(item: Item, /, *, seed: int, repeat: int, max_seconds: float | None) -> Answered:
-                begin(world, item, seed=seed, repeat=repeat)
+                world.reset(f"{seed} {repeat} {item.question.id}")
                 toolbox = offered(world, item)
                 program = program_of(name, item, toolbox, seed=1_000_003 * seed + repeat)
                 solution = run(program, item.question.question, toolbox, sandbox=sandbox, max_seconds=max_seconds)
@@ -146,10 +146,6 @@ def value_for(hints):
     if kind in ("integer", "number"):
         number = chance.choice([*numbers(least, most), *hints.get("examples", []), least])
         return int(number) if kind == "integer" else float(number)
-    if kind == "boolean":
-        return chance.choice([True, False])
-    if kind == "array":
-        return [value_for(hints.get("items", {}))]
     if hints.get("format") == "date":
         dates = [one for one in map(str, [*seen, *fresh]) if re.fullmatch(r"\d{4}-\d\d-\d\d", one)]
         return chance.choice(dates or hints.get("examples") or ["2013-01-01"])

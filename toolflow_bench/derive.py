@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 import sqlite3
 import sys
@@ -13,6 +12,7 @@ from pathlib import Path
 from protocols.errors import AtcError
 from protocols.jsontypes import Json
 from toolflow_bench.numbers import fold
+from toolflow_bench.services.geometry import kilometres
 from toolflow_bench.services.service import NAMES, find_service
 from toolflow_bench.task import AnswerType
 
@@ -73,32 +73,11 @@ class Data:
         raise NoDerivation(f"the query gives {len(rows)} rows, {rows[:3]!r} first: no answer of type {type_!r}.")
 
     def rows(self, query: str) -> list[dict[str, Json]]:
-        """All rows of a query, by column, in an order that is always the same.
-
-        Raises:
-            NoDerivation: the query is wrong.
-        """
-        try:
-            cursor = self._connection.execute(query)
-            names = [column[0] for column in cursor.description]
-            return sorted(
-                (dict(zip(names, row, strict=True)) for row in cursor), key=lambda row: str(list(row.values()))
-            )
-        except sqlite3.Error as error:
-            raise NoDerivation(f"the query fails: {error}.") from error
+        """All rows of a query, by column, in an order that is always the same."""
+        cursor = self._connection.execute(query)
+        names = [column[0] for column in cursor.description]
+        return sorted((dict(zip(names, row, strict=True)) for row in cursor), key=lambda row: str(list(row.values())))
 
     def close(self) -> None:
         """Close the databases."""
         self._connection.close()
-
-
-def kilometres(latitude: float, longitude: float, other_latitude: float, other_longitude: float) -> float:
-    """Great-circle distance between two points given in degrees, on a sphere of 6,371.0 km (by the vectors' angle)."""
-    one, other = _vector(latitude, longitude), _vector(other_latitude, other_longitude)
-    chord = math.dist(one, other)
-    return 6371.0 * 2 * math.asin(min(1.0, chord / 2))
-
-
-def _vector(latitude: float, longitude: float) -> tuple[float, float, float]:
-    north, east = math.radians(latitude), math.radians(longitude)
-    return math.cos(north) * math.cos(east), math.cos(north) * math.sin(east), math.sin(north)

@@ -113,7 +113,7 @@ def _number(answer: str, expected: Question) -> Verdict:
 def _text(answer: str, expected: Question) -> Verdict:
     value = structure(answer)
     if isinstance(value, dict | list):
-        values = list(leaves(value))
+        values = leaves(value)
         texts = [one for one in values if not isinstance(one, int | float) or isinstance(one, bool)] or values
         if len(texts) != 1:
             return Verdict(False, f"a structure of {len(texts)} texts, one is wanted")
@@ -152,7 +152,7 @@ def _alternatives(rest: str, *, known: frozenset[str]) -> list[str]:
 
 def _none(answer: str, expected: Question) -> Verdict:
     value = structure(answer)
-    if isinstance(value, dict) and len(only := list(leaves(value))) == 1:
+    if isinstance(value, dict) and len(only := leaves(value)) == 1:
         answer = str(only[0])
     said = words(answer)
     plain = " ".join(said)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from math import comb
 from statistics import fmean
 from typing import Any, Literal, get_args
@@ -23,9 +23,8 @@ FailureClass = Literal["", "retrieval", "program", "misread", "tool", "limit", "
 CLASSES: tuple[FailureClass, ...] = get_args(FailureClass)[1:]
 """In the order of the pipeline, for tables."""
 
-_CALLS = (("1", 1, 1), ("2-3", 2, 3), ("4+", 4, None))
 _DIFFICULTY = (("easy", 1, 9), ("medium", 10, 16), ("hard", 17, 25), ("very hard", 26, None))
-_CALLS_OF_SPLITS = (("1-2", 1, 2), ("3-4", 3, 4), ("5-6", 5, 6), ("7+", 7, None))
+_CALLS = (("1-2", 1, 2), ("3-4", 3, 4), ("5-6", 5, 6), ("7+", 7, None))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,9 +49,7 @@ class Row:
     model_calls: int = 0
     seconds: float = 0.0
     model_seconds: float = 0.0
-    tool_seconds: float = 0.0
     repairs: int = 0
-    attempts: int = 0
     run: str | None = None
     """Where the run is stored, if it is."""
     error: str | None = None
@@ -161,7 +158,6 @@ class Summary:
     seconds_total: float = 0.0
     model_seconds_total: float = 0.0
     own_seconds_total: float = 0.0
-    tool_seconds_total: float = 0.0
     cost: float | None = None
     """In USD, of all graded rows; None where a row has no price."""
     unpriced: int = 0
@@ -171,20 +167,11 @@ class Summary:
         """Rows that our side failed at."""
         return self.outages + self.crashes
 
-    def as_json(self) -> dict[str, Any]:
-        """The summary as plain JSON, times to a millisecond."""
-        exact = ("share", "cost")
-        return {
-            key: round(value, 3) if isinstance(value, float) and key not in exact else value
-            for key, value in asdict(self).items()
-        }
-
 
 def summarize(rows: Sequence[Row], *, seed: int = 0) -> Summary:
     """The figures of `rows`."""
     graded = [row for row in rows if row.graded]
     success = mean_of_tasks(graded, lambda row: row.correct, seed=seed)
-    classes = _CALLS_OF_SPLITS if any(row.split for row in rows) else _CALLS
     failures = Counter(row.failure for row in graded if row.failure)
 
     def mean(metric: str) -> Any:
@@ -202,7 +189,7 @@ def summarize(rows: Sequence[Row], *, seed: int = 0) -> Summary:
         outages=sum(row.status == "outage" for row in rows),
         crashes=sum(row.status == "crash" for row in rows),
         repeats=max((row.repeat + 1 for row in rows), default=1),
-        by_calls={name: _share(_within(graded, "needs", least, most)) for name, least, most in classes},
+        by_calls={name: _share(_within(graded, "needs", least, most)) for name, least, most in _CALLS},
         by_difficulty={
             name: _share(some)
             for name, least, most in _DIFFICULTY
@@ -231,7 +218,7 @@ _TOTALS = (
     "cached_tokens",
     "output_tokens",
 )
-_TIMES = ("seconds", "model_seconds", "own_seconds", "tool_seconds")
+_TIMES = ("seconds", "model_seconds", "own_seconds")
 
 
 def mean_of_tasks(rows: Iterable[Row], value: Callable[[Row], float | None], *, seed: int = 0) -> Estimate | None:

@@ -55,7 +55,7 @@ def whole_number(text: str) -> float | None:
     """The number that `text` is as a whole (`$1,234.50`, `12 km`, `[5]`), or None. Up to three words may follow it."""
     value = structure(text)
     if isinstance(value, dict | list):
-        found = list(leaves(value))
+        found = leaves(value)
         if isinstance(value, dict) or len(found) != 1 or isinstance(found[0], bool):
             return None
         text = str(found[0])
@@ -83,15 +83,21 @@ def structure(text: str) -> Json:
         return None
 
 
-def leaves(value: Json) -> Iterator[Json]:
+def leaves(value: Json) -> list[Json]:
     """The values of a structure that hold no others, keys not included."""
+    return [leaf for _, leaf in places(value)]
+
+
+def places(value: Json, path: str = "") -> Iterator[tuple[str, Json]]:
+    """Each value that holds no others, with its path; `*` stands for any index of a list."""
     if isinstance(value, dict):
-        value = list(value.values())
-    if isinstance(value, list):
+        for key, part in value.items():
+            yield from places(part, f"{path}/{key}")
+    elif isinstance(value, list):
         for part in value:
-            yield from leaves(part)
+            yield from places(part, f"{path}/*")
     else:
-        yield value
+        yield path, value
 
 
 def _plain(value: Json) -> Json:

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import fcntl
 import json
-import os
-import stat
 from collections.abc import Mapping
 from dataclasses import MISSING, asdict, dataclass, fields
 from pathlib import Path
@@ -32,32 +30,29 @@ class InvalidRunFile(AtcError):
 
 class LineFile:
     """An open file of lines, locked against other processes; `whole` is what it held, without a last line that a
-    killed run left half-written.
-
-    `synced` lines are on disk when `write` returns; others outlive this process, but not a power cut.
+    killed run left half-written. A line outlives this process, but not a power cut.
 
     Raises:
-        InvalidRunFile: it is locked, no regular file, or cannot be written.
+        InvalidRunFile: it is locked, or cannot be written.
     """
 
-    def __init__(self, path: Path, *, synced: bool) -> None:
-        self.path, self._synced = path, synced
+    def __init__(self, path: Path) -> None:
+        self.path = path
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+            self._file = path.open("a+b")
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            told = f"another process is writing {str(path)!r}; wait for it, or give another --out."
+            raise InvalidRunFile(told) from None
         except OSError as error:
             raise InvalidRunFile(f"cannot write {str(path)!r}: {error.strerror}; give another --out.") from error
-        try:
-            self._lock()
-            self.content = path.read_bytes()
-            self.whole = self.content[: self.content.rfind(b"\n") + 1]
-        except BaseException:
-            self.close()
-            raise
+        self.content = path.read_bytes()
+        self.whole = self.content[: self.content.rfind(b"\n") + 1]
 
     def keep(self, content: bytes) -> None:
         """Let the file hold nothing but `content`, with which it begins: all its whole lines, or none."""
-        os.ftruncate(self._descriptor, len(content))
+        self._file.truncate(len(content))
 
     def write(self, document: Json) -> None:
         """Add a line.
@@ -67,11 +62,8 @@ class LineFile:
         """
         line = json.dumps(document, default=repr, ensure_ascii=False).encode(errors="backslashreplace") + b"\n"
         try:
-            os.lseek(self._descriptor, 0, os.SEEK_END)
-            while line:
-                line = line[os.write(self._descriptor, line) :]
-            if self._synced:
-                os.fsync(self._descriptor)
+            self._file.write(line)
+            self._file.flush()
         except OSError as error:
             raise InvalidRunFile(
                 f"cannot write {str(self.path)!r}: {error.strerror}; make room and run the same command again."
@@ -79,23 +71,13 @@ class LineFile:
 
     def close(self) -> None:
         """Close and unlock the file."""
-        os.close(self._descriptor)
+        self._file.close()
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-    def _lock(self) -> None:
-        if not stat.S_ISREG(os.fstat(self._descriptor).st_mode):
-            raise InvalidRunFile(f"{str(self.path)!r} is no regular file; give another --out.")
-        try:
-            fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise InvalidRunFile(
-                f"another process is writing {str(self.path)!r}; wait for it, or give another --out."
-            ) from None
 
 
 def differences(found: dict[str, Json], wanted: dict[str, Json]) -> list[str]:
@@ -132,7 +114,7 @@ class RowFile(LineFile):
     """
 
     def __init__(self, path: Path, header: Header) -> None:
-        super().__init__(path, synced=True)
+        super().__init__(path)
         self.rows: dict[tuple[str, int], Row] = {}
         try:
             self._begin(header)
@@ -141,7 +123,7 @@ class RowFile(LineFile):
             raise
 
     def append(self, row: Row) -> None:
-        """Write a row; it is on disk when this returns."""
+        """Write a row."""
         self.write({"row": asdict(row)})
         self.rows[row.key] = row
 
@@ -181,8 +163,7 @@ def _parse(content: bytes, path: Path, *, advice: str) -> tuple[Header, dict[tup
         first = json.loads(lines[0])
         header, found = first["header"], first.get("format")
         if found != FORMAT:
-            age = "an older" if isinstance(found, int) and found < FORMAT else "another"
-            told = f"{str(path)!r} was written by {age} version of atc, in format {found!r}; this one reads {FORMAT}"
+            told = f"{str(path)!r} was written by another version of atc, in format {found!r}; this one reads {FORMAT}"
             raise InvalidRunFile(f"{told}; {advice}")
         header = Header(**header)
         for line in lines[1:]:

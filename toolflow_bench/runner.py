@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, Self
+from typing import Any, Protocol, Self
 
 from atc.models.prices import Price
 from atc.side_by_side import Pool, Threads
@@ -76,17 +76,6 @@ OnRow = Callable[[Row, int, int], None]
 """Told of each new row, with how many of how many are done. Called from one thread at a time."""
 
 
-class _Turn(NamedTuple):
-    """One asking of an item."""
-
-    item: Item
-    repeat: int
-
-    @property
-    def key(self) -> tuple[str, int]:
-        return self.item.question.id, self.repeat
-
-
 def run_suite(
     items: Sequence[Item],
     open_worker: OpenWorker,
@@ -109,26 +98,25 @@ def run_suite(
         AtcError: a worker could not be opened.
         KeyboardInterrupt: as it comes; what was answered is in `out`.
     """
-    turns = [_Turn(item, repeat) for repeat in range(repeats) for item in items]
+    turns = {(item.question.id, repeat): item for repeat in range(repeats) for item in items}
 
     @contextmanager
-    def opened() -> Iterator[Callable[[_Turn], Row]]:
+    def opened() -> Iterator[Callable[[tuple[Item, int]], Row]]:
         with open_worker() as worker:
             yield lambda turn: ask_item(
-                turn.item, worker, seed=header.seed, repeat=turn.repeat, timeout_seconds=timeout_seconds, price=price
+                turn[0], worker, seed=header.seed, repeat=turn[1], timeout_seconds=timeout_seconds, price=price
             )
 
     with RowFile(out, header) as file:
-        todo = [turn for turn in turns if turn.key not in file.rows or not file.rows[turn.key].graded]
-        finished = len(turns) - len(todo)
+        known = {key for key, row in file.rows.items() if row.graded}
+        todo = [(item, key[1]) for key, item in turns.items() if key not in known]
         # After Ctrl-C what is under way is not waited for: it is asked on resume.
         with closing(pool(opened, todo)) as rows:
-            for row in rows:
+            for finished, row in enumerate(rows, start=len(turns) - len(todo) + 1):
                 file.append(row)
-                finished += 1
                 if on_row is not None:
                     on_row(row, finished, len(turns))
-        return [file.rows[turn.key] for turn in turns]
+        return [file.rows[key] for key in turns]
 
 
 def ask_item(
@@ -158,7 +146,10 @@ def ask_item(
 def _row(blank: Row, item: Item, answered: Answered, *, seconds: float, price: Price | None) -> Row:
     solution = answered.solution
     solved = solution.status == "solved"
-    verdict = _verdict(item, solution.answer if solved else None, answered.state)
+    judge: Grade = item.grade or (lambda answer, state: grade(answer, item.question, state=state))
+    verdict = judge(solution.answer if solved else None, answered.state)
+    usage, gold, made = solution.usage, item.gold, _calls_of(solution)
+    names = ("input_tokens", "cached_tokens", "output_tokens", "model_calls", "model_seconds")
     row = replace(
         blank,
         answer=solution.answer,
@@ -168,50 +159,24 @@ def _row(blank: Row, item: Item, answered: Answered, *, seconds: float, price: P
         seconds=seconds,
         candidates=answered.candidates or item.candidates,
         state=answered.state if item.writes or answered.state else None,
-        **_taken(solution, price),
-        **_compared(item.gold, solution, answered.writing),
+        **{name: getattr(usage, name) for name in names},
+        calls=solution.calls,
+        repairs=solution.repairs,
+        run=solution.run,
+        tools=solution.tools,
+        programs=tuple(attempt.program.source for attempt in solution.attempts),
+        made=made,
+        findings=_findings_of(solution),
+        faults=_faults_of(solution),
+        limit=solution.limit,
+        cost=price.of(usage.input_tokens, usage.output_tokens) if price is not None else None,
+        path=paths.path_rate(gold, made),
+        precision=paths.precision(gold, made),
+        cp=paths.correct_path(gold, made),
+        repeated_writes=paths.repeated_writes(made, answered.writing),
+        orphaned_writes=paths.orphaned_writes(made, answered.writing, last=len(solution.attempts) - 1),
     )
     return replace(row, failure=failure_class(row))
-
-
-def _verdict(item: Item, answer: str | None, state: Snapshot | None) -> Verdict:
-    if item.grade is not None:
-        return item.grade(answer, state)
-    return grade(answer, item.question, state=state)
-
-
-def _taken(solution: Solution, price: Price | None) -> dict[str, Any]:
-    """The fields of a row that say what the run did and took."""
-    usage = solution.usage
-    made = _calls_of(solution)
-    names = ("input_tokens", "cached_tokens", "output_tokens", "model_calls", "model_seconds")
-    return {
-        **{name: getattr(usage, name) for name in names},
-        "calls": solution.calls,
-        "tool_seconds": sum(call["seconds"] for call in paths.sent(made)),
-        "repairs": solution.repairs,
-        "attempts": len(solution.attempts),
-        "run": solution.run,
-        "tools": solution.tools,
-        "programs": tuple(attempt.program.source for attempt in solution.attempts),
-        "made": made,
-        "findings": _findings_of(solution),
-        "faults": _faults_of(solution),
-        "limit": solution.limit,
-        "cost": price.of(usage.input_tokens, usage.output_tokens) if price is not None else None,
-    }
-
-
-def _compared(gold: Sequence[str], solution: Solution, writing: frozenset[str]) -> dict[str, Any]:
-    """The fields of a row that compare the run's calls with the gold path."""
-    made = _calls_of(solution)
-    return {
-        "path": paths.path_rate(gold, made),
-        "precision": paths.precision(gold, made),
-        "cp": paths.correct_path(gold, made),
-        "repeated_writes": paths.repeated_writes(made, writing),
-        "orphaned_writes": paths.orphaned_writes(made, writing, last=len(solution.attempts) - 1),
-    }
 
 
 def _calls_of(solution: Solution) -> tuple[dict[str, Any], ...]:

@@ -5,17 +5,16 @@
 - `faulty`: one call in twenty goes wrong: 429, 500, a connection that ends without an answer, or a slow page.
 - `drifting`: the answers of a quarter of the operations have one field renamed against their document.
 
-Each is a world around another one, with the same services and the same state behind it.
+Each changes the tools or the faults of a world as it is opened.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 import random
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -24,9 +23,7 @@ from protocols.jsontypes import Json, JsonObject
 from protocols.protocol import Annotations, ToolProtocol
 from protocols.toolbox import Tool, Toolbox
 from protocols.words import identifier
-from toolflow_bench.final_state import Snapshot
 from toolflow_bench.services.faults import Faults
-from toolflow_bench.workers import OpenWorld, WorldLike
 from toolflow_bench.world import World
 
 Setting = Literal["open", "blind", "faulty", "drifting"]
@@ -42,29 +39,7 @@ DRIFTING_SHARE = 0.25
 _TYPES = {"NUMBER": "number", "BOOLEAN": "boolean", "ARRAY": "array", "OBJECT": "object"}
 
 
-@dataclass(frozen=True)
-class Retooled:
-    """`world` with another `toolbox`; `faults` are in force there, drawn anew for each task."""
-
-    world: WorldLike
-    toolbox: Toolbox
-    faults: Faults | None = None
-
-    def reset(self) -> None:
-        """Forget what the last task wrote."""
-        self.world.reset()
-
-    def snapshot(self) -> Snapshot:
-        """What has been written since."""
-        return self.world.snapshot()
-
-    def begin(self, draw: str) -> None:
-        """Draw the faults of one asking of a task, which `draw` names."""
-        if self.faults is not None and isinstance(self.world, World):
-            seed = int.from_bytes(hashlib.sha256(draw.encode()).digest()[:4])
-            self.world.set_faults(replace(self.faults, seed=seed))
-        elif isinstance(self.world, Retooled):
-            self.world.begin(draw)
+OpenWorld = Callable[[], AbstractContextManager[World]]
 
 
 def hardened(
@@ -76,14 +51,14 @@ def hardened(
     faults = Faults(rate_429=rate, rate_500=rate, rate_drop=rate, rate_slow=rate, renamed_share=share)
 
     @contextmanager
-    def opened() -> Iterator[WorldLike]:
+    def opened() -> Iterator[World]:
         with open_world() as world:
-            changed: WorldLike = Retooled(world, world.toolbox, faults) if faults != Faults() else world
+            world.faults = faults if faults != Faults() else None
             if "open" in settings:
-                changed = Retooled(changed, changed.toolbox.also(map(_unsubscribed, distractors)))
+                world.toolbox = world.toolbox.also(map(_unsubscribed, distractors))
             if "blind" in settings:
-                changed = Retooled(changed, without_responses(changed.toolbox))
-            yield changed
+                world.toolbox = without_responses(world.toolbox)
+            yield world
 
     return opened
 
@@ -119,10 +94,8 @@ def draw_distractors(path: Path, *, seed: int, count: int = DISTRACTORS) -> tupl
     try:
         records = json.loads(path.read_text(encoding="utf-8"))
         protocols = {one.name: one for one in map(_protocol, records)}
-    except OSError as error:
-        raise SourceUnavailable(f"no catalogue of distractors at {str(path)!r} ({error.strerror}); {advice}") from error
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
-        raise SourceUnavailable(f"{str(path)!r} is no catalogue of APIs ({error!r}); {advice}") from error
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        raise SourceUnavailable(f"no catalogue of distractors at {str(path)!r} ({error!r}); {advice}") from error
     if len(protocols) < count:
         raise SourceUnavailable(f"{str(path)!r} has {len(protocols)} tools, {count} are wanted; {advice}")
     names = random.Random(seed).sample(sorted(protocols), count)  # noqa: S311 - a sample, not secrecy

@@ -9,13 +9,12 @@ from pathlib import Path
 from typing import TypeVar
 
 from toolflow_bench.services.service import NAMES, find_service
-from toolflow_bench.task import InvalidTask, Question, Split, Task, load_questions, load_tasks
+from toolflow_bench.task import InvalidTask, Question, Task, load_questions, load_tasks
 
 _T = TypeVar("_T")
 
 QUESTIONS = Path("examples/flights.jsonl")
 """Where the questions of the suite `flights` stand in a checkout; they are not part of the installed package."""
-SPLITS = ("long", "short", "all")
 
 
 def drawn(
@@ -56,17 +55,12 @@ def choose_tasks(
         InvalidTask: no such split, no task in it, or a file that cannot be read.
         UnknownService: no service of a name.
     """
-    if split not in SPLITS:
-        near = get_close_matches(split, SPLITS, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else f"there is {', '.join(SPLITS)}."
-        raise InvalidTask(f"no split named {split!r}; {hint}")
     for name in services:
         find_service(name)
-    wanted: Split | None = "long" if split == "long" else "short" if split == "short" else None
-    tasks = load_tasks(folder, split=wanted, services=services)
+    tasks = load_tasks(folder, split=None if split == "all" else split, services=services)
     if not tasks:
         among = f" with services {', '.join(services)} alone" if services else ""
-        raise InvalidTask(f"there is no task in the split {split!r}{among}; ask for others, or for all.")
+        raise InvalidTask(f"there is no task in the split {split!r}{among}; ask for long, short or all.")
     return tasks if sample is None else draw(tasks, sample, seed=seed)
 
 

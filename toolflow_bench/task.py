@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import MISSING, asdict, dataclass, field, fields, replace
-from difflib import get_close_matches
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias, TypeVar
 
-from pydantic import Field, FiniteFloat, Strict, StrictInt, TypeAdapter, ValidationError
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
 from atc.config import demand
 from protocols.errors import AtcError
@@ -50,6 +49,8 @@ class InvalidTask(AtcError):
 class Question:
     """One question as a person asks it, and its answer as `toolflow_bench.grade` compares it."""
 
+    __pydantic_config__ = ConfigDict(extra="forbid")
+
     id: Text
     question: Text
     answer: Json
@@ -63,8 +64,6 @@ class Question:
     """What writes must have left, beside the answer: `{}` where nothing may be written. None: it is not looked at."""
     calls: Annotated[int, Field(ge=1)] = 1
     """Tool calls that the shortest program needs."""
-    extra: Mapping[str, Json] = field(default_factory=dict)
-    """Fields that nothing here reads, as they came."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,15 +95,16 @@ def load_questions(path: Path) -> tuple[Question, ...]:
     Raises:
         InvalidTask: the file is missing or not text, or a line is not a question.
     """
-    return tuple(read_question(document, where=where) for document, where in _lines(path))
+    return tuple(_read(Question, [path]))
 
 
 def load_tasks(
-    folder: Path | None = None, *, split: Split | None = None, services: Sequence[str] = ()
+    folder: Path | None = None, *, split: str | None = None, services: Sequence[str] = ()
 ) -> tuple[Task, ...]:
     """ToolFlow's tasks, in order of their files' names: of one split, and of these services, where given.
 
-    A task that spans several services belongs to `services` where all of its own are among them.
+    A task that spans several services belongs to `services` where all of its own are among them. Whether its tools
+    exist is not looked at.
 
     Raises:
         InvalidTask: there is no file of tasks, or a line is not a task.
@@ -113,19 +113,10 @@ def load_tasks(
     paths = sorted(folder.glob("*.jsonl"))
     if not paths:
         raise InvalidTask(f"no file of tasks (*.jsonl) in {str(folder)!r}; give a folder that has some.")
-    tasks: dict[str, Task] = {}
     gold = _gold() if folder == TASKS else {}
-    for path in paths:
-        for document, where in _lines(path):
-            task = read_task(document, where=where)
-            if task.id in gold and not task.program:
-                task = replace(task, program=gold[task.id]["program"], query=gold[task.id]["query"])
-            if task.id in tasks:
-                raise InvalidTask(f"{where}: the id {task.id!r} stands in another file too; give each task its own.")
-            tasks[task.id] = task
     return tuple(
-        task
-        for task in tasks.values()
+        replace(task, **gold.get(task.id, {}))
+        for task in _read(Task, paths)
         if split in (None, task.split) and (not services or set(task.services) <= set(services))
     )
 
@@ -156,104 +147,57 @@ def to_document(task: Task) -> dict[str, Any]:
     return {key: (document | kept)[key] for key in asdict(task) if key in document | kept}
 
 
-def read_question(document: Mapping[str, Json], *, where: str) -> Question:
-    """The question of one JSON object; `where` names it in messages.
-
-    Raises:
-        InvalidTask: a field is missing, unknown but nearly a known one, or of the wrong type.
-    """
-    return _read(Question, document, where)
-
-
-def read_task(document: Mapping[str, Json], *, where: str) -> Task:
-    """The task of one JSON object; `where` names it in messages. Whether its tools exist is not looked at.
-
-    Raises:
-        InvalidTask: as `read_question`.
-    """
-    task = _read(Task, document, where)
-    if not len(set(task.candidates)) == len(task.candidates) == CANDIDATES:
-        raise InvalidTask(f"{where}: 'candidates' must be a list of {CANDIDATES} different names of tools.")
-    if missing := set(task.operations) - set(task.candidates):
-        raise InvalidTask(f"{where}: the gold program calls {min(missing)!r}, which is not among 'candidates'.")
-    if len(task.operations) != task.calls:
-        raise InvalidTask(f"{where}: 'operations' has {len(task.operations)} calls, 'calls' says {task.calls}.")
-    return task
-
-
 _Question = TypeVar("_Question", bound=Question)
 
 
-def _read(kind: type[_Question], document: Mapping[str, Json], where: str) -> _Question:
-    known = {one.name: one for one in fields(kind) if one.name != "extra"}
-    for key in document:
-        if key not in known and (near := get_close_matches(key, known, n=1, cutoff=0.8)):
-            raise InvalidTask(f"{where}: unknown field {key!r}; did you mean {near[0]!r}?")
-    needed = [key for key, one in known.items() if one.default is MISSING]
-    for key in needed:
-        if key not in document:
-            raise InvalidTask(f"{where}: the field {key!r} is missing; needed are {', '.join(needed)}.")
-    given: dict[str, Any] = {key: value for key, value in document.items() if key in known}
-    given["extra"] = {key: value for key, value in document.items() if key not in known}
+def _read(kind: type[_Question], paths: Iterable[Path]) -> Iterable[_Question]:
+    """The questions of JSON Lines files, or tasks."""
+    found: dict[str, _Question] = {}
+    for path in paths:
+        try:
+            text = path.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            told = f"cannot read the questions in {str(path)!r} ({error}); give a file with one JSON object a line."
+            raise InvalidTask(told) from error
+        for number, line in enumerate(text.splitlines(), start=1):
+            if line.strip():
+                one = _of_line(kind, line, f"{path}, line {number}")
+                if found.setdefault(one.id, one) is not one:
+                    raise InvalidTask(f"{path}, line {number}: the id {one.id!r} stands twice; give each its own.")
+    if not found:
+        raise InvalidTask(f"no question in {', '.join(map(str, paths))}; it needs one JSON object a line.")
+    return found.values()
+
+
+def _of_line(kind: type[_Question], line: str, where: str) -> _Question:
     try:
-        found: _Question = _CHECKS[kind].validate_python(given)
+        found: _Question = _CHECKS[kind].validate_json(line)
     except ValidationError as error:
         problem = error.errors()[0]
-        place, got = ".".join(map(str, problem["loc"])), problem["input"]
-        raise InvalidTask(f"{where}: {place!r} {demand(problem)}, got {got!r}.") from error
-    wanted, answers = _ANSWERS[found.type]
-    try:
-        answers.validate_python(found.answer)
-    except ValidationError as error:
-        told = f"the 'answer' of type {found.type!r} must be {wanted}, got {found.answer!r}"
-        raise InvalidTask(f"{where}: {told}.") from error
+        place = "".join(f"{one!r} " for one in (".".join(map(str, problem["loc"])),) if one)
+        told = _TOLD.get(problem["type"]) or f"{demand(problem)}, got {problem['input']!r}"
+        raise InvalidTask(f"{where}: {place}{told}.") from error
+    wanted, type_ = _ANSWERS[found.type]
+    if not isinstance(found.answer, type_):
+        raise InvalidTask(f"{where}: the 'answer' of type {found.type!r} must be {wanted}, got {found.answer!r}.")
+    if isinstance(found, Task):
+        if not len(set(found.candidates)) == len(found.candidates) == CANDIDATES:
+            raise InvalidTask(f"{where}: 'candidates' must be a list of {CANDIDATES} different names of tools.")
+        if missing := set(found.operations) - set(found.candidates):
+            raise InvalidTask(f"{where}: the gold program calls {min(missing)!r}, which is not among 'candidates'.")
+        if len(found.operations) != found.calls:
+            raise InvalidTask(f"{where}: 'operations' has {len(found.operations)} calls, 'calls' says {found.calls}.")
     return found
 
 
-def _lines(path: Path) -> list[tuple[Mapping[str, Json], str]]:
-    """The objects of a file, each with the words that name its place."""
-    try:
-        text = path.read_text(encoding="utf-8")
-    except OSError as error:
-        told = f"cannot read the questions in {str(path)!r}: {error.strerror}; give the file's path."
-        raise InvalidTask(told) from error
-    except UnicodeDecodeError as error:
-        told = f"{str(path)!r} is not UTF-8 text; a file of questions has one JSON object a line."
-        raise InvalidTask(told) from error
-    documents: dict[str, tuple[Mapping[str, Json], str]] = {}
-    for number, line in enumerate(text.splitlines(), start=1):
-        if not line.strip():
-            continue
-        where = f"{path}, line {number}"
-        document = _object(line, where)
-        name = str(document.get("id", where))
-        if name in documents:
-            raise InvalidTask(f"{where}: the id {name!r} stands twice; give each question its own.")
-        documents[name] = document, where
-    if not documents:
-        raise InvalidTask(f"{str(path)!r} has no question in it; it needs one JSON object a line.")
-    return list(documents.values())
-
-
-def _object(line: str, where: str) -> Mapping[str, Json]:
-    try:
-        document = json.loads(line)
-    except (json.JSONDecodeError, RecursionError) as error:
-        raise InvalidTask(f"{where}: not JSON ({error}); a question is one JSON object on one line.") from error
-    if not isinstance(document, dict):
-        raise InvalidTask(f"{where}: must be a JSON object, got {line.strip()[:40]!r}.")
-    return document
-
-
+_TOLD = {"missing": "is missing", "unexpected_keyword_argument": "is no field of a question"}
 _CHECKS: Mapping[type[Question], TypeAdapter[Any]] = {kind: TypeAdapter(kind) for kind in (Question, Task)}
-_Value: TypeAlias = Text | StrictInt | Annotated[FiniteFloat, Strict()]
-_Items: TypeAlias = Annotated[list[_Value | Annotated[list[_Value], Field(min_length=1)]], Field(min_length=1)]
-_ANSWERS: Mapping[AnswerType, tuple[str, TypeAdapter[Any]]] = {
-    "number": ("a number", TypeAdapter(StrictInt | Annotated[FiniteFloat, Strict()])),
-    "text": ("a text", TypeAdapter(Text)),
-    "set": ("a list of texts and numbers", TypeAdapter(_Items)),
-    "list": ("a list of texts and numbers", TypeAdapter(_Items)),
-    "none": ("null", TypeAdapter(None)),
-    "state": ("records by service and collection", TypeAdapter(Records)),
+_ANSWERS: Mapping[AnswerType, tuple[str, Any]] = {
+    "number": ("a number", int | float),
+    "text": ("a text", str),
+    "set": ("a list of texts and numbers", list),
+    "list": ("a list of texts and numbers", list),
+    "none": ("null", type(None)),
+    "state": ("records by service and collection", dict),
 }
-"""What an answer of each type must be, in words and for pydantic."""
+"""What an answer of each type must be."""

@@ -6,11 +6,10 @@ import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol
 
 from atc.agent import Agent
 from atc.config import Config
-from atc.consent import Question
 from atc.store import RunStore
 from atc.types import Solution
 from protocols.ask import Ask, Completion, Message, Powers, forget, powers
@@ -33,19 +32,11 @@ class WorldLike(Protocol):
     def toolbox(self) -> Toolbox:
         """Every tool."""
 
-    def reset(self) -> None:
-        """Forget what the last task wrote."""
+    def reset(self, draw: str = "") -> None:
+        """Forget what the last task wrote, and draw what is by chance for the asking that `draw` names."""
 
     def snapshot(self) -> Snapshot:
         """What has been written since; empty where nothing was."""
-
-
-@runtime_checkable
-class Drawing(Protocol):
-    """A world in which something is drawn for each asking of a task; `toolflow_bench.settings` has some."""
-
-    def begin(self, draw: str) -> None:
-        """Draw for the asking that `draw` names."""
 
 
 OpenWorld = Callable[[], AbstractContextManager[WorldLike]]
@@ -67,13 +58,13 @@ def agent_worker(
 
             def work(item: Item, /, *, seed: int, repeat: int, max_seconds: float | None) -> Answered:
                 shifted = _Reseeded(ask, _SEEDS_OF_A_REPEAT * (1_000 * seed + repeat))
-                begin(world, item, seed=seed, repeat=repeat)
+                world.reset(f"{seed} {repeat} {item.question.id}")
                 forget(ask)
                 toolbox = offered(world, item)
                 given = config if item.candidates else _indexed(config, toolbox)
                 # Never closed: it would close the sandbox that all agents share.
                 agent = Agent(
-                    toolbox, model=shifted, sandbox=sandbox, config=given, store=store, ask_person=agree_to_all
+                    toolbox, model=shifted, sandbox=sandbox, config=given, store=store, ask_person=lambda _: True
                 )
                 if not item.candidates:
                     agent.finder(None)  # the index, which no question's time shall pay for
@@ -91,11 +82,6 @@ def _indexed(config: Config, toolbox: Toolbox) -> Config:
     return replace(config, index=config.index or config.cache_dir / "indexes" / f"toolflow-{names}")
 
 
-def agree_to_all(question: Question) -> bool:  # noqa: ARG001 - the shape of an AskPerson
-    """What stands for a person where consent is not what is measured."""
-    return True
-
-
 def shared_agent(agent: Agent) -> OpenWorker:
     """Workers that all use one agent and the toolbox that it has."""
     writing = frozenset(alias for alias, tool in agent.toolbox.items() if tool.protocol.writes)
@@ -110,13 +96,6 @@ def shared_agent(agent: Agent) -> OpenWorker:
         yield work
 
     return opened
-
-
-def begin(world: WorldLike, item: Item, *, seed: int, repeat: int) -> None:
-    """Make `world` ready for an asking of `item`: nothing is written yet, and what is drawn is drawn for it."""
-    world.reset()
-    if isinstance(world, Drawing):
-        world.begin(f"{seed} {repeat} {item.question.id}")
 
 
 def offered(world: WorldLike, item: Item) -> Toolbox:

@@ -18,6 +18,7 @@ from atc.cli.progress import bar
 from atc.cli.serve import serve as serve_tools
 from atc.cli.settings import load_config
 from atc.terminal import count
+from protocols.files import write_whole
 from toolflow_bench.checks.suite import check_tasks
 from toolflow_bench.services.serve import serve as start
 from toolflow_bench.services.service import NAMES, find_service
@@ -58,7 +59,7 @@ def report(*, runs: tuple[Path, ...], out: Path | None) -> None:
     It needs no network and no other file. Each RUN is a file of rows of 'atc bench run', finished or not. All are
     compared with the first; more than twelve are a leaderboard.
     """
-    from toolflow_bench.report.page import check_target, compared, document, render, write_report  # extra `toolflow`
+    from toolflow_bench.report.page import check_target, compared, document, render  # extra `toolflow`
     from toolflow_bench.report.runs import load_runs
 
     target = out or (None if as_json() else Path("report.html"))
@@ -67,7 +68,7 @@ def report(*, runs: tuple[Path, ...], out: Path | None) -> None:
     loaded = load_runs(runs)
     against_first = compared(loaded)
     if target is not None:
-        write_report(target, render(loaded, against_first))
+        write_whole(target, render(loaded, against_first))
     said = {"report": None if target is None else str(target)} | document(loaded, against_first)
     told = f"{target}: {count(len(loaded), 'run')}, {count(sum(len(run.rows) for run in loaded), 'row')}"
     print_result(said, told)
@@ -88,8 +89,7 @@ def check(*, folder: Path | None, jobs: int) -> None:
     say(f"checking {count(len(tasks), 'task')}")
     cache = load_config({}).cache_dir
     with bar("checking", total=len(tasks)) as advance:
-        on_task = lambda _task, done, _total: advance(done)  # noqa: E731 - the bar takes one number
-        checked = check_tasks(tasks, folder=cache, jobs=jobs, on_task=on_task)
+        checked = check_tasks(tasks, folder=cache, jobs=jobs, on_task=advance)
     lines = [f"problem  {problem}" for problem in checked.problems]
     lines += [f"{name:<12}  {value}" for name, value in checked.as_json().items() if name != "problems"]
     print_result(checked.as_json(), "\n".join(lines))

@@ -32,11 +32,11 @@ from toolflow_bench.resampling import Estimate
 from toolflow_bench.rows import Header
 from toolflow_bench.runner import Item, OpenWorker, Worker, digest, run_suite
 from toolflow_bench.services.service import NAMES
-from toolflow_bench.settings import CATALOGUE, draw_distractors, hardened
+from toolflow_bench.settings import CATALOGUE, OpenWorld, draw_distractors, hardened
 from toolflow_bench.settings import SETTINGS as HARDSHIPS
 from toolflow_bench.suites import choose_tasks, load_flights, services_of
 from toolflow_bench.task import Task, require_gold
-from toolflow_bench.workers import OpenWorld, agent_worker, shared_agent
+from toolflow_bench.workers import agent_worker, shared_agent
 from toolflow_bench.world import World
 
 _Verb = TypeVar("_Verb", bound=Callable[..., Any])
@@ -165,7 +165,7 @@ def measure(suite: str, items: Sequence[Item], arms: Sequence[Arm], how: RunOpti
     asked = ask_arms(suite, items, arms, how, pool)
     found = [(arm, str(path), summarize(rows, seed=how.seed)) for arm, path, rows in asked]
     shown = [
-        {"suite": suite, "model": arm.model, "strategy": arm.name, "rows": path} | summary.as_json()
+        {"suite": suite, "model": arm.model, "strategy": arm.name, "rows": path} | asdict(summary)
         for arm, path, summary in found
     ]
     rows = [_cells(arm.name, summary, how.repeats) for arm, _, summary in found]

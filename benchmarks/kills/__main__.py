@@ -211,7 +211,7 @@ class Stage(ExitStack):
 
     def _clear(self, faults: Faults | None) -> None:
         for served in self._world.services.values():
-            served.app.state.control.reset(log=True)
+            served.app.state.control.reset()
             served.app.state.control.set_faults(faults)
 
     def _log(self) -> dict[str, Any]:

@@ -87,7 +87,7 @@ def started(name: str, folder: Path) -> Iterator[str]:
 def toolflow(name: str, options: Options, *, writes: bool = False) -> Row:
     """Probe one of ToolFlow's services. Raises SourceUnavailable: its data or a package is missing."""
     service, folder = find_service(name), options.out / name
-    with serve(service.app(service.database(options.cache), bare=True)) as served:
+    with serve(service.app(service.database(options.cache))) as served:
         described = document(service.operations, info=service.info, schemas=service.schemas, server=served.url)
         declared = read_openapi(described, where=f"the {name} service")
         tools = {tool.name: tool for tool in declared if writes or not tool.writes}

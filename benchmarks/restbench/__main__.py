@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import ExitStack, closing
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -72,7 +73,7 @@ def by_api(rows: Sequence[Row], *, seed: int) -> dict[str, dict[str, Any]]:
     """The figures of each API, and of all; `answered`: a run gave an answer, right or not."""
     found = {}
     for api in (*dict.fromkeys(row.services[0] for row in rows), "all"):
-        one = summarize([row for row in rows if api in (*row.services, "all")], seed=seed).as_json()
+        one = asdict(summarize([row for row in rows if api in (*row.services, "all")], seed=seed))
         found[api] = {"answered": one["solved"], **{key: one[key] for key in SHOWN}}
     return found
 

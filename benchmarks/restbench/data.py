@@ -54,7 +54,7 @@ class RestWorld(ExitStack):
         every = [(self.mocks[api], tool) for api, box in data.tools.items() for tool in box.values()]
         self.toolbox = Toolbox(replace(tool, call=partial(mock.answer, Operation.of(tool))) for mock, tool in every)
 
-    def reset(self) -> None:
+    def reset(self, _draw: str = "") -> None:
         for mock in self.mocks.values():
             mock.reset()
 
@@ -85,7 +85,7 @@ def _item(task: Mapping[str, Any], api: str, aliases: Mapping[str, str], seed: i
     chosen = [*needed, *draw.sample(others, min(CANDIDATES - len(needed), len(others)))]
     draw.shuffle(chosen)
     about = {"id": task["id"], "question": task["query"].strip(), "answer": None, "type": "none"}
-    question = Question(**about, calls=len(gold), extra={"gold_path": steps})
+    question = Question(**about, calls=len(gold))
     tools: dict[str, Any] = {"gold": gold, "candidates": tuple(chosen), "services": (api,)}
     writes = any(not step.upper().startswith("GET") for step in steps)
     return Item(question=question, writes=writes, grade=_answered, **tools)

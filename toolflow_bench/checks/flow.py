@@ -10,12 +10,13 @@ from __future__ import annotations
 import ast
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from protocols.jsontypes import Json
 from protocols.parsing import parse
 from sandbox.trace import ToolCall
+from toolflow_bench.numbers import places
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -58,8 +59,8 @@ def flow_of(program: str, calls: Sequence[ToolCall]) -> Flow:
     carried: set[str] = set()
     for number, call in enumerate(calls):
         depth = 1
-        for argument, _, value in _arguments(call):
-            key = _key(value)
+        for place, value in places(dict(call.arguments)):
+            argument, key = place[1:], _key(value)
             if key in literals:
                 continue
             if not _telling(value) or key not in sources:
@@ -78,35 +79,11 @@ def flow_of(program: str, calls: Sequence[ToolCall]) -> Flow:
     return Flow(operations, frozenset(edges), frozenset(computed), max(depths, default=0), frozenset(carried))
 
 
-def places(value: Json, path: str = "") -> Iterator[tuple[str, Json]]:
-    """Each value that holds no others, with its path; `*` stands for any index of a list."""
-    if isinstance(value, dict):
-        for key, part in value.items():
-            yield from places(part, f"{path}/{key}")
-    elif isinstance(value, list):
-        for part in value:
-            yield from places(part, f"{path}/*")
-    else:
-        yield path, value
-
-
-def _arguments(call: ToolCall) -> Iterator[tuple[str, str, Json]]:
-    """Each argument's name with the path and value of each of its parts."""
-    for name, value in call.arguments.items():
-        for path, part in places(value):
-            yield name + path, path, part
-
-
 def _telling(value: Json) -> bool:
     """Whether equality with `value` says where something came from."""
-    match value:
-        case bool() | None:
-            return False
-        case str():
-            return len(value) >= 2
-        case int() | float():
-            return value != int(value) or abs(value) >= 1000
-    return False
+    if isinstance(value, str):
+        return len(value) >= 2
+    return isinstance(value, int | float) and (value != int(value) or abs(value) >= 1000)
 
 
 def _key(value: object) -> str:

@@ -9,7 +9,8 @@ from sandbox.base import Sandbox
 from sandbox.journal import Journal
 from sandbox.limits import Limits
 from sandbox.trace import Pins, ToolCall, Trace
-from toolflow_bench.world import Snapshot, World
+from toolflow_bench.final_state import Snapshot
+from toolflow_bench.world import World
 
 LIMITS = Limits(wall_seconds=60, tool_calls=500)
 CLOCK = 1_700_000_000.0

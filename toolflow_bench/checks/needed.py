@@ -2,12 +2,9 @@
 
 The calls of one line of the program to one tool are a *site*. A site's results are replaced all together, first by the
 least that its response schema allows (no items, empty texts, zeros), then by values of the question. Both must change
-what the program says or writes; a program that fails has changed. Within a loop a single call's result may not show
-(the ninth longest of ten flights does not decide which is the longest), so for single calls it is enough that one
-replacement of that call alone changes the answer: the least values, all numbers very large or very small, values and
-words of the question, or what another call to the same tool gave. Where the honest answer is that there is none,
-or where all that the calls of a site gave was empty, taking away cannot show, so there it is enough for a site too that
-one replacement changes the answer.
+what the program says or writes; a program that fails has changed. Where the honest answer is that there is none, or
+where all that the calls of a site gave was empty, taking away cannot show, so there it is enough that one replacement
+changes the answer: the least values, all numbers very large or very small, values and words of the question.
 """
 
 from __future__ import annotations
@@ -16,7 +13,6 @@ import ast
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from functools import partial
 
 from protocols.errors import ToolError
 from protocols.jsontypes import Json, JsonObject
@@ -34,8 +30,6 @@ Instead = Callable[[JsonObject], Json]
 """What stands in for a result, by the schema of the response."""
 
 HUGE = 1_000_000
-MOST_OTHERS = 6
-"""How many results of other calls stand in for one call's."""
 
 
 def unneeded(
@@ -64,19 +58,6 @@ def unneeded(
                 yield f"line {line}: the answer is the same when {tool} gives {value!r} of the question"
 
 
-def idle_calls(program: str, question: str, run: GoldRun, toolbox: Toolbox, sandbox: Sandbox) -> list[int]:
-    """Numbers of the reading calls of which no single replacement changes the answer."""
-    replay = _Replay(program, run, toolbox, sandbox)
-    values = list(_of_question(program, question))
-    fills = _fills([*values, *_words(values)])
-    return [
-        number
-        for number, call in enumerate(run.made)
-        if not toolbox[call.tool].protocol.writes
-        and all(replay.unchanged([number], instead) for instead in [*fills, *_others(number, run.made)])
-    ]
-
-
 def _is_empty(result: Json) -> bool:
     """Whether a result has no item: an empty list, also as the only field or beside the numbers of a page."""
     if isinstance(result, dict):
@@ -91,13 +72,6 @@ def _fills(values: Sequence[str | float]) -> list[Instead]:
 
 def _made(fill: Fill) -> Instead:
     return lambda schema: instance(schema, schema, fill)
-
-
-def _others(number: int, calls: Sequence[ToolCall]) -> Sequence[Instead]:
-    """What other calls to the same tool gave."""
-    call = calls[number]
-    others = [one.result for one in calls if one.tool == call.tool and one.error is None]
-    return [partial(lambda other, _: other, other) for other in others if other != call.result][:MOST_OTHERS]
 
 
 class _Replay:

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, closing
+from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from atc.side_by_side import Threads
 from protocols.errors import AtcError
 from sandbox.base import Sandbox
 from sandbox.choose import open_sandbox
 from toolflow_bench.checks.flow import Flow, flow_of
 from toolflow_bench.checks.gold import GoldRun, run_gold
-from toolflow_bench.checks.needed import idle_calls, unneeded
+from toolflow_bench.checks.needed import unneeded
 from toolflow_bench.checks.wording import near_duplicates
 from toolflow_bench.derive import Data
 from toolflow_bench.grade import Verdict, grade
@@ -23,8 +22,8 @@ from toolflow_bench.paths import Call, correct_path, path_rate, precision
 from toolflow_bench.task import Task
 from toolflow_bench.world import World
 
-OnTask = Callable[[Task, int, int], None]
-"""Told of each task that was checked, with how many of how many are done."""
+OnTask = Callable[[int], None]
+"""Told after each task how many were checked."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +31,6 @@ class Checked:
     """What a check found. It passed where there is no problem."""
 
     tasks: int
-    operations: int
     problems: tuple[str, ...] = ()
     success: float = 0.0
     """Shares that the gold programs get, from 0 to 1, by the metrics that models are measured with."""
@@ -40,26 +38,22 @@ class Checked:
     precision: float = 0.0
     calls: int = 0
     patterns: int = 0
-    seconds: float = 0.0
-    """Of running the gold programs over HTTP, all of them, summed over workers."""
 
     def as_json(self) -> dict[str, Any]:
         """As plain JSON."""
-        document = asdict(self)
-        return {"passed": not self.problems, "gold_seconds": round(document.pop("seconds"), 3), **document}
+        return {"passed": not self.problems, **asdict(self)}
 
 
 def check_tasks(
     tasks: Sequence[Task],
     *,
-    thorough: bool = True,
     folder: Path | None = None,
     jobs: int = 2,
-    on_task: OnTask | None = None,
+    on_task: OnTask = lambda _: None,
 ) -> Checked:
-    """Check `tasks`, `jobs` at a time, each thread with services, data and a sandbox of its own.
+    """Check `tasks`, `jobs` at a time, each worker with services, data and a sandbox of its own.
 
-    `thorough` replaces single calls too where a line makes several, which takes longer. `folder` is the cache folder.
+    `folder` is the cache folder.
 
     Raises:
         SourceUnavailable, SandboxUnavailable: services or sandbox cannot be had here; nothing was learned.
@@ -68,34 +62,26 @@ def check_tasks(
         f"{one.id} and {other.id} ask in nearly the same words ({share:.0%} of their runs of three words)"
         for one, other, share in near_duplicates(tasks)
     ]
-    own, lock, worlds = threading.local(), threading.Lock(), list[World]()
-    with ExitStack() as stack:
 
-        def check(task: Task) -> _Found:
-            if not hasattr(own, "tools"):
-                with lock:
-                    worlds.append(stack.enter_context(World(folder=folder)))
-                    data = stack.enter_context(closing(Data(folder=folder)))
-                    own.tools = worlds[-1], data, stack.enter_context(closing(open_sandbox()))
-            return _check(task, *own.tools, thorough=thorough)
+    @contextmanager
+    def opened() -> Iterator[Callable[[Task], _Found]]:
+        with World(folder=folder) as world, closing(Data(folder=folder)) as data, closing(open_sandbox()) as sandbox:
+            yield lambda task: _check(task, world, data, sandbox)
 
-        pool = stack.enter_context(ThreadPoolExecutor(max_workers=jobs, thread_name_prefix="check"))
-        found = []
-        for task, one in zip(tasks, pool.map(check, tasks), strict=True):
+    found = []
+    with closing(Threads(jobs)(opened, tasks)) as checked:
+        for one in checked:
             found.append(one)
-            if on_task is not None:
-                on_task(task, len(found), len(tasks))
+            on_task(len(found))
     count = max(1, len(tasks))
     return Checked(
         tasks=len(tasks),
-        operations=len(worlds[0].toolbox) if worlds else 0,
         problems=(*problems, *(problem for one in found for problem in one.problems)),
         success=sum(one.success for one in found) / count,
         path=sum(one.path for one in found) / count,
         precision=sum(one.precision for one in found) / count,
         calls=sum(one.calls for one in found),
         patterns=len({task.pattern for task in tasks}),
-        seconds=sum(one.seconds for one in found),
     )
 
 
@@ -107,10 +93,9 @@ class _Found(NamedTuple):
     path: float = 0.0
     precision: float = 0.0
     calls: int = 0
-    seconds: float = 0.0
 
 
-def _check(task: Task, world: World, data: Data, sandbox: Sandbox, *, thorough: bool) -> _Found:
+def _check(task: Task, world: World, data: Data, sandbox: Sandbox) -> _Found:
     if unknown := sorted(set(task.candidates) - set(world.toolbox)):
         return _Found([f"{task.id}: there is no tool {unknown[0]!r}; 'atc bench serve' lists those there are"])
     run = run_gold(task.program, world, sandbox)
@@ -119,19 +104,14 @@ def _check(task: Task, world: World, data: Data, sandbox: Sandbox, *, thorough: 
     success = verdict.correct and run.problem is None
     problems = [*_problems(task, run, world, data, verdict)]
     if success:
-        given = task.program, task.question, run, world.toolbox, sandbox
-        problems += unneeded(*given, nothing_found=task.type == "none")
-        for number in idle_calls(*given) if thorough else ():
-            call = run.made[number]
-            show = "is for show: nothing it could give changes the answer"
-            problems.append(f"line {call.line}: call {number}, {call.tool}, {show}")
+        nothing = task.type == "none"
+        problems += unneeded(task.program, task.question, run, world.toolbox, sandbox, nothing_found=nothing)
     return _Found(
         [f"{task.id}: {problem}" for problem in problems],
         success=success,
         path=path_rate(task.operations, made) or 0.0,
         precision=precision(task.operations, made) or 0.0,
         calls=len(made),
-        seconds=run.trace.seconds,
     )
 
 

@@ -6,7 +6,6 @@ import argparse
 import json
 import sys
 from contextlib import closing
-from pathlib import Path
 
 from protocols.errors import AtcError
 from sandbox.choose import open_sandbox
@@ -21,9 +20,7 @@ def main() -> int:
     """Make the files of all folders; those of ToolFlow itself have their gold programs and queries apart."""
     parser = argparse.ArgumentParser(prog="python -m toolflow_bench.recipes", description=__doc__)
     parser.add_argument("verb", choices=["build"])
-    parser.add_argument("--out", type=Path, default=TASKS)
-    out: Path = parser.parse_args().out
-    out.mkdir(parents=True, exist_ok=True)
+    parser.parse_args()
     gold: list[str] = []
     wrong = 0
     with World() as world, closing(Data()) as data, closing(open_sandbox("zygote")) as sandbox:
@@ -39,14 +36,12 @@ def main() -> int:
                     print(f"WRONG  {error}", file=sys.stderr)
                     continue
                 document = to_document(task)
-                if out == TASKS:
-                    gold.append(_line({"id": name, **{key: document.pop(key) for key in ("program", "query")}}))
+                gold.append(_line({"id": name, **{key: document.pop(key) for key in ("program", "query")}}))
                 lines.setdefault(task.split, []).append(_line(document))
             for split, texts in lines.items():
-                (out / f"{folder}-{split}.jsonl").write_text("".join(texts), encoding="utf-8")
+                (TASKS / f"{folder}-{split}.jsonl").write_text("".join(texts), encoding="utf-8")
                 print(f"{folder} {split}: {len(texts)} tasks")
-    if out == TASKS:
-        GOLD.write_text("".join(gold), encoding="utf-8")
+    GOLD.write_text("".join(gold), encoding="utf-8")
     return 1 if wrong else 0
 
 

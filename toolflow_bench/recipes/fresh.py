@@ -106,18 +106,16 @@ def wordings(
 _DATES = ("%Y-%m-%d", "%-d %B %Y", "%B %-d, %Y", "%d %B %Y", "%B %-d %Y")
 
 
-def _blanked(text: str, name: str, value: Json) -> str:
-    for spelt, blank in _spellings(name, value):
+def _blanked(text: str, name: str, value: Any) -> str:
+    """`text` with the first spelling of `value` that occurs in it as `{name}`."""
+    spellings = {str(value): f"{{{name}}}"}
+    if isinstance(value, str) and re.fullmatch(r"\d{4}-\d\d-\d\d", value):
+        spellings = {date.fromisoformat(value).strftime(one): f"{{{name}:{one}}}" for one in _DATES}
+    for spelt, blank in spellings.items():
         text, times = re.subn(rf"(?<![\w]){re.escape(spelt)}(?!\w)", blank, text)
         if times:
             return text
     return text
-
-
-def _spellings(name: str, value: Any) -> list[tuple[str, str]]:
-    if isinstance(value, str) and re.fullmatch(r"\d{4}-\d\d-\d\d", value):
-        return [(date.fromisoformat(value).strftime(one), f"{{{name}:{one}}}") for one in _DATES]
-    return [(str(value), f"{{{name}}}")]
 
 
 def _case(text: str, kept: Mapping[str, Json], drawn: Mapping[str, Json]) -> Case:

@@ -1,9 +1,9 @@
-"""What a page says of one answer of one run, and how much of its texts the page has room for."""
+"""What a page says of one answer of one run, as much of each text as a page has room for."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from atc.pages.formats import dollars, seconds, size
 from atc.pages.markup import Html, text
@@ -12,43 +12,16 @@ from atc.terminal import count
 from protocols.jsontypes import Json, JsonObject
 from toolflow_bench.metrics import Row
 
-_PAGE = 5_000_000  # bytes of foreign text in all; the markup around it comes to about half as much
-_LEAST, _MOST = 1_500, 60_000  # of one answer
-_CALL_MARKUP = 120  # characters around a call, which count too where there are thousands
+MOST_CALLS = 100  # of one answer: a program may have made thousands
 _LONGEST_NAME = 100  # of a tool: a program may have made it up
 MARKS = {"right": "✓", "wrong": "✕", "outage": "!"}
 
 
-class Budget:
-    """How many bytes of the page one task's or one answer's texts may still take."""
-
-    def __init__(self, size: int) -> None:
-        self.left = size
-
-    def cut(self, value: Json, most: int) -> Html:
-        """As much of `value` as `most` bytes and the budget allow, with a note of what is missing."""
-        whole = spelt(value)
-        room = max(min(most, self.left), 0)
-        kept = min(len(whole), room)
-        while (taken := len(text(whole[:kept]).encode())) > room:
-            kept = min(kept - 1, kept * room // taken)
-        self.left -= taken
-        left = f"… {size(len(whole) - kept)} more, in the file of rows"
-        return Html(text(whole[:kept]) + (f'<span class="cut">{left}</span>' if kept < len(whole) else ""))
-
-    def calls(self, made: Sequence[JsonObject]) -> Iterator[tuple[int, JsonObject | None]]:
-        """As many calls as the budget holds, each with its number; None for those that it does not."""
-        for number, call in enumerate(made, start=1):
-            if self.left < _CALL_MARKUP:
-                yield number, None
-                return
-            self.left -= _CALL_MARKUP
-            yield number, call
-
-
-def share_of(answers: int) -> int:
-    """How many bytes each of so many answers may take, so that all together fill a page."""
-    return min(max(_PAGE // max(answers, 1), _LEAST), _MOST)
+def cut(value: Json, most: int) -> Html:
+    """The first `most` characters of `value`, with a note of what is missing."""
+    whole = spelt(value)
+    left = f'<span class="cut">… {size(len(whole) - most)} more, in the file of rows</span>'
+    return Html(text(whole[:most]) + (left if len(whole) > most else ""))
 
 
 def verdict(row: Row) -> str:

@@ -94,7 +94,4 @@ def _beware(runs: Sequence[Run]) -> list[str]:
         notes.append(
             f"Not graded, because our side failed: {', '.join(left)}. The same 'bench run' command asks them again."
         )
-    empty = [run.letter for run in runs if not run.rows]
-    if empty and len(runs) > 1:
-        notes.append(f"No rows yet in {', '.join(empty)}.")
     return notes

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import stat
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -11,7 +10,6 @@ from typing import Any
 from atc.pages.document import document as page
 from atc.pages.formats import dollars
 from atc.pages.markup import Html
-from protocols.files import write_whole
 from toolflow_bench.compare import Comparison, compare
 from toolflow_bench.report.failures import failures
 from toolflow_bench.report.figures import breakdown, differences, figures
@@ -60,7 +58,7 @@ def document(runs: Sequence[Run], against_first: Sequence[Comparison]) -> dict[s
     for run in runs:
         about: dict[str, Any] = {"letter": run.letter, "name": run.name, "file": run.file}
         about |= {name: getattr(run.header, name) for name in ("suite", "model", "seed", "data", "version")}
-        told.append(about | {"settings": dict(run.header.settings), "figures": run.summary.as_json()})
+        told.append(about | {"settings": dict(run.header.settings), "figures": asdict(run.summary)})
     others = zip(runs[1:], against_first, strict=False)
     against = [{"from": runs[0].letter, "to": run.letter} | asdict(one) for run, one in others]
     return {"runs": told, "differences": against}
@@ -70,30 +68,8 @@ def check_target(path: Path) -> None:
     """See that a report may be written at `path`, before anything is computed: never over what is no report.
 
     Raises:
-        InvalidReport: there is no such folder, or something else stands there.
+        InvalidReport: something else stands there.
     """
-    if not path.parent.is_dir():
-        raise InvalidReport(f"there is no folder {str(path.parent)!r} to write to; make it, or give another -o.")
-    try:
-        found = path.stat()
-        if not stat.S_ISREG(found.st_mode):
-            raise InvalidReport(f"{str(path)!r} is no regular file; give another -o.")
-        with path.open("rb") as file:
-            ours = f'name="generator" content="{GENERATOR} '.encode() in file.read(_HEAD)
-    except FileNotFoundError:
-        return
-    except OSError as error:
-        raise InvalidReport(f"cannot write {str(path)!r}: {error.strerror}; give another -o.") from error
-    if found.st_size and not ours:
+    ours = f'name="generator" content="{GENERATOR} '.encode()
+    if path.exists() and not (path.is_file() and ours in path.read_bytes()[:_HEAD]):
         raise InvalidReport(f"{str(path)!r} is there and is no report of ours; give another -o, or remove it.")
-
-
-def write_report(path: Path, page: str) -> None:
-    """Write `page` at `path`, whole or not at all; a report that stands there is replaced.
-
-    Raises:
-        InvalidReport: as `check_target`.
-        CannotWrite: the disk does not take it.
-    """
-    check_target(path)
-    write_whole(path.resolve(), page)  # a link goes on pointing where it does

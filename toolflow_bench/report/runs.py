@@ -5,23 +5,18 @@ from __future__ import annotations
 import json
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from atc.pages.markup import Html, span
 from protocols.errors import AtcError
-from protocols.jsontypes import Json
 from toolflow_bench.metrics import Row, Summary, summarize
 from toolflow_bench.rows import Header, read_rows
 
 LETTERS = "ABCDEFGHIJKL"
 """So many runs are compared task by task; more are a leaderboard, numbered from the best on."""
-
-_LONGEST_MODEL = 60  # letters
-_FIRST = ("strategy", "split", "temperature", "samples", "max_repairs", "max_tools", "sandbox", "seed")
-"""Settings by which runs of one model are told apart, the most telling first; the others follow in their own order."""
 
 
 class InvalidReport(AtcError):
@@ -102,7 +97,7 @@ def load_runs(paths: Sequence[Path]) -> list[Run]:
     if twice:
         raise InvalidReport(f"{str(twice[0])!r} is given twice; name each run once.")
     read = [read_rows(path) for path in paths]
-    names = distinct_names([header for header, _ in read], [path.stem for path in paths])
+    names = _names([header for header, _ in read], [path.stem for path in paths])
     runs = [
         Run(
             letter=LETTERS[number % len(LETTERS)],
@@ -122,37 +117,17 @@ def load_runs(paths: Sequence[Path]) -> list[Run]:
     return [replace(run, letter=str(place), colour=1 + (place - 1) % 12) for place, run in enumerate(runs, start=1)]
 
 
-def distinct_names(headers: Sequence[Header], stems: Sequence[str]) -> list[str]:
-    """A name for each run: its model, its strategy where those differ, and what else tells runs of one model apart."""
-    named = [asdict(header) for header in headers]
-    named = [{**one, **one.pop("settings")} for one in named]
-    names = [_base(settings) for settings in named]
-    for key in dict.fromkeys([*_FIRST, *(key for settings in named for key in settings)]):
-        before = list(names)
-        for index, settings in enumerate(named):
-            others = zip(before, named, strict=True)
-            like = [one.get(key) for name, one in others if name == before[index] or key == "strategy"]
-            value = settings.get(key)
-            if value is None or key == "model" or _is_base(settings, key) or all(one == like[0] for one in like):
-                continue
-            names[index] += (
-                f" {_plain(value)}" if key in ("strategy", "split", "sandbox") else f" {key}={_plain(value)}"
-            )
+def _names(headers: Sequence[Header], stems: Sequence[str]) -> list[str]:
+    """A name for each run: its model, its strategy where those differ, and its file where all that is alike.
+
+    Baselines have no model; what they do is their name.
+    """
+    ways = [str(header.settings.get("strategy", "")) for header in headers]
+    names = [
+        way if header.model in ("", "none") else f"{header.model} {way}" if len(set(ways)) > 1 else header.model
+        for header, way in zip(headers, ways, strict=True)
+    ]
     return [f"{name} ({stem})" if names.count(name) > 1 else name for name, stem in zip(names, stems, strict=True)]
-
-
-def _base(settings: Mapping[str, Json]) -> str:
-    name = _plain(settings.get("strategy") if _is_base(settings, "strategy") else settings["model"])
-    return name if len(name) <= _LONGEST_MODEL else f"{name[: _LONGEST_MODEL - 1]}…"
-
-
-def _is_base(settings: Mapping[str, Json], key: str) -> bool:
-    """Baselines have no model; what they do is their name."""
-    return key == "strategy" and settings["model"] in ("", "none")
-
-
-def _plain(value: Json) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=repr)
 
 
 def tasks(runs: Sequence[Run]) -> list[Task]:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from itertools import groupby
 from typing import Any
 
 from atc.pages.markup import Html
 from toolflow_bench.metrics import Row
 from toolflow_bench.report import answers
-from toolflow_bench.report.answers import Budget, chip, share_of
+from toolflow_bench.report.answers import chip
 from toolflow_bench.report.failures import CLASSES, outcome
 from toolflow_bench.report.parts import ENVIRONMENT
 from toolflow_bench.report.runs import Run, Task
@@ -20,11 +19,10 @@ _VERDICTS = {name: name for name in ("right", "wrong", "mixed", "outage")} | {"m
 
 def drilldown(runs: Sequence[Run], found: Sequence[Task]) -> Html:
     """The filter (shown by the script, which it needs), the head and the tasks."""
-    most = share_of(sum(len(rows) for task in found for rows in task.rows.values()))
     lines = [
         (task, {run.letter: chip(task.rows.get(run.letter, [])) for run in runs}, _failures(task)) for task in found
     ]
-    return Html(_TASKS.drilldown(runs, lines, _selects(runs, found), partial(Budget, most)))
+    return Html(_TASKS.drilldown(runs, lines, _selects(runs, found)))
 
 
 def _failures(task: Task) -> str:
@@ -56,8 +54,8 @@ def _selects(runs: Sequence[Run], found: Sequence[Task]) -> Mapping[str, dict[st
     }
 
 
-_FILTERS = (answers.verdict, answers.took, answers.findings, answers.blamed, answers.place, answers.sent,
+_FILTERS = (answers.cut, answers.verdict, answers.took, answers.findings, answers.blamed, answers.place, answers.sent,
             answers.numbered, answers.given)  # fmt: skip
 ENVIRONMENT.filters |= {one.__name__: one for one in _FILTERS} | {"path": _path, "outcome": outcome}
-ENVIRONMENT.globals |= {"marks": answers.MARKS, "classes": CLASSES}
+ENVIRONMENT.globals |= {"marks": answers.MARKS, "classes": CLASSES, "most_calls": answers.MOST_CALLS}
 _TASKS: Any = ENVIRONMENT.get_template("tasks.html").module

@@ -20,6 +20,7 @@ import re
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import ModuleType
 from typing import Any
 
 from toolflow_bench.services.operation import Arguments, Refusal
@@ -75,8 +76,8 @@ def parameters(sql: str) -> list[str]:
 Handler = Callable[[Context, Arguments], Row]
 
 
-def handler_of(entry: Mapping[str, Any], named: Callable[[], Handler]) -> Handler:
-    """What answers the operation that `entry` describes; `named` gives the handler in Python, where one is needed."""
+def handler_of(entry: Mapping[str, Any], handlers: ModuleType) -> Handler:
+    """What answers the operation that `entry` describes; `handlers` has those in Python."""
     needs = entry.get("x-needs", ())
     if "x-sql" in entry:
         answer = _from_sql(entry["x-sql"])
@@ -86,7 +87,7 @@ def handler_of(entry: Mapping[str, Any], named: Callable[[], Handler]) -> Handle
         (key, collection), *_ = entry["x-state"].items()
         return lambda context, _: {key: context.state.all(collection)}
     else:
-        answer = named()
+        answer = getattr(handlers, entry["operationId"])
 
     def handle(context: Context, arguments: Arguments) -> Row:
         for name in needs:

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping
 from dataclasses import asdict
 from typing import NamedTuple
 
+from pydantic import TypeAdapter, ValidationError
+
+from atc.config import demand
 from protocols.jsontypes import Json, JsonObject
-from toolflow_bench.services.faults import Fault, Faults, parse_faults
+from toolflow_bench.services.faults import Fault, Faults
 from toolflow_bench.services.operation import Refusal
 from toolflow_bench.services.reply import Reply
 from toolflow_bench.services.state import State
 
-REMEMBERED_KEYS = 10_000
-"""Idempotency keys that a service remembers; the oldest are forgotten first."""
 REMEMBERED_REQUESTS = 10_000
 """How many of the latest requests a service remembers."""
 
@@ -40,8 +40,6 @@ class RequestRecord(NamedTuple):
     """The fault that was switched on for it, by `Fault.kind`; `stale` where a reset came between it and its answer."""
     change: str = ""
     """What a drift did to the answer: `renamed flights.airline to airline_value`."""
-    milliseconds: float = 0.0
-    """From the request's arrival to the answer's first byte, added latency included."""
 
 
 class Control:
@@ -58,8 +56,8 @@ class Control:
         self._drawn = 0
         self._done: dict[str, tuple[str, Reply]] = {}  # key → what was asked under it, and the answer
 
-    def reset(self, *, log: bool = False) -> None:
-        """Forget every write and key, start the faults anew, and forget the log where asked.
+    def reset(self) -> None:
+        """Forget every write, every key and the log, and start the faults anew.
 
         Faults that are on stay on. A request that is still being answered closes its connection and writes nothing.
         """
@@ -67,8 +65,7 @@ class Control:
         self._drawn, self._done = 0, {}
         if self.state is not None:
             self.state.reset()
-        if log:
-            self.requests.clear()
+        self.requests.clear()
 
     def snapshot(self) -> dict[str, list[JsonObject]]:
         """What was written since the last reset."""
@@ -102,26 +99,21 @@ class Control:
 
     def remember(self, key: str, asked: str, reply: Reply) -> None:
         """Keep the first answer under `key`."""
-        if len(self._done) >= REMEMBERED_KEYS:
-            del self._done[next(iter(self._done))]
         self._done[key] = asked, reply
 
 
 def steer(control: Control, method: str, path: str, body: Json) -> Reply:
     """The answer to a harness outside of this process.
 
-    `POST /bench/reset` (`{"log": true}` forgets the log too), `GET /bench/state`, `GET /bench/log`, `POST
-    /bench/faults` (the fields of `Faults`; without any: off).
+    `POST /bench/reset`, `GET /bench/state`, `GET /bench/log`, `POST /bench/faults` (the fields of `Faults`; without
+    any: off).
 
     Raises:
         Refusal: 422, the body is not what the path takes; 404, there is no such path.
     """
     match method, path:
         case "POST", "/bench/reset":
-            options = _object(body)
-            if options.keys() - {"log"} or not isinstance(options.get("log", False), bool):
-                raise Refusal(422, "a reset takes the argument 'log' alone, true or false.")
-            control.reset(log=options.get("log", False))
+            control.reset()
             return Reply.of(200, {"state": control.snapshot()})
         case "GET", "/bench/state":
             return Reply.of(200, {"state": control.snapshot()})
@@ -129,16 +121,12 @@ def steer(control: Control, method: str, path: str, body: Json) -> Reply:
             return Reply.of(200, {"requests": [record._asdict() for record in list(control.requests)]})
         case "POST", "/bench/faults":
             try:
-                control.set_faults(parse_faults(_object(body)))
-            except ValueError as error:
-                raise Refusal(422, str(error)) from error
+                control.set_faults(_FAULTS.validate_python(body) if body else None)
+            except ValidationError as error:
+                problem = error.errors()[0]
+                raise Refusal(422, f"{'.'.join(map(str, problem['loc']))!r} {demand(problem)}.") from error
             return Reply.of(200, {"faults": asdict(control.faults) if control.faults else None})
     raise Refusal(404, "there are POST /bench/reset, GET /bench/state, GET /bench/log and POST /bench/faults.")
 
 
-def _object(body: Json) -> JsonObject:
-    if body is None:
-        return {}
-    if not isinstance(body, Mapping):
-        raise Refusal(422, "the body must be a JSON object.")
-    return body
+_FAULTS: TypeAdapter[Faults] = TypeAdapter(Faults)

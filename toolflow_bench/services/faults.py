@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
-from difflib import get_close_matches
-from typing import Any, Literal, get_args
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, TypeAlias, get_args
+
+from pydantic import ConfigDict, Field
 
 from protocols.jsontypes import Json
 
@@ -30,46 +31,37 @@ class Fault:
     """Of an answer cut short: how much of it arrives, above 0 and below 1."""
 
 
+Share: TypeAlias = Annotated[float, Field(ge=0, le=1)]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Faults:
     """How often a service fails, and how. A request has one fault at most, so the rates add up to 1 at most.
 
     What happens to the n-th request since the last reset depends on `seed` and n alone. A drift is the same for every
     answer of an operation: with `rate_drift` 1 it is a new version of the API, below that one that comes and goes.
-
-    Raises:
-        ValueError: a value is out of its range; the message names it.
     """
 
-    seed: int = 0
-    latency_ms: float = 0.0
-    """Each answer waits between half and one and a half times so long."""
-    rate_429: float = 0.0
-    rate_500: float = 0.0
-    rate_drop: float = 0.0
-    """Closed before anything was done."""
-    rate_slow: float = 0.0
-    """Answered after `slow_seconds` more."""
-    rate_drop_after: float = 0.0
-    """Closed without an answer, after a write was applied."""
-    rate_truncated: float = 0.0
-    rate_drift: float = 0.0
-    retry_after_seconds: int = 1
-    """What a 429 asks its client to wait."""
-    slow_seconds: float = 1.0
-    renamed_share: float = 0.0
-    """Of operations: their answers have one field renamed, always the same, whatever else goes wrong."""
+    __pydantic_config__ = ConfigDict(extra="forbid")
 
-    def __post_init__(self) -> None:
-        for name in (field.name for field in fields(self)):
-            value, most = getattr(self, name), _MOST.get(name, 1)
-            whole = name in ("seed", "retry_after_seconds")
-            number = isinstance(value, int if whole else int | float) and not isinstance(value, bool)
-            if not number or not (0 <= value <= most or name == "seed"):
-                wanted = f"a {'whole ' if whole else ''}number" + ("" if name == "seed" else f" from 0 to {most}")
-                raise ValueError(f"{name!r} must be {wanted}, got {value!r}.")
-        if sum(getattr(self, name) for name in _RATES) > 1 + 1e-9:
-            raise ValueError(f"the rates add up to more than 1: {', '.join(_RATES)}; a request has one fault at most.")
+    seed: int = 0
+    latency_ms: Annotated[float, Field(ge=0, le=60_000)] = 0.0
+    """Each answer waits between half and one and a half times so long."""
+    rate_429: Share = 0.0
+    rate_500: Share = 0.0
+    rate_drop: Share = 0.0
+    """Closed before anything was done."""
+    rate_slow: Share = 0.0
+    """Answered after `slow_seconds` more."""
+    rate_drop_after: Share = 0.0
+    """Closed without an answer, after a write was applied."""
+    rate_truncated: Share = 0.0
+    rate_drift: Share = 0.0
+    retry_after_seconds: Annotated[int, Field(ge=0)] = 1
+    """What a 429 asks its client to wait."""
+    slow_seconds: Annotated[float, Field(ge=0, le=600)] = 1.0
+    renamed_share: Share = 0.0
+    """Of operations: their answers have one field renamed, always the same, whatever else goes wrong."""
 
     def draw(self, number: int) -> Fault:
         """What happens to the request of this number."""
@@ -91,24 +83,7 @@ class Faults:
         return random.Random(f"renamed {operation}").random() < self.renamed_share  # noqa: S311 - must repeat
 
 
-_MOST = {"latency_ms": 60_000, "slow_seconds": 600, "retry_after_seconds": 3600}
 _RATES: dict[str, FaultKind] = {f"rate_{kind}": kind for kind in get_args(FaultKind)}
-
-
-def parse_faults(values: Mapping[str, Json]) -> Faults | None:
-    """Faults from names and values (`{"rate_500": 0.1}`); `None` for no values at all.
-
-    Raises:
-        ValueError: an unknown name, or a value out of its range; the message says what is allowed.
-    """
-    known = [field.name for field in fields(Faults)]
-    for name in values:
-        if name not in known:
-            near = get_close_matches(name, known, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(known)}."
-            raise ValueError(f"no fault named {name!r}; {hint}")
-    given: dict[str, Any] = dict(values)
-    return Faults(**given) if given else None
 
 
 _Path = tuple[str, ...]

@@ -1,19 +1,21 @@
 """Reading what a service offers from its `openapi.yaml`: operations, schemas, and the SQL that answers most of them.
 
 The file holds what is the service's own. What every service answers alike (422, 429, 500, the idempotency key) is added
-where `toolflow_bench.services.document` writes the document that is served, without the SQL.
+here; the document that is served is without the SQL.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from types import ModuleType
+from types import MappingProxyType, ModuleType
 from typing import Any
 
 import yaml
 
+from protocols.jsontypes import JsonObject
 from toolflow_bench.services.answers import Record, handler_of
+from toolflow_bench.services.document import COMMON, KEY_HEADER
 from toolflow_bench.services.operation import Operation, Parameter
 
 
@@ -25,9 +27,9 @@ def described(path: Path, handlers: ModuleType) -> dict[str, Any]:
     """
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     content = yaml.load(path.read_text(encoding="utf-8"), loader)  # noqa: S506 - a safe loader, the C one if there is one
-    parameters = content["components"]["parameters"]
+    shared = content["components"]["parameters"]
     operations = tuple(
-        _operation(url, method, entry, parameters, handlers)
+        operation_of(url, method, entry, handler_of(entry, handlers), shared=shared)
         for url, entries in content["paths"].items()
         for method, entry in entries.items()
     )
@@ -36,44 +38,41 @@ def described(path: Path, handlers: ModuleType) -> dict[str, Any]:
     return {"info": content["info"], "operations": operations, "schemas": schemas, "records": records}
 
 
-def _operation(
-    path: str, method: str, entry: Mapping[str, Any], parameters: Mapping[str, Any], handlers: ModuleType
+def operation_of(
+    path: str, method: str, entry: Mapping[str, Any], handler: Any, *, shared: Mapping[str, Any] = MappingProxyType({})
 ) -> Operation:
-    status, responses = next(iter(entry["responses"])), entry["responses"]
-    given = [parameters[_name(item)] if "$ref" in item else item for item in entry.get("parameters", ())]
-    named: Callable[[], Any] = lambda: getattr(handlers, entry["operationId"])  # noqa: E731 - asked for where there is no SQL
+    """The operation that `entry` describes, and what every operation answers alike; `shared` are named parameters."""
+    key = entry.get("x-takes-key", False)
+    given = [shared[one["$ref"].rpartition("/")[2]] if "$ref" in one else one for one in entry.get("parameters", ())]
+    described = {name: part for name, part in entry.items() if name == "x-atc-verified-by" or name[:2] != "x-"}
+    described["parameters"] = [*({"required": False, **one} for one in given), *([COMMON["key"]] if key else [])]
+    parameters = [Parameter(name=p["name"], schema=p["schema"], required=p.get("required", False)) for p in given]
+    if "requestBody" in entry:
+        schema = {"required": [], **entry["requestBody"]["content"]["application/json"]["schema"]}
+        described["requestBody"] = {"required": True, "content": _json({**schema, "additionalProperties": False})}
+        for name, part in schema["properties"].items():
+            parameters.append(Parameter(name=name, schema=part, required=name in schema["required"]))
+    problem = _json({"$ref": "#/components/schemas/Problem"})
+    refused = "An argument is missing, unknown or not allowed; `detail` names it and says what is allowed."
+    refused += f" Or the {KEY_HEADER} came before with other arguments." if key else ""
+    described["responses"] = {
+        **{
+            str(status): {"description": "The result.", "content": problem, **r}
+            for status, r in entry["responses"].items()
+        },
+        "422": {"description": refused, "content": problem},
+        "429": {"$ref": "#/components/responses/TooManyRequests"},
+        "500": {"$ref": "#/components/responses/ServerError"},
+    }
     return Operation(
-        id=entry["operationId"],
         path=path,
-        description=entry["description"],
-        returns=_name(responses[status]["content"]["application/json"]["schema"]),
-        handler=handler_of(entry, named),
         method=method.upper(),
-        tag=entry["tags"][0],
-        parameters=(*map(_parameter, given), *_body(entry)),
-        missing=responses.get(404, {}).get("description", ""),
-        conflict=responses.get(409, {}).get("description", ""),
-        takes_key=entry.get("x-takes-key", False),
-        verified_by=entry.get("x-atc-verified-by", ""),
-        links=responses[status].get("links", {}),
+        entry=described,
+        handler=handler,
+        parameters=tuple(parameters),
+        takes_key=key,
     )
 
 
-def _parameter(item: Mapping[str, Any]) -> Parameter:
-    required = item.get("required", False)
-    return Parameter(name=item["name"], schema=item["schema"], description=item["description"], required=required)
-
-
-def _body(entry: Mapping[str, Any]) -> Iterator[Parameter]:
-    """The fields of the JSON body, each as a parameter."""
-    if "requestBody" in entry:
-        schema = entry["requestBody"]["content"]["application/json"]["schema"]
-        for name, described_ in schema["properties"].items():
-            kept = {key: value for key, value in described_.items() if key != "description"}
-            required = name in schema.get("required", ())
-            yield Parameter(name=name, schema=kept, description=described_["description"], required=required)
-
-
-def _name(reference: Mapping[str, str]) -> str:
-    """The last part of a `$ref`."""
-    return reference["$ref"].rsplit("/", 1)[-1]
+def _json(schema: JsonObject) -> JsonObject:
+    return {"application/json": {"schema": schema}}

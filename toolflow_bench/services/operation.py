@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import math
-import re
+import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import date
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from protocols.jsontypes import Json, JsonObject
+from protocols.schema import validator
 
 Arguments = Mapping[str, Any]
 """Every parameter of an operation by name, typed; `None` where an optional one without default was not given."""
@@ -26,48 +26,53 @@ class Refusal(Exception):
         self.status, self.detail, self.headers = status, detail, headers
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Parameter:
     """One argument. An optional one may have a `default` in its schema."""
 
     name: str
     schema: JsonObject
-    description: str
-    required: bool = True
+    required: bool = False
 
-    @property
-    def default(self) -> Json:
-        """The value that stands in for an absent argument; `None` where there is none."""
-        return self.schema.get("default")
+    def fits(self, value: Json) -> bool:
+        """Whether the schema allows `value`. Of what is whole in JSON Schema, `2.0` is none."""
+        try:
+            return self._checks.is_valid(value) and (self.schema["type"], type(value)) != ("integer", float)
+        except ValueError:
+            return False  # half a character: JSON can say it (`"\\ud800"`), no database can keep it
+
+    @cached_property
+    def _checks(self) -> Any:
+        return validator(self.schema)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
-    """One operation over HTTP.
+    """One operation over HTTP; `entry` is what the service's document says of it.
 
     `path` names path parameters in braces; the others travel in the query, or in a JSON body where the method has one.
-    `tag` is the group that it belongs to, `returns` names a schema of the service. `missing` says when the answer is
-    404; empty where that cannot be; `conflict` likewise for 409. `links` are OpenAPI's: which operations take which
-    values of the response.
 
     A writing operation (any method but GET) may take a key (`takes_key`: sent again with the same `Idempotency-Key`
     header, it gives its first answer and changes nothing), or be verified by a read (`verified_by` names the operation
     that shows what was written), or neither: then nobody can know whether one whose answer was lost took effect.
     """
 
-    id: str
     path: str
-    description: str
-    returns: str
+    method: str
+    entry: JsonObject
     handler: Callable[[Any, Arguments], JsonObject]
-    method: str = "GET"
-    tag: str = ""
     parameters: tuple[Parameter, ...] = ()
-    missing: str = ""
-    conflict: str = ""
     takes_key: bool = False
-    verified_by: str = ""
-    links: JsonObject = field(default_factory=dict)
+
+    @property
+    def id(self) -> str:
+        """Its name."""
+        return str(self.entry["operationId"])
+
+    @property
+    def verified_by(self) -> str:
+        """The read that shows what was written, if there is one."""
+        return str(self.entry.get("x-atc-verified-by", ""))
 
     @property
     def success(self) -> int:
@@ -89,10 +94,6 @@ class Operation:
         if "{" + parameter.name + "}" in self.path:
             return "path"
         return "body" if self.has_body else "query"
-
-
-_HALF_CHARACTER = re.compile("[\ud800-\udfff]")
-_LARGEST = 2**63 - 1
 
 
 def read_texts(parameters: Iterable[Parameter], given: Sequence[tuple[str, str]]) -> dict[str, Any]:
@@ -124,66 +125,24 @@ def check(parameters: Iterable[Parameter], given: Mapping[str, Json]) -> dict[st
     arguments: dict[str, Any] = {}
     for name, parameter in known.items():
         if name in given:
-            _check_value(parameter, given[name])
+            if not parameter.fits(given[name]):
+                raise _refused(parameter, given[name])
             arguments[name] = given[name]
         elif parameter.required:
             raise Refusal(422, f"argument {name!r} is missing; it must be {_wanted(parameter.schema)}.")
         else:
-            arguments[name] = parameter.default
+            arguments[name] = parameter.schema.get("default")
     return arguments
 
 
 def _from_text(parameter: Parameter, text: str) -> Json:
-    match parameter.schema["type"]:
-        case "integer" if re.fullmatch(r"-?[0-9]{1,9}", text):
-            return int(text)
-        case "number" if re.fullmatch(r"-?[0-9]{1,9}(\.[0-9]{1,9})?", text):
-            return float(text)
-        case "boolean" if text in ("true", "false"):
-            return text == "true"
-        case "string":
-            return text
-    raise _refused(parameter, text)
-
-
-def _check_value(parameter: Parameter, value: Json) -> None:
-    schema = parameter.schema
-    match schema["type"]:
-        case "string":
-            fits = isinstance(value, str) and _string_fits(schema, value)
-        case "boolean":
-            fits = isinstance(value, bool)
-        case "integer":
-            fits = isinstance(value, int) and not isinstance(value, bool) and _number_fits(schema, value)
-        case _:
-            fits = isinstance(value, int | float) and not isinstance(value, bool) and _number_fits(schema, value)
-    if not fits:
-        raise _refused(parameter, value)
-
-
-def _string_fits(schema: JsonObject, value: str) -> bool:
-    if "enum" in schema and value not in schema["enum"]:
-        return False
-    if not value.isascii() and _HALF_CHARACTER.search(value):
-        return False  # JSON can say it (`"\\ud800"`), no database can keep it
-    if not schema.get("minLength", 0) <= len(value) <= schema.get("maxLength", math.inf):
-        return False
-    if "pattern" in schema and not re.fullmatch(schema["pattern"], value):
-        return False
-    return schema.get("format") != "date" or _is_date(value)
-
-
-def _number_fits(schema: JsonObject, value: float) -> bool:
-    # Without limits of its own a number is one that a database can keep: JSON knows no largest, and 1e999 is infinite.
-    return bool(schema.get("minimum", -_LARGEST) <= value <= schema.get("maximum", _LARGEST))
-
-
-def _is_date(text: str) -> bool:
+    if parameter.schema["type"] == "string":
+        return text
     try:
-        date.fromisoformat(text)
-    except ValueError:
-        return False
-    return True
+        value: Json = json.loads(text)
+    except (ValueError, RecursionError):
+        return text  # which is then refused
+    return value
 
 
 def _refused(parameter: Parameter, value: Json) -> Refusal:
@@ -201,9 +160,5 @@ def _wanted(schema: JsonObject) -> str:
         if "maxLength" in schema:
             noun += f" of {schema.get('minLength', 0)} to {schema['maxLength']} characters"
         return noun + (f" such as {examples}" if examples else "")
-    if schema["type"] == "boolean":
-        return "true or false"
     noun = "an integer" if schema["type"] == "integer" else "a number"
-    if "minimum" in schema and "maximum" in schema:
-        return f"{noun} from {schema['minimum']} to {schema['maximum']}"
-    return f"{noun} of at least {schema['minimum']}" if "minimum" in schema else noun
+    return f"{noun} from {schema['minimum']} to {schema['maximum']}"

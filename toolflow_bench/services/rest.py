@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 from asyncio import sleep
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from functools import lru_cache
-from logging import getLogger
-from time import perf_counter
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, unquote
 
@@ -32,11 +30,9 @@ def build_app(
     info: JsonObject,
     schemas: Mapping[str, JsonObject],
     close: Callable[[], None],
-    bare: bool = False,
 ) -> Starlette:
     """The service. `context` reaches every handler as its first argument; `close` runs when the service stops.
 
-    A `bare` one serves its operations alone: neither its document nor what steers it can be asked for.
     `app.state.control` is its `Control`, `app.state.run` the `State` of the context (`None` where it has none), and
     `app.state.requests` the latest requests as `RequestRecord`s, oldest first.
     """
@@ -48,13 +44,12 @@ def build_app(
         yield
         close()
 
-    @lru_cache(maxsize=8)
     def described(server: str) -> Reply:
         return Reply.of(200, document(operations, info=info, schemas=schemas, server=server))
 
     state = getattr(context, "state", None)
     control = Control(state if isinstance(state, State) else None)
-    service = _Service(operations, context=context, control=control, described=None if bare else described)
+    service = _Service(operations, context=context, control=control, described=described)
     app = Starlette(routes=[Mount("/", app=service)], lifespan=lifespan)
     app.state.control, app.state.run, app.state.requests = control, control.state, control.requests
     return app
@@ -64,12 +59,8 @@ class Routes:
     """Operations by path. Concrete paths go before templates: `/airlines/search` is no airline's code."""
 
     def __init__(self, operations: Sequence[Operation]) -> None:
-        self._exact: dict[tuple[str, ...], dict[str, Operation]] = {}
-        self._templates: dict[int, dict[tuple[str, ...], dict[str, Operation]]] = {}
-        for operation in sorted(operations, key=lambda operation: operation.path.count("{")):
-            template = tuple(operation.path.split("/")[1:])
-            table = self._templates.setdefault(len(template), {}) if "{" in operation.path else self._exact
-            table.setdefault(template, {})[operation.method] = operation
+        ordered = sorted(operations, key=lambda operation: operation.path.count("{"))
+        self._known = [(re.compile(re.sub(r"{(\w+)}", r"(?P<\1>[^/]+)", one.path)), one) for one in ordered]
 
     def find(self, method: str, path: bytes) -> tuple[Operation, list[tuple[str, str]]]:
         """The operation for `method` and `path` (percent-encoded), and its path arguments as pairs of name and text.
@@ -77,21 +68,14 @@ class Routes:
         Raises:
             Refusal: 404, no operation has this path; 405, another method has.
         """
-        steps = tuple(map(unquote, path.decode("latin-1").split("/")[1:]))
-        methods, texts = self._exact.get(steps), []
-        if methods is None:
-            for template, offered in self._templates.get(len(steps), {}).items():
-                if all(step == part or (part[:1] == "{" and step) for step, part in zip(steps, template, strict=True)):
-                    methods = offered
-                    texts = [(part[1:-1], step) for step, part in zip(steps, template, strict=True) if part[:1] == "{"]
-                    break
-        if methods is None:
+        fitting = [(match, one) for pattern, one in self._known if (match := pattern.fullmatch(path.decode("latin-1")))]
+        if not fitting:
             raise Refusal(404, "Not Found")
-        operation = methods.get("GET" if method == "HEAD" else method)
-        if operation is None:
-            allowed = ", ".join(sorted(methods))
-            raise Refusal(405, "Method Not Allowed", headers=((b"allow", allowed.encode()),))
-        return operation, texts
+        for match, operation in fitting:
+            if operation.method == ("GET" if method == "HEAD" else method):
+                return operation, [(name, unquote(text)) for name, text in match.groupdict().items()]
+        allowed = ", ".join(sorted(operation.method for _, operation in fitting))
+        raise Refusal(405, "Method Not Allowed", headers=((b"allow", allowed.encode()),))
 
 
 class _Service:
@@ -103,24 +87,23 @@ class _Service:
         *,
         context: Any,
         control: Control,
-        described: Callable[[str], Reply] | None,
+        described: Callable[[str], Reply],
     ) -> None:
         self._context, self._control, self._described = context, control, described
         self._routes = Routes(operations)
-        self._readers = {operation.id: _reader(operation) for operation in operations}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        begun, method, path = perf_counter(), scope["method"], scope["path"]
+        method, path = scope["method"], scope["path"]
         body = await _body(receive)
         if body is None:
             return  # the client has gone
-        if path.startswith("/bench/") and self._described is not None:
+        if path.startswith("/bench/"):
             await send_reply(send, self._steered(method, path, body))
             return
         record = RequestRecord(method, path, scope["query_string"].decode("latin-1"), None)
         reply, fault = None, None
         try:
-            if path == "/openapi.json" and method in ("GET", "HEAD") and self._described is not None:
+            if path == "/openapi.json" and method in ("GET", "HEAD"):
                 reply = self._described(_server(scope))
             else:
                 operation, texts = self._routes.find(method, scope.get("raw_path") or path.encode())
@@ -128,11 +111,8 @@ class _Service:
                 reply, fault, record = await self._operate(operation, texts, scope, body, record)
         except Refusal as refusal:
             reply = Reply.refused(refusal)
-        milliseconds = (perf_counter() - begun) * 1000
         # Before it is sent: whoever has the answer finds the record.
-        self._control.requests.append(
-            record._replace(status=reply.status if reply else None, milliseconds=milliseconds)
-        )
+        self._control.requests.append(record._replace(status=reply.status if reply else None))
         if reply is None:
             await close_connection(scope, receive)
         elif fault is not None and fault.kind == "truncated":
@@ -155,7 +135,7 @@ class _Service:
         arguments: Arguments | None = None
         try:
             key = _key(operation, scope)
-            arguments = self._readers[operation.id](texts, record.query, body)
+            arguments = _arguments(operation, texts, record.query, body)
             record = record._replace(key=key, arguments={k: v for k, v in arguments.items() if v is not None})
         except Refusal as refusal:
             refused = Reply.refused(refusal)
@@ -192,10 +172,6 @@ class _Service:
             reply = Reply.of(operation.success, operation.handler(self._context, arguments), wrote=operation.writes)
         except Refusal as refusal:
             reply = Reply.refused(refusal)
-        except Exception as error:
-            # The service goes on, and the client learns that the fault is ours.
-            getLogger(__name__).exception("%s failed", operation.id)
-            return Reply.of(500, {"detail": f"a bug in the service: {type(error).__name__}: {error}"})
         if key:
             self._control.remember(key, asked, reply)
         return reply
@@ -224,36 +200,24 @@ async def _body(receive: Receive) -> bytes | None:
             return body
 
 
-_Reader = Callable[[list[tuple[str, str]], str, bytes], Arguments]
-
-
-def _reader(operation: Operation) -> _Reader:
-    """What reads an operation's arguments from the texts of its path, its query and its body."""
+def _arguments(operation: Operation, texts: list[tuple[str, str]], query: str, body: bytes) -> Arguments:
+    """An operation's arguments out of the texts of its path, its query and its body."""
     in_body = [p for p in operation.parameters if operation.location(p) == "body"]
-    in_text = [p for p in operation.parameters if p not in in_body]
-
-    def read(texts: list[tuple[str, str]], query: str, body: bytes) -> Arguments:
-        given = [*texts, *parse_qsl(query, keep_blank_values=True)] if query else texts
-        arguments = read_texts(in_text, given)
-        if not operation.has_body:
-            return arguments
-        values = _json_body(body)
-        if not isinstance(values, dict):
-            raise Refusal(422, "the body must be a JSON object of arguments.")
-        return arguments | check(in_body, values)
-
-    return read
+    in_text = [p for p in operation.parameters if operation.location(p) != "body"]
+    arguments = read_texts(in_text, [*texts, *parse_qsl(query, keep_blank_values=True)])
+    if not operation.has_body:
+        return arguments
+    values = _json_body(body)
+    if not isinstance(values, dict):
+        raise Refusal(422, "the body must be a JSON object of arguments.")
+    return arguments | check(in_body, values)
 
 
 def _json_body(body: bytes) -> Json:
     try:
-        return json.loads(body, parse_constant=_refuse_constant)
+        return json.loads(body)
     except (ValueError, RecursionError):
         raise Refusal(422, "the body must be JSON; it is not.") from None
-
-
-def _refuse_constant(name: str) -> Json:
-    raise ValueError(name)
 
 
 def _key(operation: Operation, scope: Scope) -> str:

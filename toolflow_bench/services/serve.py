@@ -56,10 +56,8 @@ def serve(app: Starlette, *, port: int = 0) -> Served:
     Raises:
         SourceUnavailable: the port is taken, or the service did not start.
     """
-    try:
-        import uvicorn
-    except ImportError as error:
-        raise SourceUnavailable(f"serving needs {error.name!r}, which is not installed; {INSTALL}") from error
+    import uvicorn
+
     listener = _listen(port)
     url = f"http://127.0.0.1:{listener.getsockname()[1]}"
     # log_config=None: our host process owns its logging; ws="none": no probing for websocket packages.

@@ -58,14 +58,8 @@ class Service:
         said = described(Path(str(handlers.__file__)).with_name("openapi.yaml"), handlers)
         return cls(name=name, database=database, functions=functions or {}, **said)
 
-    def context(self, database: Path) -> Context:
-        """What the handlers work on, with a state of its own; its `connection` is to be closed."""
-        return Context(connect(database, self.functions), State(), self.records)
-
-    def app(self, database: Path | None = None, *, bare: bool = False) -> Starlette:
+    def app(self, database: Path | None = None) -> Starlette:
         """The application, with a state of its own: `toolflow_bench.services.serve.serve` runs it.
-
-        A `bare` one answers for its operations alone, with 404 where its document would be.
 
         `app.state.run` is its `State`, `app.state.requests` the latest requests. Without `database` the data is found
         or built in the cache folder, which takes some seconds the first time.
@@ -73,7 +67,7 @@ class Service:
         Raises:
             SourceUnavailable: a package or the data is missing, or the cache folder cannot be written.
         """
-        context = self.context(database or self.database())
+        context = Context(connect(database or self.database(), self.functions), State(), self.records)
         try:
             return build_app(
                 self.operations,
@@ -81,7 +75,6 @@ class Service:
                 info=self.info,
                 schemas=self.schemas,
                 close=context.connection.close,
-                bare=bare,
             )
         except ImportError as error:
             raise SourceUnavailable(

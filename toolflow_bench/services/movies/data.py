@@ -21,11 +21,7 @@ _CATEGORIES = {"Best actor": "actor", "Best actress": "actress"}
 
 
 def fill(connection: sqlite3.Connection) -> None:
-    """Put in the rows of the four data sets.
-
-    Raises:
-        SourceUnavailable: the wheel is not installed, or lacks the data.
-    """
+    """Put in the rows of the four data sets."""
     frames = {
         "films": frame("ggplot2movies", "movies"),
         "reviews": frame("dslabs", "movielens"),

