@@ -61,19 +61,19 @@ class Checked:
     calls: int = 0
 
     @property
-    def breaking(self) -> tuple[Change, ...]:
-        """The changes on which programs fail."""
-        return tuple(change for change in self.changes if change.severity == "breaking")
+    def breaking(self) -> bool:
+        """Whether a program fails on a change."""
+        return any(change.severity == "breaking" for change in self.changes)
 
 
 def compare(old: ToolProtocol, facts: ToolFacts) -> list[Change]:
     """What changed, the worst first. `facts` are of new calls alone, each with arguments that worked before."""
-    changes = [*_refusals(old, facts), *_departures(old, facts), *_new_fields(old, facts)]
+    changes = [*_refusals(old, facts), *_departures(old, facts)]
     return sorted(changes, key=lambda change: (_WORST.index(change.severity), change.path, change.kind))
 
 
 def _departures(old: ToolProtocol, facts: ToolFacts) -> Iterator[Change]:
-    """Where answers break the old schema: a change for each place and clause."""
+    """Where answers break the old schema, a change for each place and clause; then the fields that are new."""
     replies = [sample.response for sample in facts.done]
     known = {path for path, _ in nodes(old.output_schema or {})}
     now = dict(nodes(infer(replies)))
@@ -107,6 +107,10 @@ def _departures(old: ToolProtocol, facts: ToolFacts) -> Iterator[Change]:
         else:
             text = f"{shown} departs in {times} places: {one_line(errors[0].message, limit=120)}"
             yield Change(old.name, path, keyword, "breaking" if keyword in ("anyOf", "oneOf") else "risky", text)
+    records = {path for path, node in nodes(old.output_schema or {}) if node.get("properties")}
+    for path in dict.fromkeys(now.keys() - known):
+        if path.rpartition(".")[0] in records and not path.endswith(("*", "[]")):
+            yield Change(old.name, path, "new_field", "harmless", f"{path!r} is new")
 
 
 def _path_of(place: Iterable[str | int], known: Collection[str]) -> str:
@@ -117,21 +121,6 @@ def _path_of(place: Iterable[str | int], known: Collection[str]) -> str:
         any_key = f"{path}.*".lstrip(".")
         path = f"{path}[]" if isinstance(step, int) else any_key if any_key in known and named not in known else named
     return path
-
-
-def _new_fields(old: ToolProtocol, facts: ToolFacts) -> Iterator[Change]:
-    """The fields of answers that the old schema does not describe."""
-    schema = old.output_schema or {}
-    fields: dict[str, set[str]] = {}
-    for path, node in nodes(schema):
-        fields.setdefault(path, set()).update(node.get("properties", ()))
-    if fields.keys() <= {""} and not fields.get(""):
-        return  # nothing is described
-    now = infer([sample.response for sample in facts.done], schema) if facts.done else {}
-    for path in dict.fromkeys(path for path, _ in nodes(now)):
-        above, _, name = path.rpartition(".")
-        if above in fields and name not in {*fields[above], "*", ""} and not name.endswith("[]"):
-            yield Change(old.name, path, "new_field", "harmless", f"{path!r} is new")
 
 
 def _refusals(old: ToolProtocol, facts: ToolFacts) -> Iterator[Change]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import signal
 import threading
@@ -26,16 +25,12 @@ from protocols.toolbox import Tool, Toolbox
 
 TOOL_LOSSES, HOST_LOSSES = 2, 6
 """Calls in a row without an answer after which a tool, or its host, is given up."""
-UNREACHED = 3
-"""Vain attempts in a row to reach a host, some seconds apart, after which it is given up."""
 DENIED = 3
 """Tools in a row that answer 401 or 403, or calls of the only one, after which a host that gave nothing is given up."""
 GATEWAY = (502, 503, 504)
 """Statuses by which those before a service say that it is not there."""
 MOST_WAITS, LONGEST_WAIT = 7, 120.0
 """Refusals in a row, and seconds that a host may ask to wait, after which it is given up until another day."""
-MAX_BYTES = 8 * 1024 * 1024
-"""Of one response, as JSON."""
 _SLOWER = 0.5
 """Seconds between two calls, at least, once a host asked to wait; fewer again by and by as it takes calls."""
 _HTML = re.compile(
@@ -142,20 +137,13 @@ class Host:
         self._next = now()
         self._lost: list[str] = []
         self._denied: list[Sample] = []
-        self._unreached = self._waits = 0
+        self._waits = 0
 
     def wait(self) -> None:
         """Wait for the next turn, and take it."""
         if (pause := self._next - self._now()) > 0:
             self._sleep(pause)
         self._next = max(self._now(), self._next) + self._interval
-
-    def unreached(self, error: ToolError) -> str:
-        """The host cannot be reached. Gives a sentence for the person where it is given up."""
-        self._unreached += 1
-        self._pause(2.0 ** (self._unreached - 1))
-        why = f"{error.body.partition(';')[0]}; when it is up again, the same command goes on"
-        return self._stop(why) if self._unreached > UNREACHED else ""
 
     def put_off(self, error: ToolError) -> str:
         """The host asks to wait. Gives a sentence for the person where there is news."""
@@ -183,7 +171,6 @@ class Host:
 
         A service that lets nobody in is not asked on; one that wants a token as an argument is.
         """
-        self._unreached = 0
         self._lost.clear()
         self.answered |= {sample.tool} if sample.done else set()
         if sample.status == 501:  # whatever it is asked
@@ -315,7 +302,7 @@ class Caller:
         if error is not None and error.outcome == "not_run" and not error.body.startswith(f"{sample.tool}:"):
             self._log.void(sample.number, sent=False)
             if isinstance(tool.protocol.binding, HttpBinding) and error.curl is not None:
-                return host.unreached(error)
+                return host.lost(sample.tool, error)
             self.stopped[sample.tool] = error.body.rstrip(".")  # it cannot be sent: a credential is missing
             return ""
         lost = error is not None and self._is_lost(tool.protocol, error, seconds)
@@ -369,10 +356,7 @@ def unusable(protocol: ToolProtocol, response: Json) -> str:
         told = f"{protocol.name} {protocol.title} {protocol.description} {spelled(protocol.binding)}".lower()
         gives_pages = "string" in types(resolve(schema, schema)) or "html" in told
         return "" if gives_pages else "an HTML page instead of data; does the tool need a credential?"
-    if isinstance(protocol.binding, HttpBinding):
-        return ""  # what came over HTTP was measured as it came
-    size = len(json.dumps(response, default=str))
-    return f"the response is too large to keep: {size:,} bytes as JSON" if size > MAX_BYTES else ""
+    return ""
 
 
 class OutOfTime(BaseException):

@@ -125,8 +125,6 @@ class Made:
     shown: int = 0
     gone: int = 0
     gone_by: str = ""
-    within: bool = False
-    """Whether it went with what it stood in."""
 
     @property
     def there(self) -> bool:
@@ -389,7 +387,6 @@ class Ledger:
             named = not one.ids and one.marks & {text for _, text in texts} and self.takes(sample.tool, one)
             if one.there and (hit or named):
                 one.gone, one.gone_by = sample.number, sample.tool
-                self._take_within(one, sample)
 
     def _around(self, tool: str, argument: str) -> bool:
         """Whether an argument says in what a thing stands: its place in the path is not the last."""
@@ -397,17 +394,6 @@ class Ledger:
         last = address(protocol.binding)[-1:] if isinstance(protocol.binding, HttpBinding) else []
         wire = protocol.binding.wire_names.get(argument, argument) if isinstance(protocol.binding, HttpBinding) else ""
         return place_of(protocol, argument) == "path" and not any(f"{{{wire}}}" in part for part in last)
-
-    def _take_within(self, outer: Made, sample: Sample) -> None:
-        """What was made in a record that is gone went with it; over HTTP its path says that it stood there."""
-        ids = {text for _, text in outer.ids | outer.given}
-        for one in self._made:
-            protocol = self._protocols[one.tool]
-            placed = ("path", "value")  # a body may point to what stands elsewhere
-            sent = (pair for call in one.calls for pair in _parts(call.plain) if place_of(protocol, pair[0]) in placed)
-            above = {text_of(part) for key, part in sent if alike(self.noun_of(one.tool, key), outer.noun)}
-            if one.there and not alike(one.noun, outer.noun) and ids & above:
-                one.gone, one.gone_by, one.within = sample.number, sample.tool, True
 
     def _take_answer(self, sample: Sample) -> None:
         tool, shows = sample.tool, sample.tool not in self.writes

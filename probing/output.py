@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,10 +18,11 @@ from protocols.files import write_whole
 from protocols.jsontypes import dumps
 from protocols.protocol import ToolProtocol, dump
 from protocols.reply import one_line
+from protocols.words import tool_aliases
 
 COVERAGE, READABLE = "coverage.json", "COVERAGE.md"
 _HASHES = f"{FOLDER}/written.json"
-_LONGEST_NAME, _LONGEST = 100, 160
+_LONGEST = 160
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,7 +42,8 @@ def write(folder: Path, probed: Probed, *, keep_values: bool = False) -> Written
     """
     protocols = protocols_of(probed, keep_values=keep_values)
     report = coverage(probed, protocols)
-    names = file_names(protocols)
+    aliases = tool_aliases([("coverage", ""), *((name, "") for name in protocols)])[1:]  # the first is the report's
+    names = {name: f"{alias}.json" for name, alias in zip(protocols, aliases, strict=True)}
     files = {names[name]: _text(dump(protocol)) for name, protocol in protocols.items()}
     # `tools` is empty, so that whoever reads the folder as a source finds no tools in this one.
     files |= {COVERAGE: _text({"tools": [], **report}), READABLE: readable(report)}
@@ -60,22 +61,6 @@ def write(folder: Path, probed: Probed, *, keep_values: bool = False) -> Written
             write_whole(folder / name, text)
     write_whole(folder / _HASHES, _text(hashes), mode=0o600)
     return Written(folder=folder, protocols=protocols, written=tuple(written), kept=tuple(kept))
-
-
-def file_names(tools: Iterable[str]) -> dict[str, str]:
-    """A file name for each tool: its own name where that is plain, else the nearest one and a hash.
-
-    No two are the same on a system that ignores case, and none is that of a report.
-    """
-    chosen: dict[str, str] = {}
-    taken = {COVERAGE.lower(), READABLE.lower()}
-    for tool in sorted(tools):
-        stem = re.sub(r"[^A-Za-z0-9._-]+", "_", tool)[:_LONGEST_NAME].strip("._-")
-        if stem != tool or not stem or f"{stem}.json".lower() in taken:
-            stem = f"{stem or 'tool'}-{_hash(tool.encode('utf-8', 'surrogatepass'))[:8]}"
-        taken.add(f"{stem}.json".lower())
-        chosen[tool] = f"{stem}.json"
-    return chosen
 
 
 def _known(folder: Path) -> dict[str, str]:

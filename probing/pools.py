@@ -6,7 +6,6 @@ import heapq
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
 from itertools import islice, zip_longest
 from typing import Any
 
@@ -248,9 +247,3 @@ def _collect(
     for here, value in inner:
         if isinstance(value, Mapping | list) and len(found) <= 300:
             _collect(value, here, inside, sample, found)
-
-
-@lru_cache(maxsize=65_536)
-def last_name(path: str) -> str:
-    """The last name in a path: `code` for `airports[].code`."""
-    return path.rpartition(".")[2].strip("[]()")

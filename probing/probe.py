@@ -190,14 +190,13 @@ def _told(session: Session) -> Iterator[dict[str, Any]]:
     """Everything that this probing made, or may have made, and what became of it."""
     ledger = session.ledger
     for one in ledger.made():
-        by = f"with what it stood in, by {one.gone_by}" if one.within else f"by {one.gone_by}"
         yield {
             "tool": one.tool,
             "calls": [call.number for call in one.calls],
             "marks": sorted({one_line(text, limit=_LONGEST) for text in one.marks}),
             "ids": sorted({text for _, text in one.ids | one.given} - one.marks),
             "removed": not one.there,
-            "why": f"removed {by}" if not one.there else _why_left(session, one),
+            "why": f"removed by {one.gone_by}" if not one.there else _why_left(session, one),
         }
     for intent in session.log.intents.values():
         if (tool := str(intent["tool"])) in ledger.writes:
@@ -211,11 +210,4 @@ def _why_left(session: Session, one: Made) -> str:
     """Why a record was not taken away."""
     ledger = session.ledger
     removers = [name for name in session.protocols if ledger.kinds[name] == "remove" and ledger.takes(name, one)]
-    if not removers:
-        return "no tool is known that takes it away"
-    texts = one.marks | {text for _, text in one.ids | one.given}
-    later = (s for s in reversed(session.log.samples) if s.tool in removers and s.number > one.calls[-1].number)
-    if (tried := next((s for s in later if texts & set(map(str, s.plain.values()))), None)) and tried.error:
-        return f"{tried.tool} refused: {one_line(tried.error, limit=120)}"
-    called = "was called, and it may be there still" if tried or one.gone else "was not called"
-    return f"{one.gone_by or removers[0]} {called}"
+    return f"{one.gone_by or removers[0]} did not take it away" if removers else "no tool is known that takes it away"

@@ -6,6 +6,7 @@ values as they came, secrets among them: only its owner can read it, and it lies
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 from collections import Counter, defaultdict
@@ -18,11 +19,6 @@ from typing import IO, Any, Literal
 from protocols.errors import AtcError, Outcome
 from protocols.files import cannot_write, keep_private, private_folder, write_whole
 from protocols.jsontypes import Json, JsonObject
-
-try:
-    import fcntl
-except ImportError:
-    fcntl = None  # type: ignore[assignment]
 
 FOLDER = ".probe"
 """Beside the protocols."""
@@ -320,8 +316,6 @@ def _path(folder: Path) -> Path:
 
 
 def _lock(file: IO[bytes], path: Path) -> None:
-    if fcntl is None:  # not there on Windows, where two probings of one folder are not told apart
-        return
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:

@@ -14,7 +14,7 @@ from typing import Any
 from probing.facts import TEXT_PLACES, ArgumentFacts, ToolFacts
 from probing.invent import limits_of, made_up, number_of
 from probing.names import text_of
-from probing.pools import MOST_CANDIDATES, Pools, Record, last_name
+from probing.pools import MOST_CANDIDATES, Pools, Record
 from probing.samples import Origin, OriginKind, Value
 from protocols.jsontypes import Json, JsonObject
 from protocols.schema import resolve, types, validator
@@ -150,7 +150,8 @@ def _together(offered: Mapping[str, Sequence[Value]], records: Sequence[Record])
             fits = [
                 (rank, place)
                 for place, value in record.values.items()
-                if (rank := 0.5 if last_name(place[1]) == name else ranks[name].get(place)) is not None
+                if (rank := 0.5 if place[1].rpartition(".")[2].strip("[]()") == name else ranks[name].get(place))
+                is not None
                 and place not in chosen
                 and (repr(value.value) in allowed[name] or len(offered[name]) >= MOST_CANDIDATES)
             ]

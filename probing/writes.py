@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from itertools import islice
 
 from probing.facts import ToolFacts
 from probing.gate import NotCalled
-from probing.kinds import UNTOLD, kind_of, reads
+from probing.kinds import kind_of, reads
 from probing.ledger import Made
 from probing.questions import ATTEMPTS
 from probing.replies import refusal_in
@@ -16,7 +17,7 @@ from probing.samples import Origin, Sample, Value
 from probing.session import Session, next_arguments
 from probing.values import Fits
 from protocols.jsontypes import Json
-from protocols.protocol import Annotations, HttpBinding, ToolProtocol
+from protocols.protocol import Annotations, ToolProtocol
 from protocols.schema import types
 from protocols.words import ID_WORDS, snake
 
@@ -28,17 +29,11 @@ _UNNAMED = "it takes things away without being told which, so nothing else would
 
 
 def effects_of(protocol: ToolProtocol) -> Annotations:
-    """What a call may do, by method, name and declaration; what nothing tells stays open."""
-    kind, why = kind_of(protocol)
-    declared, http = protocol.annotations, isinstance(protocol.binding, HttpBinding)
+    """What a call may do, by method, name and declaration."""
     if reads(protocol):
         return Annotations(read_only=True)
-    method = protocol.binding.method if isinstance(protocol.binding, HttpBinding) else ""
-    unsaid = False if http else declared.read_only  # a method that is no GET is no read until that is shown
-    destructive = True if kind == "remove" else False if kind == "create" and why != UNTOLD else declared.destructive
-    idempotent = True if declared.idempotent is None and method in ("PUT", "DELETE") else declared.idempotent
-    read_only = unsaid if kind == "read" or why == UNTOLD else False
-    return Annotations(read_only=read_only, destructive=destructive, idempotent=idempotent)
+    removes = kind_of(protocol)[0] == "remove" or protocol.annotations.destructive
+    return replace(protocol.annotations, read_only=False, destructive=removes)
 
 
 def made_here(facts: ToolFacts) -> list[Sample]:

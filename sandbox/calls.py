@@ -142,7 +142,7 @@ class Calls:
             for opened in [opened for opened in self._open.values() if not opened.sent]:
                 self._file(self._outcome(opened, error="the run ended before it was sent", outcome="not_run"))
 
-    def borne_out(self, hint: Hint, mark: int) -> Hint | None:
+    def borne_out(self, hint: Hint) -> Hint | None:
         """A program's hint with its path in the full response; None unless our record has the marked value there."""
         if hint.call >= len(self.made) or self.made[hint.call].outcome != "done":
             return None
@@ -156,7 +156,7 @@ class Calls:
                 value = value[step]
             else:
                 return None
-        return replace(hint, path=path) if hints.mark(value) == mark else None
+        return replace(hint, path=path) if hints.mark(value) == hint.mark else None
 
     def settle(self) -> None:
         """Wait for the calls that are under way, as long as the run may take."""

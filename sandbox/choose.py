@@ -13,7 +13,6 @@ from sandbox.base import Sandbox, SandboxUnavailable
 AUTO = "auto"  # the best that this machine has: never `trusted`, which is no boundary
 _CLASSES = {"zygote": "ZygoteSandbox", "docker": "DockerSandbox", "monty": "MontySandbox", "trusted": "TrustedSandbox"}
 NAMES = tuple(_CLASSES)
-_LAYERED = frozenset({"zygote", "docker"})
 
 
 class Availability(NamedTuple):
@@ -36,7 +35,7 @@ def availability(name: str) -> Availability:
 def open_sandbox(name: str = AUTO, *, policy: bool = False, without: Collection[str] = ()) -> Sandbox:
     """The sandbox of this name; nothing is started yet.
 
-    `policy` reviews each program first. `without` switches layers off, where the backend has some.
+    `policy` reviews each program first. `without` switches layers of zygote off.
 
     Raises:
         ValueError: there is no such name, or no such layer.
@@ -53,8 +52,8 @@ def open_sandbox(name: str = AUTO, *, policy: bool = False, without: Collection[
             raise SandboxUnavailable(f"no sandbox can be had here ({told}); {needs} has what each needs")
     if name not in NAMES:
         raise ValueError(f"no sandbox named {name!r}; there are {AUTO} and {', '.join(NAMES)}")
-    if without and name not in _LAYERED:
-        raise ValueError(f"the {name} sandbox has no layers that could be left out; zygote and docker have some")
+    if without and name != "zygote":
+        raise ValueError(f"the {name} sandbox has no layers that could be left out; zygote has some")
     make: Callable[..., Any] = getattr(importlib.import_module(f"sandbox.{name}"), _CLASSES[name])
     sandbox: Sandbox = make(without=without) if without else make()
     if policy:

@@ -68,17 +68,8 @@ class Done(NamedTuple):
     value: Json
 
 
-class Failed(NamedTuple):
-    """The program failed, as its process tells it; nothing is proven of that.
-
-    `marks` are the `sandbox.hints.mark` of what the process found at each of the failure's hints.
-    """
-
-    failure: Failure
-    marks: tuple[int, ...]
-
-
-Message = Call | Output | Done | Failed
+Message = Call | Output | Done | Failure
+"""A `Failure` is what the program's process tells; nothing is proven of it."""
 
 
 class Stream(Protocol):
@@ -100,7 +91,7 @@ class Wire:
     def __init__(self, channel: Stream, *, total_bytes: int) -> None:
         self._channel = channel
         self._poll: select.poll | None = None
-        if isinstance(channel, socket.socket) and hasattr(select, "poll"):
+        if isinstance(channel, socket.socket):
             self._poll = select.poll()
             self._poll.register(channel, select.POLLIN)
         self._left = total_bytes
@@ -180,7 +171,7 @@ def _call(frame: dict[str, Any]) -> Call:
     return Call(number, tool, arguments, unsendable, max(line, 0), waits, within)
 
 
-def _failed(fail: dict[str, Json]) -> Failed:
+def _failed(fail: dict[str, Json]) -> Failure:
     match {"hints": [], **fail}:
         case {
             "kind": "syntax" | "exception" | "limit" as kind,
@@ -193,8 +184,7 @@ def _failed(fail: dict[str, Json]) -> Failed:
         } if not more and type(call) is not bool and len(frames) <= FRAMES_OF_TRACEBACK and len(hints) <= MOST_HINTS:
             levels, found = tuple(map(_frame, frames)), tuple(map(_hint, hints))
             name, message = name[:200], message[:10_000]
-            failure = Failure(kind=kind, type=name, message=message, frames=levels, call=call, hints=found)
-            return Failed(failure, tuple(item[7] for item in hints))
+            return Failure(kind=kind, type=name, message=message, frames=levels, call=call, hints=found)
     raise violation("sent a failure of the wrong shape")
 
 
@@ -216,7 +206,7 @@ def _hint(item: Json) -> Hint:
             and all(_small(step) or (type(step) is str and len(step) <= LONGEST_KEY) for step in path)
         ):
             place = {"line": line, "column": column, "end_line": last, "end_column": end}
-            return Hint(frame=frame, **place, call=call, path=tuple(path))
+            return Hint(frame=frame, **place, call=call, path=tuple(path), mark=mark)
     raise violation("sent a failure of the wrong shape")
 
 

@@ -67,8 +67,7 @@ class _Pool:
         self._folder = tempfile.TemporaryDirectory(prefix="atc-monty-")
         most = {"max_processes": 1024, "checkout_timeout": START_SECONDS, "request_timeout": TURN_SECONDS}
         try:
-            quiet = _quiet(Path(self._folder.name)) if os.name == "posix" else None
-            self._pool = _api().Monty(binary_path=quiet, **most)
+            self._pool = _api().Monty(binary_path=_quiet(Path(self._folder.name)), **most)
             self._pool.__enter__()
         except Exception as error:
             raise SandboxUnavailable(f"the monty sandbox cannot start its interpreter: {error}") from error
@@ -124,7 +123,7 @@ class _Interpreter:
             self._over.set()
             with self._state, suppress(OSError):
                 if self._pid is not None:
-                    os.kill(self._pid, getattr(signal, "SIGKILL", signal.SIGTERM))
+                    os.kill(self._pid, signal.SIGKILL)
         with suppress(OSError):
             self.channel.shutdown(socket.SHUT_RDWR)
         self._left.wait(START_SECONDS)

@@ -34,8 +34,6 @@ from sandbox.journal import Journal
 from sandbox.limits import GLANCE_SECONDS, LONGEST_WAIT_SECONDS, Cancelled, Clock, Limits, cancelled, running
 from sandbox.trace import Failure, Trace
 
-SURE_TO_FIT = 32768  # so many bytes can be sent without waiting for a child that may not read
-
 
 class Exit(NamedTuple):
     """How a child ended: its exit code or the signal that killed it, and the processor time that it took."""
@@ -140,10 +138,6 @@ class _Run:
         Raises `BaseException`: what a tool or the journal raised that is no answer to a call.
         """
         try:
-            if len(start) <= SURE_TO_FIT:  # the child begins while our thread still wakes up
-                with suppress(OSError):  # the thread will notice
-                    self._channel.sendall(start)
-                start = b""
             workers.start(lambda: self._context.run(self._talk, start))
             stop = cancelled.get()
             longest = LONGEST_WAIT_SECONDS if stop is None else GLANCE_SECONDS
@@ -172,8 +166,7 @@ class _Run:
 
     def _talk(self, start: bytes) -> None:
         try:
-            if start:
-                self._send(start)
+            self._send(start)
             while not self._over:
                 match self._wire.next():
                     case _ if self._over:  # it was ended meanwhile
@@ -185,8 +178,8 @@ class _Run:
                     case frames.Done(value):
                         self.value = value
                         self._end(None)
-                    case frames.Failed() as failed:
-                        self._end(_Told(self._failure(failed)))
+                    case Failure() as told:
+                        self._end(_Told(self._failure(told)))
         except Closed:  # it was ended while a tool worked
             pass
         except BaseException as end:  # noqa: BLE001 - the caller's thread raises what is not an end
@@ -268,9 +261,9 @@ class _Run:
         self._output_left -= size
         self.stdout.append(text)
 
-    def _failure(self, failed: frames.Failed) -> Failure:
+    def _failure(self, told: Failure) -> Failure:
         """What its process tells of a failure, as far as it can be believed."""
-        told, made = failed.failure, self._calls.made
+        made = self._calls.made
         own = tuple(frame for frame in told.frames if frame.line <= self._lines)
         if told.kind == "limit":
             if told.type not in ("memory_bytes", "cpu_seconds"):
@@ -278,8 +271,8 @@ class _Run:
             return replace(kernel_limit(told.type, self._limits), frames=own)
         known = told.call is not None and 0 <= told.call < len(made) and made[told.call].error is not None
         # Where a level is left out, the hints' levels are counted otherwise.
-        marked = zip(told.hints, failed.marks, strict=True) if own == told.frames else ()
-        hints = tuple(hint for told_, mark in marked if (hint := self._calls.borne_out(told_, mark)) is not None)
+        found = map(self._calls.borne_out, told.hints if own == told.frames else ())
+        hints = tuple(hint for hint in found if hint is not None)
         return replace(told, frames=own, call=told.call if known else None, hints=hints)
 
 

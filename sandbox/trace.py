@@ -60,6 +60,7 @@ class Hint:
     end_column: int
     call: int
     path: tuple[str | int, ...]  # in the full response, as it was before unwrapping
+    mark: int = 0  # `sandbox.hints.mark` of what the process found there
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -46,6 +46,5 @@ def _finish() -> None:
         time.sleep(0.01)
 
 
-if hasattr(os, "register_at_fork"):  # not on Windows, which does not fork
-    for known in (_idle, _busy):
-        os.register_at_fork(after_in_child=known.clear)
+for known in (_idle, _busy):
+    os.register_at_fork(after_in_child=known.clear)

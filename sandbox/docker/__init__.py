@@ -41,9 +41,7 @@ LAYERS = {
     "filter": "a second seccomp filter: some thirty system calls, none that opens or executes",
     "limits": "limits kept by control groups and the kernel",
 }
-"""Every layer, and what it means. `seccomp`, `landlock` and `filter` can be switched off, to test the others."""
-
-SWITCHABLE = frozenset({"seccomp", "landlock", "filter"})
+"""Every layer, and what it means."""
 
 START_SECONDS = 60.0
 OWN_DEATH_SECONDS, DEATH_SECONDS = 1, 10  # for one to end by itself, and for one that was killed
@@ -79,22 +77,16 @@ class DockerSandbox(OnDemand["Kind"]):
     name = "docker"
     boundary = True
 
-    def __init__(self, *, base: str | None = None, runtime: str | None = None, without: Collection[str] = ()) -> None:
-        """`base`: see `engine.ensure_image`; `runtime`: that of the containers, else gVisor or the engine's own;
-        `without`: names of layers to leave out, for tests of the others.
-        """
-        if unknown := sorted(set(without) - SWITCHABLE):
-            known = ", ".join(sorted(SWITCHABLE))
-            raise ValueError(f"no layer {unknown[0]!r} that could be left out; there are {known}")
+    def __init__(self, *, base: str | None = None, runtime: str | None = None) -> None:
+        """`base`: see `engine.ensure_image`; `runtime`: that of the containers, else gVisor or the engine's own."""
         super().__init__()
-        self._base, self._runtime, self._without = base, runtime, frozenset(without)
+        self._base, self._runtime = base, runtime
         self._missing: Collection[str] = ()
 
     @property
     def layers(self) -> tuple[str, ...]:
         """What stands between a program and this machine; known for sure after the first run."""
-        missing = {*self._without, *self._missing}
-        missing.add("seccomp" if self._runtime == engine.GVISOR else "kernel")  # gVisor has its own instead
+        missing = {*self._missing, "seccomp" if self._runtime == engine.GVISOR else "kernel"}  # gVisor has its own
         return tuple(text for name, text in LAYERS.items() if name not in missing)
 
     def run(self, source: str, tools: Toolbox, *, limits: Limits, journal: Journal) -> Trace:
@@ -112,12 +104,11 @@ class DockerSandbox(OnDemand["Kind"]):
     def _start(self) -> Kind:
         client = engine.connect()
         try:
-            engine.remove_leftovers(client)
             with engine.speaking_to_engine("ask for its runtimes"):
                 info = client.info()
             usual = engine.GVISOR if engine.GVISOR in (info.get("Runtimes") or {}) else info.get("DefaultRuntime")
             self._runtime = self._runtime or usual or "runc"
-            return Kind(client, engine.ensure_image(client, self._base), self._runtime, self._without)
+            return Kind(client, engine.ensure_image(client, self._base), self._runtime)
         except BaseException:
             client.close()
             raise
@@ -134,12 +125,11 @@ def unavailable() -> str | None:
 
 @dataclass(frozen=True)
 class Kind:
-    """What the containers of one sandbox have in common, and how they end. `without`: layers that are switched off."""
+    """What the containers of one sandbox have in common, and how they end."""
 
     client: Any
     image: str
     runtime: str
-    without: frozenset[str] = frozenset()
     owner: str = field(default_factory=lambda: f"{os.getpid()} {uuid.uuid4().hex}")
     """The containers' label, which tells whose they are."""
 
@@ -279,16 +269,14 @@ class Attached:
 
 
 def _options(kind: Kind, limits: Limits) -> dict[str, Any]:
-    profile = "unconfined" if "seccomp" in kind.without else SECCOMP_PROFILE.read_text(encoding="utf-8")
     gvisor = kind.runtime == engine.GVISOR
     memory = limits.memory_bytes + (GVISOR_MARGIN_BYTES if gvisor else USUAL_MARGIN_BYTES)
     cpu = math.ceil(min(limits.cpu_seconds, 1 << 30)) + START_CPU_SECONDS
     # No limit on processes among these: it would count all of this user's on the machine, in every container.
     ulimits = {"cpu": cpu, "core": 0, "fsize": 0, "nofile": 64}
-    kept = {"memory_bytes": limits.memory_bytes, "cpu_seconds": limits.cpu_seconds}
     return {
         "entrypoint": "",
-        "command": _command({**kept, "without": sorted(kind.without)}),
+        "command": _command({"memory_bytes": limits.memory_bytes, "cpu_seconds": limits.cpu_seconds}),
         "user": "65534:65534",
         "hostname": "sandbox",
         "working_dir": "/",
@@ -300,7 +288,7 @@ def _options(kind: Kind, limits: Limits) -> dict[str, Any]:
         "network_mode": "none",
         "read_only": True,
         "cap_drop": ["ALL"],
-        "security_opt": ["no-new-privileges:true", f"seccomp={profile}"],
+        "security_opt": ["no-new-privileges:true", f"seccomp={SECCOMP_PROFILE.read_text(encoding='utf-8')}"],
         "mem_limit": memory,
         "memswap_limit": memory,
         "oom_score_adj": 1000,

@@ -13,7 +13,6 @@ from sandbox.base import SandboxUnavailable
 
 GVISOR = "runsc"  # the runtime that is chosen where the engine has it: a kernel of its own for each container
 LABEL = "org.atc.sandbox"  # on each container; its value begins with the number of the process whose it is
-LEFTOVER_AGE = "10m"  # what was made longer ago and has ended is nobody's: a living host removes what it used at once
 USUAL_BASE, LOCAL_BASE = "python:3.12-slim", "atc-python:local"  # pulled; taken instead where the engine has it
 BASE_VARIABLE = "ATC_DOCKER_BASE"
 _REPLY_SECONDS = 60
@@ -96,12 +95,3 @@ def ensure_image(client: Any, base: str | None = None) -> str:
     except SandboxUnavailable as error:
         raise SandboxUnavailable(f"{error}; name another image with Python 3.11 or newer in {BASE_VARIABLE}") from error
     return name
-
-
-def remove_leftovers(client: Any) -> None:
-    """Remove what crashed hosts left. Their containers ended when nobody held their input any more.
-
-    Raises `SandboxUnavailable`: the engine does not answer.
-    """
-    with speaking_to_engine("look for containers that a crash left behind"):
-        client.containers.prune(filters={"label": LABEL, "until": LEFTOVER_AGE})

@@ -1,9 +1,9 @@
 """Process 1 of a container: loads what programs import, and runs one program. Standard library alone.
 
 Its standard input and output are the channel. They are moved to other numbers and closed under their own, so that what
-a program writes to its standard descriptors cannot be taken for frames. Its options: `memory_bytes` and `cpu_seconds`
-of the program, and `without`, the names of layers to leave out. When all the others are on it says on
-one line which ones it cannot have (a JSON list), and waits for its program.
+a program writes to its standard descriptors cannot be taken for frames. Its options are `memory_bytes` and
+`cpu_seconds` of the program. When its layers are on it says on one line which ones it cannot have (a JSON list), and
+waits for its program.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def main(options: Mapping[str, Any]) -> NoReturn:
     # The container stands around these: what its kernel does not know (gVisor has no Landlock) is done without.
     numbers = seccomp.NUMBERS.get(platform.machine(), {})
     present = {"landlock": process.landlock_version() > 0, "filter": bool(numbers)}
-    missing = [name for name, is_there in present.items() if name in options["without"] or not is_there]
+    missing = [name for name, is_there in present.items() if not is_there]
     process.no_new_privileges()  # the engine has seen to it; the others ask for it
     if "landlock" not in missing:
         process.deny_files_and_network()

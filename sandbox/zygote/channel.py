@@ -58,17 +58,15 @@ class Channel:
         *,
         gone: Callable[[], NoReturn] = _exit,
     ) -> None:
-        self._descriptor, self._recv, self._write, self._gone = descriptor, read, write, gone
+        self._recv, self._write, self._gone = read, write, gone
         self._read = b""
-        self._poll: Any = select.poll() if hasattr(select, "poll") else None
-        if self._poll is not None:
-            self._poll.register(descriptor, select.POLLIN)
+        self._poll = select.poll()
+        self._poll.register(descriptor, select.POLLIN)
         self._number = 0
         self.roots = Roots()
         self._awaited: dict[int, Callable[[Reply], object]] = {}
         self._sending = False
         self._late = False
-        self._held: bytes | None = None  # frames that wait for the last word
         self.output = io.TextIOWrapper(
             io.BufferedWriter(_Output(self), OUTPUT_FRAME_BYTES), encoding="utf-8", newline="\n"
         )
@@ -120,20 +118,14 @@ class Channel:
         return frame
 
     def finish(self, outcome: dict[str, Any]) -> None:
-        """Send what is left of the output, and the last word, together where that is possible."""
-        self._held = b""
+        """Send what is left of the output, and the last word."""
         with suppress(ValueError):  # the program may have closed its own standard output
             self._flush()
-        held, self._held = self._held, None
-        self._send(held + encode(outcome).encode("utf-8"))
+        self._send(encode(outcome).encode("utf-8"))
 
     def print(self, text: str) -> None:
         """Send a piece of standard output."""
-        frame = encode({"stdout": text}).encode("utf-8")
-        if self._held is None or len(self._held) + len(frame) > OUTPUT_FRAME_BYTES:
-            self._send(frame)
-        else:
-            self._held += frame + b"\n"
+        self._send(encode({"stdout": text}).encode("utf-8"))
 
     def interrupt(self, number: int, frame: object) -> None:  # noqa: ARG002 - a signal handler's signature
         """Stop the program where it stands; in the middle of sending a frame, right after it."""
@@ -161,8 +153,6 @@ class Channel:
         return self._number - 1
 
     def _readable(self, seconds: float | None) -> bool:
-        if self._poll is None:  # Windows
-            return bool(select.select([self._descriptor], [], [], seconds)[0])
         return bool(self._poll.poll(None if seconds is None else max(seconds, 0) * 1000))
 
     def _send(self, data: bytes) -> None:
