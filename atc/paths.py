@@ -8,6 +8,7 @@ from enum import Enum
 from itertools import islice
 
 from protocols.jsontypes import Json
+from protocols.schema import beneath
 from sandbox.trace import ToolCall
 
 MAX_NODES = 200_000
@@ -58,10 +59,8 @@ def text(path: Path) -> str:
                 out += "[]" if step is EACH else ".keys()"
             case int():
                 out += f"[{step}]"
-            case str() if step.isidentifier():
-                out += f".{step}" if out else step
             case _:
-                out += f"[{step!r}]"
+                out = beneath(out, step)
     return out
 
 

@@ -59,10 +59,10 @@ def dotted(path: Iterator[str | int] | list[str | int]) -> str:
 _JSON_TEXT = r'"(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"'
 
 
-def steps(path: str) -> list[str | int]:
-    """`rows[0].id` → `["rows", 0, "id"]`; an empty index (`rows[]`, any element) gives 0, `["a.b"]` that key."""
+def steps(path: str, *, each: Any = 0) -> list[Any]:
+    """`rows[0].id` → `["rows", 0, "id"]`; an empty index (`rows[]`, any element) gives `each`, `["a.b"]` that key."""
     found = re.findall(rf"\[({_JSON_TEXT})\]|([^.\[\]]+)|\[(\d*)\]", path)
-    return [json.loads(quoted) if quoted else key or int(index or 0) for quoted, key, index in found]
+    return [json.loads(quoted) if quoted else key or (int(index) if index else each) for quoted, key, index in found]
 
 
 def beneath(path: str, key: str) -> str:

@@ -122,7 +122,7 @@ def load_tasks(
 
 
 @cache
-def _gold() -> Mapping[str, Mapping[str, str]]:
+def _gold() -> Mapping[str, Mapping[str, Any]]:
     lines = GOLD.read_text(encoding="utf-8").splitlines() if GOLD.exists() else []
     return {(entry := json.loads(line)).pop("id"): entry for line in lines}
 

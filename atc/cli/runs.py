@@ -20,7 +20,7 @@ from atc.cli.run import config_of, resume
 from atc.cli.settings import load_config
 from atc.cli.wiring import open_agent, open_store, saved_folder
 from atc.consent import AskPerson
-from atc.recording import Replayer, Verdict, line_without_secrets, record, without_secrets
+from atc.recording import Recording, Replayer, line_without_secrets, record, without_secrets
 from atc.recording.document import parse, to_document
 from atc.recording.script import to_script
 from atc.saved import Savable
@@ -269,11 +269,11 @@ def replay(file: str, *, sandbox: str | None) -> None:
     not, 2 FILE is no recording, 3 the sandbox is missing.
     """
     with Replayer(load_config({"sandbox": sandbox}).sandbox) as replayer:
-        verdict = replayer.rerun(parse(output.read_text(file), where=file))
-    document, told = _verdict(verdict)
-    print_result(document, (verdict.same and verdict.recording.answer) or "")
+        recording = parse(output.read_text(file), where=file)
+        document, told = _replayed(recording, replayer)
+    print_result(document, (document["same"] and recording.answer) or "")
     say(told)
-    sys.exit(0 if verdict.same else 1)
+    sys.exit(0 if document["same"] else 1)
 
 
 @runs.command(examples=["atc runs test tests/runs/"])
@@ -292,7 +292,7 @@ def test(files: tuple[str, ...], *, sandbox: str | None) -> None:
     with Replayer(load_config({"sandbox": sandbox}).sandbox) as replayer:
         for file in found:
             try:
-                document, told = _verdict(replayer.rerun(parse(output.read_text(file), where=file)))
+                document, told = _replayed(parse(output.read_text(file), where=file), replayer)
                 state = "passed" if document["same"] else "failed"
             except (AtcError, click.UsageError) as error:  # it is no recording, or cannot run
                 document, told, state = {}, str(error), "error"
@@ -312,12 +312,13 @@ def _recordings(files: Sequence[str]) -> Iterator[str]:
         yield from map(str, sorted(Path(file).rglob("*.json"))) if Path(file).is_dir() else [file]
 
 
-def _verdict(verdict: Verdict) -> tuple[dict[str, Any], str]:
+def _replayed(recording: Recording, replayer: Replayer) -> tuple[dict[str, Any], str]:
     """How a replay ended, as JSON and as a sentence."""
-    recording, departure = verdict.recording, verdict.departure
+    verdict = replayer.rerun(recording)
+    departure = verdict.departure
     document = {
         "run": recording.run,
-        "same": verdict.same,
+        "same": departure is None,
         "answer": recording.answer,
         "calls": len(recording.trace.calls),
         "sandbox": verdict.backend,

@@ -7,17 +7,15 @@ writes and reads it as JSON, `script` writes a solved program as a script.
 from __future__ import annotations
 
 import json
-import platform
 import re
 import time
 from collections.abc import Mapping
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass, field, replace
-from typing import Annotated
+from dataclasses import asdict, dataclass, replace
+from typing import Annotated, NamedTuple
 
 from pydantic import Field
 
-from atc import __version__
 from atc.config import NotNegative
 from atc.redaction import Redactor
 from atc.store.stored import StoredRun
@@ -50,8 +48,6 @@ class Recording:
     run: str
     """Id of the stored run that it was made from."""
     task: str
-    status: str
-    """That of the run: solved, failed, paused."""
     answer: str | None
     program: str
     tools: Mapping[str, ToolProtocol]
@@ -59,12 +55,7 @@ class Recording:
     trace: Annotated[Trace, Field(validation_alias="end")]
     """Its calls in order of issue and how it ended; those that the journal answered have their results too."""
     tool_calls: NotNegative = Limits().tool_calls
-    result_bytes: NotNegative = Limits().result_bytes
-    """With `tool_calls`, the limits that decide what it got. All others are those of the machine that replays it."""
-    policy: bool = False
-    """Whether the source was reviewed before it ran."""
-    versions: Mapping[str, str] = field(default_factory=dict)
-    """Of `atc` and Python, when it was made."""
+    """The limit that decides what it got. All others are those of the machine that replays it."""
     secrets: tuple[str, ...] = ()
     """The placeholders that stand in it for sensitive values."""
 
@@ -105,14 +96,11 @@ def record(stored: StoredRun) -> Recording:
     return Recording(
         run=stored.summary.id,
         task=task,
-        status=stored.summary.status,
         answer=None if attempt.answer is None else redact(attempt.answer),
         program=program,
         tools={name: replace(stored.protocols[name], examples=()) for name in named if name in stored.protocols},
         trace=trace,
         tool_calls=config.get("max_calls", Limits().tool_calls),
-        policy=config.get("policy") is True,
-        versions={"atc": __version__, "python": platform.python_version()},
         secrets=tuple(name for name in found if name in redact.placeholders),
     )
 
@@ -152,19 +140,12 @@ def redactor(stored: StoredRun) -> Redactor:
 # --- run again
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
-    """What came of running a recording again: the same, or where it departed. `seconds` is wall time."""
+class Verdict(NamedTuple):
+    """What came of running a recording again: where it departed, None where it was the same, and its wall time."""
 
-    recording: Recording
+    departure: Diverged | None
     backend: str
-    departure: Diverged | None = None
-    seconds: float = 0.0
-
-    @property
-    def same(self) -> bool:
-        """Whether it made the recorded calls and came to the recorded end."""
-        return self.departure is None
+    seconds: float
 
 
 class Replayer(ExitStack):
@@ -176,7 +157,7 @@ class Replayer(ExitStack):
     def __init__(self, name: str = AUTO) -> None:
         super().__init__()
         self._name = name
-        self._opened: dict[tuple[str, bool], Sandbox] = {}
+        self._opened: dict[str, Sandbox] = {}
 
     def rerun(self, recording: Recording) -> Verdict:
         """Run the program with its calls answered from the recording.
@@ -184,28 +165,19 @@ class Replayer(ExitStack):
         Raises:
             SandboxUnavailable: no sandbox of that name is here, or it cannot run this program.
         """
-        sandbox = self._sandbox(recording)
-        began = time.monotonic()
+        sandbox, limits = self._sandbox(recording.trace.backend), replace(Limits(), tool_calls=recording.tool_calls)
+        program, tools, trace, began = recording.program, recording.toolbox, recording.trace, time.monotonic()
         departure, backend = None, sandbox.name
         try:
-            backend = replay(
-                recording.program,
-                recording.toolbox,
-                recording.trace,
-                sandbox=sandbox,
-                limits=replace(Limits(), tool_calls=recording.tool_calls, result_bytes=recording.result_bytes),
-                secrets=recording.secrets,
-            ).backend
+            backend = replay(program, tools, trace, sandbox=sandbox, limits=limits, secrets=recording.secrets).backend
         except Diverged as error:
             departure = error
-        return Verdict(recording=recording, backend=backend, departure=departure, seconds=time.monotonic() - began)
+        return Verdict(departure, backend, time.monotonic() - began)
 
-    def _sandbox(self, recording: Recording) -> Sandbox:
-        recorded = recording.trace.backend
+    def _sandbox(self, recorded: str) -> Sandbox:
         here = self._name == AUTO and recorded in automatic() and availability(recorded).reason is None
-        key = (recorded if here else self._name, recording.policy)
-        if key not in self._opened:
-            sandbox = open_sandbox(key[0], policy=key[1])
-            self.callback(sandbox.close)
-            self._opened[key] = sandbox
-        return self._opened[key]
+        name = recorded if here else self._name
+        if name not in self._opened:
+            self._opened[name] = open_sandbox(name)
+            self.callback(self._opened[name].close)
+        return self._opened[name]

@@ -33,12 +33,9 @@ def parse(text: str, *, where: str) -> Recording:
     """Read a run file's text; `where` is its name in messages. Raises `InvalidRecording` as `from_document` does."""
     try:
         return from_document(json.loads(text), where=where)
-    except ValueError as error:
-        raise InvalidRecording(
-            where, f"it is not JSON ({error}); it may have been cut off. Export the run anew."
-        ) from error
-    except RecursionError:
-        raise InvalidRecording(where, "it is nested too deeply to be a recording; export the run anew.") from None
+    except (ValueError, RecursionError) as error:
+        problem = f"it is not JSON ({error}); it may have been cut off. Export the run anew."
+        raise InvalidRecording(where, problem) from error
 
 
 def from_document(document: Json, *, where: str) -> Recording:

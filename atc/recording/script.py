@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from atc import __version__
 from atc.recording import InvalidRecording, Recording
 from protocols.protocol import HttpBinding, dump
 from protocols.toolbox import Tool
@@ -51,7 +52,7 @@ def _header(recording: Recording, tools: Sequence[Tool]) -> str:
     lines = [
         *_plain_lines(recording.task),
         "",
-        f"Exported by atc {recording.versions.get('atc', '?')} from run {recording.run}, which answered:",
+        f"Exported by atc {__version__} from run {recording.run}, which answered:",
         *(f"    {line}" for line in _plain_lines(recording.answer or "")),
         "",
         "Needs Python 3.11 and atc (automatic-tool-chain), which runs the program in a sandbox.",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import threading
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right, insort
 
 from protocols.secrets import PLACEHOLDER, spellings
 
@@ -13,16 +13,10 @@ SHORT = 6
 _SHORTEST = 3
 """Below this it is not looked for in texts at all: it would be found in every one."""
 _CLIPPED = 8
-"""Characters of a secret's beginning that give it away before an ellipsis, where somebody has cut a text short."""
-_CLIPPED_SILENTLY = 16
-"""The same where a text just ends."""
-_TELLING = 128
-"""Characters of a longer secret's beginning that give it away whatever follows them."""
-_FEW = 64
-"""So few are searched for one after the other: most texts have none, and that is known sooner."""
+"""Characters of a secret's beginning that give it away where somebody has cut a text short."""
 
 _WORD, _WORD_START = re.compile(r"\w"), re.compile(r"(?<!\w)")
-_CUT, _END = re.compile(r"…|\.\.\."), re.compile(r"\Z|[\"'\\]")
+_CUT = re.compile(r"…|\.\.\.|\Z|[\"'\\]")
 
 
 class SecretText:
@@ -30,11 +24,9 @@ class SecretText:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._long: dict[str, str] = {}  # placeholders by spelling
-        self._starts: set[str] = set()  # what is looked up at each place of a text, however many secrets there are
-        self._lengths: dict[int, None] = {}  # of those that are compared as a whole; the longest first
+        self._names: dict[str, str] = {}  # placeholders by spelling
+        self._long: dict[str, list[str]] = {}  # spellings in order, by their first characters
         self._longest = 0
-        self._sorted: list[str] | None = None
         self._short: dict[str, str] = {}
 
     def add(self, secret: str, placeholder: str) -> None:
@@ -42,17 +34,14 @@ class SecretText:
         for spelling in spellings(secret):
             if SHORT > len(spelling) >= _SHORTEST:
                 self._short.setdefault(spelling, placeholder)
-            elif len(spelling) >= SHORT and spelling not in self._long:
+            elif len(spelling) >= SHORT and spelling not in self._names:
                 with self._lock:
-                    self._long[spelling], self._sorted = placeholder, None
-                    self._starts.add(spelling[:SHORT])
-                    self._longest = max(self._longest, len(spelling))
-                    if len(spelling) <= _TELLING and len(spelling) not in self._lengths:
-                        self._lengths = dict.fromkeys(sorted([*self._lengths, len(spelling)], reverse=True))
+                    self._names[spelling], self._longest = placeholder, max(self._longest, len(spelling))
+                    insort(self._long.setdefault(spelling[:SHORT], []), spelling)
 
     def __call__(self, text: str) -> str:
         """`text` with each secret replaced; placeholders that stand in it are left as they are."""
-        if not self._long and not self._short:
+        if not self._names and not self._short:
             return text
         pieces: list[str] = []  # texts at even places, placeholders at odd ones
         done = 0
@@ -66,43 +55,32 @@ class SecretText:
 
     def _parted(self, text: str) -> list[str]:
         """The text cut up: what stays at even places, placeholders of what was found at odd ones."""
-        starts, done, at = self._starts, 0, 0
+        done, at, last = 0, 0, len(text) - SHORT + 1
         pieces: list[str] = []
-        if len(starts) <= _FEW and not any(start in text for start in starts.copy()):
-            return [text]
-        last = len(text) - SHORT + 1
         while True:
-            at = next((i for i in range(at, last) if text[i : i + SHORT] in starts), last)
+            at = next((i for i in range(at, last) if text[i : i + SHORT] in self._long), last)
             if at >= last:
                 return [*pieces, text[done:]]
             with self._lock:
-                length, placeholder = self._match(text, at)
+                length, spelling = self._match(text, at)
             if length:
-                pieces += [text[done:at], placeholder]
+                pieces += [text[done:at], self._names[spelling]]
                 done = at + length
             at += length or 1
 
     def _match(self, text: str, at: int) -> tuple[int, str]:
-        """How many characters at this place are a secret, whole or with its end cut off, and its placeholder."""
-        head = text[at : at + _TELLING]
-        shared, spelling = self._nearest(head)
-        if shared == _TELLING:
-            shared, spelling = self._nearest(text[at : at + self._longest])
-            return shared, self._long[spelling]
-        for length in self._lengths:
-            if length <= shared and (placeholder := self._long.get(head[:length])):
-                return length, placeholder
-        cut = shared >= _CLIPPED and _CUT.match(text, at + shared)
-        if cut or (shared >= _CLIPPED_SILENTLY and _END.match(text, at + shared)):
-            return shared, self._long[spelling]
-        return 0, ""
-
-    def _nearest(self, text: str) -> tuple[int, str]:
-        """How many first characters of `text` a spelling begins with at most, and which one."""
-        if self._sorted is None:
-            self._sorted = sorted(self._long)
-        at = bisect_left(self._sorted, text)
-        return max((_shared(near, text), near) for near in self._sorted[max(0, at - 1) : at + 1])
+        """How many characters at this place are a secret, whole or with its end cut off, and which one."""
+        known = self._long[text[at : at + SHORT]]
+        rest = text[at : at + self._longest]
+        place = bisect_right(known, rest)
+        cut = max((_shared(rest, near), near) for near in known[max(0, place - 1) : place + 1])
+        while place:
+            near = known[place - 1]
+            if rest.startswith(near):
+                return len(near), near
+            rest = rest[: _shared(rest, near)]
+            place = bisect_right(known, rest, hi=place)
+        return cut if cut[0] >= _CLIPPED and _CUT.match(text, at + cut[0]) else (0, "")
 
     def _words(self, text: str) -> str:
         """`text` without the short ones that stand in it as words."""

@@ -7,11 +7,12 @@ import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 
 from atc.config import InvalidConfig
-from atc.paths import EACH, Path, places, walk
+from atc.paths import EACH, Path, places, text, walk
 from atc.taint.framed import decoded
 from atc.taint.sensitive import NAMES, Sensitivity
 from atc.taint.values import Same, number, numbers, plain, same
 from protocols.jsontypes import Json
+from protocols.schema import steps
 from protocols.toolbox import Tool, Toolbox
 from sandbox.trace import ToolCall
 
@@ -66,11 +67,10 @@ def _has(value: str, text: str) -> bool:
 # --- what the user trusts
 
 _VALUE = "value="
-_STEP = re.compile(r"\[(\d*)\]|\[(['\"])((?:\\.|(?!\2).)*)\2\]|\.?([^.\[\]]+)")
 
 
 class Trusted:
-    """The rules of one run, asked about values; what a response holds is looked up once.
+    """The rules of one run, asked about values.
 
     A rule is `search_contacts` (whatever it answers), `search_contacts:contacts[].email` (that field), or `value=bob`.
 
@@ -81,7 +81,6 @@ class Trusted:
     def __init__(self, rules: Iterable[str], tools: Toolbox) -> None:
         self._values: set[str] = set()
         self._places: dict[str, list[Path]] = {}  # where in what a tool, by alias, gives; empty for all of it
-        self._seen: dict[int, tuple[ToolCall, frozenset[Same]]] = {}
         for rule in rules:
             name, colon, place = rule.strip().partition(":")
             path = _path(place)
@@ -103,16 +102,9 @@ class Trusted:
 
     def gave(self, value: Json, calls: Callable[[], Iterable[ToolCall]]) -> bool:
         """Whether a response of `calls` holds the value, unchanged, where a rule says."""
-        made = calls() if self._places else ()
-        return any(same(value) in self._given(call) for call in made if call.tool in self._places)
-
-    def _given(self, call: ToolCall) -> frozenset[Same]:
-        """The values in the call's response that a rule trusts."""
-        known, given = self._seen.get(id(call), (None, frozenset[Same]()))
-        if known is not call:
-            given = frozenset(value for path in self._places[call.tool] for value in _trusted(call, path))
-            self._seen[id(call)] = call, given
-        return given
+        made, wanted = calls() if self._places else (), same(value)
+        places = ((call, path) for call in made for path in self._places.get(call.tool, ()))
+        return any(wanted in _trusted(call, path) for call, path in places)
 
 
 def _trusted(call: ToolCall, path: Path) -> Iterator[Same]:
@@ -157,12 +149,7 @@ def _text(value: Json) -> str:
     return whole if isinstance(whole, str) else plain(whole)
 
 
-def _path(text: str) -> Path:
-    """The steps of `contacts[].email`, `rows[0]['full name']`; empty where the text is no path."""
-    found = list(_STEP.finditer(text))
-    if "".join(step.group() for step in found) != text:
-        return ()
-    return tuple(
-        key or (re.sub(r"\\(.)", r"\1", quoted) if quote else int(index) if index else EACH)
-        for index, quote, quoted, key in (step.groups() for step in found)
-    )
+def _path(place: str) -> Path:
+    """The steps of `contacts[].email`, `rows[0]["a.b"]`; empty where the text is no path."""
+    path = tuple(steps(place, each=EACH))
+    return path if text(path) == place else ()
