@@ -183,7 +183,9 @@ class Savable:
         ):
             problem = "it does not give the run's answer; the program may end itself, or print nothing."
         if trace is None or problem:
-            raise CannotSave(f"the program of {self._where} is not the same as a function: {self._redact(problem)}")
+            raise CannotSave(
+                f"the program of {self._where} is not the same as a function: {self._redact(problem or '')}"
+            )
         return trace.value
 
     def _schema(self, value: Json) -> dict[str, Any]:

@@ -48,7 +48,7 @@ def replay(tasks: Sequence[Task], sandbox: Sandbox) -> list[str]:
             verdict = replayer.rerun(recording)
             if solution.status != "solved":
                 problems.append(f"{task.id}: {solution.status}")
-            if not verdict.same:
+            if verdict.departure is not None:
                 problems.append(f"{task.id}: {verdict.departure}")
     return problems
 

@@ -323,7 +323,7 @@ class Ledger:
         new = [sample for sample in self._log.samples if sample.number > self._last]
         for sample in sorted(new, key=lambda s: s.number):
             self._last = sample.number
-            if sample.purpose == "recorded" or sample.tool not in self._protocols:
+            if sample.tool not in self._protocols:
                 continue
             if sample.tool in self.writes and not (sample.done and refusal_in(sample.response)):
                 if self.kinds[sample.tool] != "remove":

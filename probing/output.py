@@ -95,7 +95,7 @@ def _tool(probed: Probed, name: str, protocol: ToolProtocol) -> dict[str, Any]:
     facts = probed.facts[name]
     return {
         "answered": bool(facts.done),
-        "calls": sum(sample.purpose != "recorded" for sample in facts.samples),
+        "calls": len(facts.samples),
         "outcomes": dict(sorted(Counter(map(_outcome, facts.samples)).items())),
         "arguments": {one.name: {"required": one.required} for one in facts.arguments.values()},
         "fields": len(protocol.evidence.fields) if facts.done else 0,

@@ -27,10 +27,10 @@ OriginKind = Literal["given", "enum", "response", "error", "model", "generated"]
 """Where a value came from: the tool's own description, its enum, another response, an error reply that quoted it, a
 model, a typed generator."""
 
-Purpose = Literal["discover", "omit", "vary", "refuse", "link", "effect", "check", "recorded"]
+Purpose = Literal["discover", "omit", "vary", "refuse", "link", "effect", "check"]
 """What a call was to find out: whether the tool can be called, whether it can be called without an argument, what other
 values give, what a wrong value gives, whether a link holds, what a write changed, whether the tool still
-is what its protocol says. *recorded*: none of ours, but from a recording of somebody's own use."""
+is what its protocol says."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -255,13 +255,12 @@ class Log(AbstractContextManager["Log"]):
     @property
     def sent(self) -> int:
         """Calls that were sent, or may have been."""
-        ours = sum(sample.purpose != "recorded" for sample in self.samples)
-        return ours + len(self.intents) + self._void.total()
+        return len(self.samples) + len(self.intents) + self._void.total()
 
     def sent_to(self, tool: str) -> int:
         """Calls of one tool that were sent, or may have been."""
         intended: int = sum(intent["tool"] == tool for intent in self.intents.values())
-        return sum(s.purpose != "recorded" for s in self.of(tool)) + intended + self._void[tool]
+        return len(self._of[tool]) + intended + self._void[tool]
 
     def _take(self, sample: Sample) -> None:
         self.intents.pop(sample.number, None)

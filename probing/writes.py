@@ -37,8 +37,8 @@ def effects_of(protocol: ToolProtocol) -> Annotations:
 
 
 def made_here(facts: ToolFacts) -> list[Sample]:
-    """The calls of a tool that this probing made and that were done; those that a recording had are others'."""
-    return [s for s in facts.done if s.purpose != "recorded" and not refusal_in(s.response)]
+    """The calls of a tool that were done."""
+    return [s for s in facts.done if not refusal_in(s.response)]
 
 
 class Writes:

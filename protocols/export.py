@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
-from protocols.jsontypes import Json, JsonObject
+from protocols.jsontypes import JsonObject
 from protocols.protocol import HttpBinding, ToolProtocol, dump
-from protocols.schema import references
 from protocols.sources.operation import annotations_of
 
 RESULT = "result"
@@ -17,7 +16,6 @@ RESULT = "result"
 _MCP_KEYS = ("name", "title", "description", "inputSchema", "outputSchema", "annotations")
 _BEARER = {"type": "http", "scheme": "bearer"}
 _STYLES = {",": "form", "|": "pipeDelimited", " ": "spaceDelimited", "[]": "deepObject"}
-_NOT_A_NAME = re.compile(r"[^A-Za-z0-9_.-]+")
 
 
 def to_openapi(protocols: Sequence[ToolProtocol], title: str) -> dict[str, Any]:
@@ -27,7 +25,7 @@ def to_openapi(protocols: Sequence[ToolProtocol], title: str) -> dict[str, Any]:
     more about writing than annotations may take back, and a tool without an HTTP binding becomes `POST /name`.
     """
     document: dict[str, Any] = {"openapi": "3.1.0", "info": {"title": title, "version": "1"}, "paths": {}}
-    components, schemes, paths = _Components(), dict[str, Any](), document["paths"]
+    components, schemes, paths = dict[str, Any](), dict[str, Any](), document["paths"]
     for protocol in protocols:
         binding = protocol.binding
         if not isinstance(binding, HttpBinding):
@@ -43,7 +41,7 @@ def to_openapi(protocols: Sequence[ToolProtocol], title: str) -> dict[str, Any]:
             path = f"{path}#{protocol.name}"
         paths.setdefault(path, {})[binding.method.lower()] = operation
         schemes |= {name: dict(binding.schemes.get(name) or _BEARER) for name in binding.credential_names}
-    shared = {"schemas": components.schemas, "securitySchemes": dict(sorted(schemes.items()))}
+    shared = {"schemas": components, "securitySchemes": dict(sorted(schemes.items()))}
     if filled := {key: value for key, value in shared.items() if value}:
         document["components"] = filled
     return document
@@ -62,32 +60,20 @@ def mcp_tool(protocol: ToolProtocol) -> dict[str, Any]:
     return tool
 
 
-class _Components:
-    """`components/schemas`: the definitions of all protocols, under their own names where those agree."""
-
-    def __init__(self) -> None:
-        self.schemas: dict[str, Any] = {}
-
-    def hoist(self, schema: JsonObject, owner: str) -> dict[str, Any]:
-        """`schema` with its `$defs`, and itself where it refers to itself, moved here."""
-        body = {key: value for key, value in schema.items() if key != "$defs"}
-        defined = schema.get("$defs", {})
-        parts = {f"#/$defs/{name.replace('~', '~0').replace('/', '~1')}": part for name, part in defined.items()}
-        names = dict(zip(parts, (_NOT_A_NAME.sub("_", name) for name in defined), strict=True))
-        owned = _NOT_A_NAME.sub("_", owner)
-        if "#" in references(schema):
-            parts["#"], names["#"] = body, owned
-        found = {names[ref]: _renamed(part, names) for ref, part in parts.items()}
-        while any(self.schemas.get(name, part) != part for name, part in found.items()):
-            # One that needs a name of its own makes other definitions of those that refer to it.
-            names = {ref: f"{name}.{owned}" for ref, name in names.items()}
-            found = {names[ref]: _renamed(part, names) for ref, part in parts.items()}
-        self.schemas |= found
-        return {"$ref": f"#/components/schemas/{names['#']}"} if "#" in names else _renamed(body, names)
+def _hoisted(schema: JsonObject, owner: str, shared: dict[str, Any]) -> dict[str, Any]:
+    """`schema` with its `$defs` moved to `shared`, under their own names where nothing else has these."""
+    for before in ("", f"{owner}."):
+        text = json.dumps(schema).replace('"$ref": "#/$defs/', f'"$ref": "#/components/schemas/{before}')
+        body: dict[str, Any] = json.loads(text)
+        found = {f"{before}{name}": part for name, part in body.pop("$defs", {}).items()}
+        if all(shared.get(name, part) == part for name, part in found.items()):
+            break
+    shared |= found
+    return body
 
 
-def _operation(protocol: ToolProtocol, binding: HttpBinding, components: _Components) -> dict[str, Any]:
-    properties = components.hoist(protocol.input_schema, protocol.name).get("properties", {})
+def _operation(protocol: ToolProtocol, binding: HttpBinding, components: dict[str, Any]) -> dict[str, Any]:
+    properties = _hoisted(protocol.input_schema, protocol.name, components).get("properties", {})
     parameters = _parameters(protocol, binding, properties)
     if binding.idempotency_header:
         parameters.append({"name": binding.idempotency_header, "in": "header", "schema": {"type": "string"}})
@@ -142,7 +128,7 @@ def _request_body(protocol: ToolProtocol, binding: HttpBinding, properties: Json
     return {"required": bool(required), "content": {media: {"schema": schema}}}
 
 
-def _responses(protocol: ToolProtocol, binding: HttpBinding, components: _Components) -> dict[str, Any]:
+def _responses(protocol: ToolProtocol, binding: HttpBinding, components: dict[str, Any]) -> dict[str, Any]:
     output, status = protocol.output_schema, "200"
     success: dict[str, Any] = {"description": "Success"}
     if output == {"type": "null"} and binding.method != "HEAD":
@@ -157,17 +143,6 @@ def _responses(protocol: ToolProtocol, binding: HttpBinding, components: _Compon
     return found
 
 
-def _content(schema: JsonObject, components: _Components, owner: str) -> dict[str, Any]:
+def _content(schema: JsonObject, components: dict[str, Any], owner: str) -> dict[str, Any]:
     media = "text/plain" if schema == {"type": "string"} else "application/json"
-    return {media: {"schema": components.hoist(schema, owner)}}
-
-
-def _renamed(schema: Json, names: Mapping[str, str]) -> Any:
-    if isinstance(schema, list):
-        return [_renamed(part, names) for part in schema]
-    if not isinstance(schema, Mapping):
-        return schema
-    renamed = {key: _renamed(part, names) for key, part in schema.items()}
-    if isinstance(ref := schema.get("$ref"), str) and ref in names:
-        renamed["$ref"] = f"#/components/schemas/{names[ref]}"
-    return renamed
+    return {media: {"schema": _hoisted(schema, owner, components)}}

@@ -6,7 +6,7 @@ import inspect
 import random
 import shlex
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import NoReturn, Self
@@ -135,8 +135,6 @@ class HttpCall:
         """The last answer of a call, and whether one before it said that a write was done."""
         settings, attempt = self._keyring.settings, 0
         deadline = time.monotonic() + settings.timeout_seconds
-        # 429 is the one failure after which a write with a key is sent again here: the others are the host's to judge.
-        keyed = bool(self._binding.idempotency_header and idempotency_key.get())
 
         def send(one: HttpRequest) -> Answer:
             return self._keyring.transport.send(dress(one, secrets), self._plan.origin, deadline=deadline)
@@ -145,9 +143,8 @@ class HttpCall:
             answer, last = follow(request, send)
             wait = _BACKOFF_SECONDS * 2**attempt * random.uniform(0.5, 1.5)  # noqa: S311 - spreads clients, hides nothing
             wait = wait if answer.retry_after is None else answer.retry_after
-            again = (answer.passing and self._reads) or (answer.status == 429 and keyed)
             late = wait > _LONGEST_WAIT or time.monotonic() + wait >= deadline
-            if not again or late or attempt >= settings.retries:
+            if not (answer.passing and self._reads) or late or attempt >= settings.retries:
                 return answer, last.method != request.method and not self._reads
             settings.sleep(wait)
             attempt += 1
@@ -188,7 +185,11 @@ def _python_call(
             raise ToolError(None, one_line(f"{tool}: {error}"), outcome="not_run") from error
         try:
             result = function(**arguments)
-            return mask.result(to_json(_awaited(result) if inspect.isawaitable(result) else result))
+            if inspect.iscoroutine(result):
+                import asyncio  # for functions that need it alone: every command would wait for it
+
+                result = asyncio.run(result)
+            return mask.result(to_json(result))
         except ToolError:
             raise
         except (Exception, SystemExit) as error:  # whatever the user's code raises is the tool's answer
@@ -196,16 +197,6 @@ def _python_call(
             raise ToolError(None, one_line(mask(problem)), outcome=failed) from error
 
     return call
-
-
-def _awaited(result: Awaitable[object]) -> object:
-    """What a coroutine gives, in an event loop of its own."""
-    import asyncio  # for functions that need it alone: every command would wait for it
-
-    async def run() -> object:
-        return await result
-
-    return asyncio.run(run())
 
 
 __all__ = ["Credential", "InvokeSettings", "Invoker", "idempotency_key", "to_json"]

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
@@ -18,8 +17,6 @@ MOST_STEPS = 5_000_000
 """Comparisons of a part of a value with a part of its schema, by which one validation is bounded."""
 MOST_PARTS = 200_000
 """Parts of a schema; a larger one is not read. Also how many of its schemas may meet at all places of a value."""
-MOST_VIOLATIONS = 20
-"""Clauses that are named of all that one value breaks."""
 _MOST_AT_ONE_PLACE = 10_000  # schemas that are compared with one part of a value
 _CHARACTERS_PER_STEP = 40  # that a pattern of one state reads in the time of one comparison
 _RETRIES = re.compile(r"\(\?(?:[=!>(]|<[=!])|\\[1-9gkK]|[*+?}]\+")  # look-around and back-references
@@ -81,30 +78,18 @@ class Judge:
                 raise TooMuch("it and its schema are too large together")
         return self._validator.is_valid(value)
 
-    def violations(self, value: Json, *, most: int = MOST_VIOLATIONS) -> list[Violation]:
-        """Each clause that `value` breaks, with the first place where it does; empty when it conforms.
+    def violation(self, value: Json) -> Violation | None:
+        """The first clause that `value` breaks, and where; None when it conforms.
 
-        Where the two cannot be compared, that is the one violation.
+        Where the two cannot be compared, that is the violation.
         """
         try:
             if self.valid(value):
-                return []
-        except ValueError as problem:
-            return [Violation("", f"not compared with its schema: {problem}")]
-        return [*islice(self._broken(value), most)] or [Violation("", "it does not conform to its schema")]
-
-    def _broken(self, value: Json) -> Iterator[Violation]:
-        """As far as can be told: the next one is the first of the schema without the clause that was broken."""
-        try:
-            schema = _without_branches(self._schema)
-            for _ in range(max(1, 100_000 // self._size)):
-                error = first_error(validator(schema, formats=self._formats), value)
-                if error is None:
-                    return
-                yield _violation(error)
-                schema = _without(schema, error.schema_path)
-        except (LookupError, ValueError, RecursionError):  # a reference to a clause that was left out, or by one
-            return
+                return None
+            error = first_error(validator(_without_branches(self._schema), formats=self._formats), value)
+        except (ValueError, RecursionError) as problem:
+            return Violation("", f"not compared with its schema: {problem}")
+        return _violation(error) if error is not None else Violation("", "it does not conform to its schema")
 
     def _below(self, place: _Place, key: Any) -> _Place:
         if key not in place.children:
@@ -185,17 +170,6 @@ def _without_branches(schema: Any) -> Any:
     return changed | {"allOf": [*changed.get("allOf", []), *branches]} if branches else changed
 
 
-def _without(schema: Any, path: Sequence[str | int]) -> Any:
-    """`schema` without the clause at `path`."""
-    first, *rest = path
-    if isinstance(schema, list):
-        index = int(first)
-        return [*schema[:index], _without(schema[index], rest) if rest else True, *schema[index + 1 :]]
-    changed = dict(schema)
-    part = changed.pop(str(first))
-    return changed | {str(first): _without(part, rest)} if rest else changed
-
-
 def _violation(error: jsonschema_rs.ValidationError) -> Violation:
     """What an error says, in the words of the schema as it was before `_without_branches`."""
     clause, message = [*map(str, error.schema_path)], error.message
@@ -209,6 +183,6 @@ def _violation(error: jsonschema_rs.ValidationError) -> Violation:
     return Violation(dotted(error.instance_path), message, "/".join(clause), error)
 
 
-def violations(schema: JsonObject, value: Json) -> list[Violation]:
-    """As `Judge.violations`. Raises `ValueError` for what is no schema."""
-    return Judge(schema).violations(value)
+def violation(schema: JsonObject, value: Json) -> Violation | None:
+    """As `Judge.violation`. Raises `ValueError` for what is no schema."""
+    return Judge(schema).violation(value)

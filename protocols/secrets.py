@@ -17,7 +17,7 @@ from urllib.parse import quote, quote_plus, unquote_plus
 from protocols.jsontypes import Json, JsonObject
 from protocols.reply import parse
 from protocols.schema import combined, inside
-from protocols.words import singular, words
+from protocols.words import WORDS, singular, words
 
 Kind = Literal["text", "number", "random"]
 """What a secret of that name looks like. *text*: any text, or a long number. *number*: a short code (a PIN, an OTP, the
@@ -26,47 +26,12 @@ Change = Callable[[Json], Json]
 
 # --- names. They are compared by their last words, joined: `api_key`, `apiKey` and `X-Api-Key` all end in `apikey`.
 
-_TOKENS = words("access api app auth bearer csrf device id refresh reset secret session xsrf")
-_KEYS = words(
-    "access admin api app application auth authentication authorization client consumer decryption encryption hmac"
-    " licence license master private recovery secret shared signing ssh subscription wallet webhook"
-)
-_TEXT = (
-    words(
-        "authorization connectionstring cookie cookies credential credentials jsessionid jwt mnemonic pass passkey"
-        " passphrase passwd password passwords phpsessid pwd recoveryphrase secret secrets seedphrase token"
-    )
-    | {f"{word}{ending}" for word in _TOKENS for ending in ("token", "tokens")}
-    | {f"{word}{ending}" for word in _KEYS for ending in ("key", "keys")}
-)
-_NUMBER = words(
-    "accesscode backupcode backupcodes cardnumber cardverification cardverificationcode cardverificationnumber ccnumber"
-    " creditcard cvc cvn cvv debitcard facode mfacode onetimecode otp otpcode passcode pin pinnumber recoverycode"
-    " recoverycodes resetcode securitycode smscode socialsecuritynumber ssn totp totpcode twofactorcode"
-    " verificationcode"
-)
-_RANDOM = words("auth authcode authorizationcode bearer csrf key keys session sessionid tokens xsrf")
+_SAID = WORDS["secrets"]
+_TOKENS = {f"{word}{ending}" for word in _SAID["tokens"] for ending in ("token", "tokens")}
+_TEXT = _SAID["text"] | _TOKENS | {f"{word}{ending}" for word in _SAID["keys"] for ending in ("key", "keys")}
+_NUMBER, _RANDOM, _NOTHING_NEW, _QUESTIONS = (_SAID[one] for one in ("number", "random", "nothing_new", "questions"))
 _LONGEST = 4  # words in one entry above: `two_factor_code` has three, `2_fa_code` four parts
-_NOTHING_NEW = words(
-    "again b base confirm confirmation current digest encoded encrypted hash hashed header hex new old pem plain"
-    " plaintext raw repeat repeated salt string v value verify"
-)
-"""Last words after which a name still names the secret: `password_hash`, `token_value`, `api_key_v2`."""
-_OTHERWISE = {
-    "token": words(
-        "bos change cls continuation continue cursor delta end eos mask next pad page pagination paging prev previous"
-        " resume sep skip special start stop sync unk"
-    ),
-    "key": words(
-        "alternate blob cache composite dedup deduplication dict file foreign group idempotence idempotency image index"
-        " issue join locale lookup map message natural object ordering partition primary project public publishable"
-        " range routing row sort surrogate translation unique"
-    ),
-    "pass": words("boarding bus day guest mountain season ski track travel year"),
-}
-"""Words before the last one that give it another meaning: a page token, a primary key, a ski pass."""
-_QUESTIONS = words("can count has is max min n num requires total")
-"""First words of names that hold a number or a yes or no about it."""
+_OTHERWISE = {word: _SAID[word] for word in ("token", "key", "pass")}
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _CODE = re.compile(r"(?=[^\d]*\d)[A-Za-z0-9][A-Za-z0-9 \-]{2,40}")
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)

@@ -12,7 +12,6 @@ from protocols.protocol import ToolProtocol
 from protocols.schema import all_types, dotted, resolve
 from protocols.words import alike, argument_aliases
 
-DRIFT_CLAUSES = 5  # at most so many departures of one response are kept
 KEPT = 1024  # so many contracts are kept for their next call
 
 TYPE_WORDS = {
@@ -89,9 +88,9 @@ class Contract:
         return accepted
 
     def drift(self, response: Json) -> tuple[str, ...]:
-        """The clauses of the response schema that a live response breaks, each once, with the first place it did."""
-        found = self._output.violations(response, most=DRIFT_CLAUSES) if self._output is not None else ()
-        return tuple(f"{one.path or 'the response'}: {shorten(one.message, 160)}" for one in found)
+        """The first clause of its schema that a live response breaks, and where; empty where it breaks none."""
+        found = self._output.violation(response) if self._output is not None else None
+        return (f"{found.path or 'the response'}: {shorten(found.message, 160)}",) if found is not None else ()
 
     def _validate(self, accepted: JsonObject) -> None:
         if self._input is None:
@@ -103,7 +102,8 @@ class Contract:
         except ValueError as problem:
             message = f"the arguments cannot be compared with the tool's schema: {problem}; pass smaller ones"
             raise BadArguments(message) from None
-        raise BadArguments(self._problem(self._input.violations(original, most=1)[0]))
+        if (broken := self._input.violation(original)) is not None:
+            raise BadArguments(self._problem(broken))
 
     def _problem(self, broken: Violation) -> str:
         error = broken.error

@@ -10,7 +10,7 @@ from atc.attribute.blame import MOST_ITEMS, Record
 from atc.findings import MOST_KEYS, invocation, keys_there, listed, snippet
 from atc.paths import Path, Place, at, origins, telling, text
 from atc.types import Fact, Fault, FaultKind
-from protocols.judge import Violation, violations
+from protocols.judge import Violation, violation
 from protocols.toolbox import Tool
 from sandbox.trace import Failure, ToolCall
 
@@ -68,11 +68,11 @@ def _broken(call: ToolCall, tool: Tool | None) -> list[Violation]:
     if tool is None:
         return []
     try:
-        found = violations(tool.protocol.input_schema, tool.original(call.arguments))
+        found = violation(tool.protocol.input_schema, tool.original(call.arguments))
     except ValueError:  # the schema itself is none
         return []
     unknown = [name for name in call.arguments if name not in tool.arguments]
-    return [*(Violation(name, "there is no such argument") for name in unknown), *found]
+    return [*(Violation(name, "there is no such argument") for name in unknown), *([found] if found else [])]
 
 
 def _offender(call: ToolCall, tool: Tool | None, broken: Sequence[Violation]) -> str | None:
@@ -80,8 +80,8 @@ def _offender(call: ToolCall, tool: Tool | None, broken: Sequence[Violation]) ->
     if (named := _mentioned(call, tool)) is not None:
         return named
     aliases = {original: alias for alias, original in tool.arguments.items()} if tool is not None else {}
-    for violation in broken:
-        if first := re.split(r"[.\[]", violation.path)[0]:
+    for one in broken:
+        if first := re.split(r"[.\[]", one.path)[0]:
             return aliases.get(first, first)
     plain = {name: value for name, value in call.arguments.items() if telling(value) and isinstance(value, str | int)}
     quoted = {n: re.search(rf"(?<!\w){re.escape(str(value))}(?!\w)", call.error or "") for n, value in plain.items()}
@@ -184,8 +184,8 @@ def _beside(call: ToolCall, name: str, made: ToolCall, path: Path, record: Recor
     meant = [(link.path.rpartition(".")[2], f"is what {name!r} takes") for link in links if link.argument == original]
     meant += [(field, "has the argument's name") for field in (name, original)]
     schema = tool.protocol.parameters.get(original, {})
-    narrow = bool({"enum", "format", "pattern"} & schema.keys() and violations(schema, value))
-    fitting = [f for f, v in parent.items() if not violations(schema, v)] if narrow else []
+    narrow = bool({"enum", "format", "pattern"} & schema.keys() and violation(schema, value))
+    fitting = [f for f, v in parent.items() if not violation(schema, v)] if narrow else []
     meant += [(field, f"is the only one that {name!r} accepts") for field in fitting if len(fitting) == 1]
     meant += [(f, f"has a name like {name!r}") for f in parent if f.endswith(f"_{name}") or name.endswith(f"_{f}")]
     where = facts.result_of(made, above)

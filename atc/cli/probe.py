@@ -110,7 +110,7 @@ def probe_command(
             if given.is_dir() and output.is_dir() and given.samefile(output):
                 raise click.UsageError(f"{str(output)!r} is the source itself; give another folder to write to")
             log = stack.enter_context(Log(output))
-            begin(log, output, source, loaded.recorded)
+            begin(log, output, source)
         if output is None or log is None or dry_run:
             _show_plan(plan(loaded.tools, settings, log), settings)
             return

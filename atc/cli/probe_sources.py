@@ -24,13 +24,12 @@ from atc.terminal import count, escape_controls
 from probing.gate import host_of
 from probing.output import READABLE, coverage, made_line, write
 from probing.probe import Probed, probe
-from probing.samples import FOLDER, Log, LogFile, Origin, ProbeSettings, Sample, Value
+from probing.samples import FOLDER, Log, LogFile, ProbeSettings
 from protocols.ask import Ask
 from protocols.errors import AtcError
 from protocols.invoke import Invoker
 from protocols.protocol import ToolProtocol
 from protocols.sources import load_source
-from protocols.sources.har import RecordedCall
 from protocols.toolbox import Tool, Toolbox
 
 _SOURCE = "source"
@@ -154,7 +153,7 @@ def _read(invoker: Invoker, folders: Mapping[str, Path], source: str) -> OneOfMa
         if loaded.functions:
             return replace(one, error=f"{source!r} is Python code, which is probed alone: give it as the only SRC.")
         with Log(one.folder) as log:
-            begin(log, one.folder, source, loaded.recorded)
+            begin(log, one.folder, source)
     except (AtcError, click.UsageError) as error:
         return replace(one, error=str(error))
     return replace(one, protocols=[tool.protocol for tool in loaded.tools.values()])
@@ -202,8 +201,8 @@ def _prober(
         yield work
 
 
-def begin(log: Log, folder: Path, source: str, recorded: Iterable[RecordedCall]) -> None:
-    """Note in the log what is probed, and take the calls of a recording for samples: they need not be made again.
+def begin(log: Log, folder: Path, source: str) -> None:
+    """Note in the log what is probed.
 
     Raises:
         click.UsageError: it is the log of another source.
@@ -214,11 +213,6 @@ def begin(log: Log, folder: Path, source: str, recorded: Iterable[RecordedCall])
     elif before != identity:
         remove = f"or remove {str(folder / FOLDER)!r}"
         raise click.UsageError(f"{str(folder)!r} holds a probing of {before!r}; give another folder, {remove}")
-    for call in recorded:
-        if log.find(call.tool, call.arguments) is None:
-            given = {name: Value(value, Origin(kind="given")) for name, value in call.arguments.items()}
-            number, tool, response = log.next_number, call.tool, call.response
-            log.add(Sample(number=number, tool=tool, arguments=given, purpose="recorded", response=response))
 
 
 @contextmanager

@@ -25,7 +25,7 @@ from protocols.errors import CredentialMissing, ToolError, docs_page
 from protocols.export import mcp_tool, to_openapi
 from protocols.files import write_whole
 from protocols.jsontypes import Json, loads
-from protocols.judge import violations
+from protocols.judge import violation
 from protocols.protocol import HttpBinding, dump, spelled
 from protocols.render import FULL, stubs
 from protocols.schema import type_name
@@ -187,8 +187,8 @@ def call(name: str, arguments: tuple[str, ...], **flags: Any) -> None:
             if guarded.admit is not None:
                 guarded.admit(values)
             report["result"] = guarded.call(values)
-            broken = violations(tool.protocol.output_schema or {}, report["result"])
-            report["drift"] = [f"{clause.path}: {clause.message}".lstrip(": ") for clause in broken]
+            broken = violation(tool.protocol.output_schema or {}, report["result"])
+            report["drift"] = [f"{broken.path}: {broken.message}".lstrip(": ")] if broken is not None else []
         except ToolError as error:
             code = 3 if isinstance(error, CredentialMissing) else 1
             report |= {"error": str(error), "status": error.status, "outcome": error.outcome, "curl": error.curl}

@@ -18,7 +18,7 @@ from protocols.origin import Origin, covers, is_url, split_url
 from protocols.protocol import HttpBinding, McpBinding, PythonBinding, ToolProtocol
 from protocols.sources.fetch import fetch_document
 from protocols.sources.folder import files_of, read_folder, read_protocols
-from protocols.sources.har import RecordedCall, is_har, read_har
+from protocols.sources.har import is_har, read_har
 from protocols.sources.openapi import read_openapi
 from protocols.sources.operation import annotations_of
 from protocols.sources.python import is_module, read_functions, read_module
@@ -37,8 +37,7 @@ _GENERIC_TITLES = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """One source. Of Python, `functions` are those of its tools, by `module:function`; of a HAR, `recorded` are its
-    calls, oldest first.
+    """One source. Of Python, `functions` are those of its tools, by `module:function`.
 
     `text` is the source as it was given, `home` the origin that the document was fetched from, None for the user's own
     files. `tools` are empty until they are bound.
@@ -49,7 +48,6 @@ class Source:
     kind: SourceKind
     protocols: list[ToolProtocol]
     functions: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
-    recorded: Sequence[RecordedCall] = ()
     home: Origin | None = None
     tools: Toolbox = field(default_factory=Toolbox)
 
@@ -58,7 +56,7 @@ def load_tools(*sources: ToolSource, invoker: Invoker | None = None) -> Toolbox:
     """The tools of all `sources`, ready to be called, with guessed links and verifying reads beside the declared ones.
 
     A source is a folder of protocol files or bare descriptions, one such file, an OpenAPI or Swagger document (file or
-    http(s) address), a Python module (dotted name or `.py` file) or `module:Class`, a HAR recording, or an MCP server
+    http(s) address), a Python module (dotted name or `.py` file), a HAR recording, or an MCP server
     (`mcp:COMMAND ARGS`, `mcp:https://…`, `mcp:NAME`). A function with type hints and a docstring is a tool itself; a
     list holds any of these. `name=SRC` names a source, else its title or file does; no two may have one name. The same
     source twice counts once. `SRC@https://host` says where a document's service runs; without it, a document from an
@@ -178,7 +176,7 @@ def _read(text: str, invoker: Invoker, modules: Collection[str]) -> Source:
         return Source(text=text, name=name, kind="mcp", protocols=protocols)
     if _is_python(location):
         protocols, functions = read_module(location)
-        name = name or re.split(r"[.:]", protocols[0].collection)[-1]
+        name = name or protocols[0].collection.rpartition(".")[2]
         return Source(text=text, name=name, kind="python", protocols=protocols, functions=functions)
     path, fetched = Path(location).expanduser(), is_url(location)
     try:
@@ -196,10 +194,10 @@ def _read(text: str, invoker: Invoker, modules: Collection[str]) -> Source:
             " protocols, an OpenAPI document (file or http address), a module, a HAR recording, or an MCP server as"
             " 'mcp:COMMAND'."
         )
-    document, recorded = fetch_document(location, homes=invoker.homes), list[RecordedCall]()
+    document = fetch_document(location, homes=invoker.homes)
     kind: SourceKind = "protocols"
     if is_har(document):
-        kind, (protocols, recorded) = "har", read_har(document, where=location, base_url=base_url)
+        kind, protocols = "har", read_har(document, where=location, base_url=base_url)
     elif isinstance(document, Mapping) and document.keys() & {"openapi", "swagger", "paths"}:
         kind, protocols = "openapi", read_openapi(document, where=location, base_url=base_url)
     else:
@@ -211,7 +209,7 @@ def _read(text: str, invoker: Invoker, modules: Collection[str]) -> Source:
     if title in _GENERIC_TITLES:
         title = identifier((urlsplit(location).hostname or location) if fetched else path.stem)
     home = homes[0] if fetched else None
-    return Source(text=text, name=name or title, kind=kind, protocols=protocols, recorded=recorded, home=home)
+    return Source(text=text, name=name or title, kind=kind, protocols=protocols, home=home)
 
 
 def _pinned(protocol: ToolProtocol, homes: Sequence[Origin], where: str) -> ToolProtocol:

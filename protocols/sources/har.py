@@ -1,36 +1,29 @@
-"""A HAR recording of a browser → the API operations that it used, and what they answered. Nothing is sent.
+"""A HAR recording of a browser → the API operations that it used. Nothing is sent.
 
-Secrets do not leave this module: cookies, Authorization and other headers are not kept at all; tokens in queries,
-bodies, paths and responses become `***`, wherever they stand.
+No value leaves this module, and so no secret: of arguments their names and types are kept, of answers nothing.
 """
 
 from __future__ import annotations
 
-import base64
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, quote, unquote
 
 from genson import SchemaBuilder
 
-from protocols.credentials import MASK, Mask
 from protocols.errors import SourceUnavailable
-from protocols.jsontypes import Json, JsonObject, listed
+from protocols.jsontypes import Json, JsonObject, listed, mapping
 from protocols.origin import Origin, split_url
 from protocols.protocol import Evidence, Location, ToolProtocol
 from protocols.reply import parse
-from protocols.secrets import conceals_nothing, covered, is_secret, looks_random, secrets_of
+from protocols.secrets import is_secret, looks_random
 from protocols.sources.operation import FORM_TYPES, Arguments, is_json, readable_name
 from protocols.words import FreeNames, identifier, singular, snake
 
 _METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
-_SHORTEST = 8
-"""Characters from which a secret is looked for in other texts."""
 _ID = re.compile(r"(?![A-Za-z]+\d{1,2}$)(?!\d+\.\d+$).*\d.*|.+@.+")
 """What has a digit, but no word with a short number (`v2`, `oauth2`) and no version (`2.0`); or an e-mail address."""
 _LITERAL = re.compile(r"-?(?:0|[1-9]\d{0,14})(?:\.\d{1,15})?|true|false")
@@ -39,23 +32,13 @@ _Given = dict[tuple[Location, str], Json]
 """The arguments of one call, by their place and their name in the request; a body that is no object has no name."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecordedCall:
-    """One successful call in a recording: arguments by original name, and what came back, secrets replaced."""
-
-    tool: str
-    arguments: JsonObject
-    response: Json
-
-
 class _Entry(NamedTuple):
-    """One call, not yet redacted; `given` without what stands in the path."""
+    """One call; `given` without what stands in the path."""
 
     method: str
     origin: Origin
     segments: Sequence[str]
     given: _Given
-    response: Json
     credential: bool
 
 
@@ -65,10 +48,8 @@ def is_har(document: Json) -> bool:
     return isinstance(log, Mapping) and isinstance(log.get("entries"), list)
 
 
-def read_har(
-    document: JsonObject, *, where: str, base_url: str | None = None
-) -> tuple[list[ToolProtocol], list[RecordedCall]]:
-    """The operations of a recording, in the order in which they were first used, and their calls.
+def read_har(document: JsonObject, *, where: str, base_url: str | None = None) -> list[ToolProtocol]:
+    """The operations of a recording, in the order in which they were first used.
 
     Kept are calls with JSON answers to one origin: the one called most. A `base_url` that was recorded chooses that
     origin instead; another one is where the operations shall be called.
@@ -76,14 +57,13 @@ def read_har(
     Raises:
         SourceUnavailable: it holds no such call that was answered with a success.
     """
-    items, secrets = document["log"]["entries"], set[str]()
-    entries = [entry for item in items if (entry := _entry(item, secrets)) is not None]
+    items = document["log"]["entries"]
+    entries = [entry for entry in map(_entry, items) if entry is not None]
     if not entries:
         raise SourceUnavailable(
             f"{where} records no API call: none of its {len(items)} requests was answered with JSON; record again with "
-            "the network panel of the browser open, and save everything as HAR with content."
+            "the network panel of the browser open, and save everything as HAR."
         )
-    mask = Mask(secret for secret in secrets if len(secret) >= _SHORTEST and not conceals_nothing(secret))
     named = split_url(base_url)[0] if base_url else None
     [(origin, _)] = Counter(entry.origin for entry in entries).most_common(1)
     recorded_there = any(entry.origin == named for entry in entries)
@@ -93,34 +73,29 @@ def read_har(
     operations: dict[tuple[str, str], list[_Entry]] = {}
     for entry in entries:
         if entry.origin == origin:
-            operations.setdefault((entry.method, _template(entry.segments, mask)), []).append(entry)
-    free, protocols, recorded = FreeNames(), list[ToolProtocol](), list[RecordedCall]()
-    for (method, path), found in operations.items():
-        protocol, calls = _operation(free(readable_name(method, path)), server, path, found, mask)
-        protocols.append(protocol)
-        recorded += calls
-    return protocols, recorded
+            operations.setdefault((entry.method, _template(entry.segments)), []).append(entry)
+    free = FreeNames()
+    return [
+        _operation(free(readable_name(method, path)), server, path, found)
+        for (method, path), found in operations.items()
+    ]
 
 
 # --- which entries are calls
 
 
-def _entry(item: Json, secrets: set[str]) -> _Entry | None:
-    """The call of one entry of a HAR; `None` for what is none. Its secrets are added to `secrets`."""
+def _entry(item: Json) -> _Entry | None:
+    """The call of one entry of a HAR; `None` for what is none, or was not answered with JSON."""
     match item:
         case {"request": {"method": str(method), "url": str(url)} as asked, "response": {"status": int(status)} as got}:
-            headers = _pairs(asked.get("headers"))
+            media = str(mapping(got.get("content")).get("mimeType"))
         case _:
             return None
-    cookies = [("cookie", f"{name}={text}") for one in (asked, got) for name, text in _pairs(one.get("cookies"))]
-    for name, text in (*headers, *_pairs(got.get("headers")), *cookies):
-        secrets.update(_secrets({name: text}))
-    try:
-        origin, rest = split_url(url)
-        answer, body = _answer(got.get("content"), status), _body(asked.get("postData"))
-    except ValueError:
+    if method not in _METHODS or not (status in (204, 205) or (200 <= status < 300 and is_json(media))):
         return None
-    if method not in _METHODS or not 200 <= status < 300:
+    try:
+        (origin, rest), body = split_url(url), _body(asked.get("postData"))
+    except ValueError:
         return None
     path, _, query = rest.partition("?")
     queried, several = parse_qsl(query, keep_blank_values=True), dict[str, list[Json]]()
@@ -128,21 +103,10 @@ def _entry(item: Json, secrets: set[str]) -> _Entry | None:
         if not is_secret(name, text):  # the tool's credential takes its place
             several.setdefault(name, []).append(_typed(text))
     given: _Given = {("query", name): texts if len(texts) > 1 else texts[0] for name, texts in several.items()}
-    for value in (*({name: text} for name, text in queried), {name: one for (_, name), one in body.items()}, answer):
-        secrets.update(_secrets(value))
+    headers = [(str(one.get("name")), one.get("value")) for one in listed(asked.get("headers"), Mapping)]
     credentials = [name.lower() for name, text in (*headers, *queried) if is_secret(name, text)]
     credential = any(name != "cookie" and "csrf" not in name for name in credentials)
-    return _Entry(method, origin, [unquote(part) for part in path.split("/")[1:]], given | body, answer, credential)
-
-
-def _answer(content: Json, status: int) -> Json:
-    """The JSON of an answer. Raises `ValueError` where it has none, or none was recorded."""
-    match content:
-        case {"mimeType": str(media), "text": str(text)} if text and is_json(media):
-            return parse(text)
-    if status in (204, 205):
-        return None
-    raise ValueError("no JSON was recorded")
+    return _Entry(method, origin, [unquote(part) for part in path.split("/")[1:]], given | body, credential)
 
 
 def _body(posted: Json) -> _Given:
@@ -156,34 +120,20 @@ def _body(posted: Json) -> _Given:
     return {}
 
 
-def _pairs(value: Json) -> list[tuple[str, str]]:
-    pairs = [(one.get("name"), one.get("value")) for one in listed(value, Mapping)]
-    return [(name, text) for name, text in pairs if isinstance(name, str) and isinstance(text, str)]
-
-
 def _typed(text: str) -> Json:
     """What travels as text: a number or a truth value where it spells one."""
     return json.loads(text) if _LITERAL.fullmatch(text) else text
 
 
-def _secrets(value: Json) -> Iterator[str]:
-    """The secrets in headers, a query, a body or a response, by their names and by what they look like."""
-    for secret in map(str, secrets_of(value, None)):
-        yield from (secret, unquote(secret))
-        if secret.startswith("Basic "):
-            with suppress(ValueError):
-                yield base64.b64decode(secret.removeprefix("Basic ")).decode()
-
-
 # --- what the calls of one operation show
 
 
-def _template(segments: Sequence[str], mask: Mask) -> str:
-    """The template of a path: an identifier or a secret is an argument: `/users/17` → `/users/{user_id}`."""
+def _template(segments: Sequence[str]) -> str:
+    """The template of a path: an identifier or a key is an argument: `/users/17` → `/users/{user_id}`."""
     parts: list[str] = []
     noun = ""
     for segment in segments:
-        if _ID.fullmatch(segment) or looks_random(segment) or mask(segment) != segment:
+        if _ID.fullmatch(segment) or looks_random(segment):
             name = FreeNames(part.strip("{}") for part in parts)(f"{noun}_id" if noun else "id")
             parts.append(f"{{{name}}}")
         else:
@@ -192,42 +142,25 @@ def _template(segments: Sequence[str], mask: Mask) -> str:
     return "/" + "/".join(parts)
 
 
-def _operation(
-    name: str, server: str, path: str, entries: Sequence[_Entry], mask: Mask
-) -> tuple[ToolProtocol, list[RecordedCall]]:
+def _operation(name: str, server: str, path: str, entries: Sequence[_Entry]) -> ToolProtocol:
     given = []
     for entry in entries:
         parts = zip(path.split("/")[1:], entry.segments, strict=True)
         sent: _Given = {("path", part[1:-1]): _typed(segment) for part, segment in parts if part.startswith("{")}
         given.append(sent | entry.given)
-    arguments, names = Arguments(), dict[tuple[Location, str], str]()
+    arguments = Arguments()
     for place, wire in dict.fromkeys(key for one in given for key in one):
         schema = _schema(wire, [one[place, wire] for one in given if (place, wire) in one])
-        names[place, wire] = arguments.add(wire, place, schema, required=place == "path")
+        arguments.add(wire, place, schema, required=place == "path")
     host = entries[0].origin.host
-    credentials = (identifier(host),) if all(entry.credential for entry in entries) else ()
-    protocol = arguments.protocol(
+    return arguments.protocol(
         name,
         entries[0].method,
         server + path,
-        bound={"credentials": credentials},
+        bound={"credentials": (identifier(host),) if all(entry.credential for entry in entries) else ()},
         collection=host,
         evidence=Evidence(level="observed", observations=len(entries)),
     )
-
-    def clean(value: Json) -> Any:
-        """`value` without its secrets, by their names and wherever else they stand."""
-        return mask.result(covered(value, None, lambda _: MASK))
-
-    calls = [
-        RecordedCall(
-            tool=name,
-            arguments=clean({names[key]: value for key, value in sent.items()}),
-            response=clean(entry.response),
-        )
-        for sent, entry in zip(given, entries, strict=True)
-    ]
-    return protocol, calls
 
 
 def _schema(name: str, values: Sequence[Json]) -> dict[str, Any]:

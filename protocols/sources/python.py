@@ -1,4 +1,4 @@
-"""Python functions, a module that the user named, or a class or object of it → protocols and callables.
+"""Python functions, or a module that the user named → protocols and callables.
 
 Annotations become JSON Schema, docstrings descriptions, and JSON arguments what the annotations ask for.
 """
@@ -39,27 +39,18 @@ _READ_ONLY = re.compile(r"^\s*read_only\s*=\s*True\s*$\n?", re.MULTILINE)
 def read_module(name_or_path: str) -> tuple[list[ToolProtocol], dict[str, Callable[..., Any]]]:
     """The public functions that a module defines (or lists in `__all__`), and how to call them, by `module:function`.
 
-    `module:Name` gives the public methods of that class, of which one instance is made without arguments and shared by
-    all calls, or of that object, where the module has made one itself.
-
     The module is imported, so only one that the user named is given here. A function takes and gives JSON values:
     arguments become the types of its annotations (dates, enums, dataclasses, models), results become JSON. A function
     counts as writing unless its attribute `read_only` is true or a line of its docstring reads `read_only = True`;
     `destructive` and `idempotent` are attributes likewise.
 
     Raises:
-        SourceUnavailable: there is no such module or name, it cannot be imported or made, or has no public function.
+        SourceUnavailable: there is no such module, it cannot be imported, or has no public function.
     """
-    name, _, member = name_or_path.partition(":")
-    module = _import(name)
-    home = Path(name).stem if name.endswith(".py") else module.__name__
-    found = list(_methods(_instance(module, member, name_or_path)) if member else _public(module))
-    if not found:
-        raise SourceUnavailable(
-            f"{name_or_path!r} has no public {'methods' if member else 'functions'}; a tool is one of these."
-            " Those of a class are named by 'MODULE:CLASS'."
-        )
-    return _read(found, f"{home}:{member}" if member else home)
+    module = _import(name_or_path)
+    if not (found := list(_public(module))):
+        raise SourceUnavailable(f"{name_or_path!r} has no public functions; a tool is one of these.")
+    return _read(found, Path(name_or_path).stem if name_or_path.endswith(".py") else module.__name__)
 
 
 def read_functions(given: Sequence[Callable[..., Any]]) -> tuple[list[ToolProtocol], dict[str, Callable[..., Any]]]:
@@ -121,35 +112,8 @@ def _public(module: ModuleType) -> Iterator[tuple[str, _Function]]:
     declared = getattr(module, "__all__", None)
     for name, value in vars(module).items():
         own = name[0] != "_" and getattr(value, "__module__", "") == module.__name__
-        if (own if declared is None else name in declared) and inspect.isfunction(value):
+        if (own if declared is None else name in declared) and isinstance(value, _Function):
             yield name, value
-
-
-def _instance(module: ModuleType, member: str, where: str) -> object:
-    """The object of this name, or an instance of the class of this name."""
-    found = None if member.startswith("_") else getattr(module, member, None)
-    if found is None:
-        raise SourceUnavailable(f"{where!r}: the module has no public {member!r}.")
-    try:
-        return found() if isinstance(found, type) else found
-    except (Exception, SystemExit) as error:  # making one runs the user's code, which may fail in any way
-        raise SourceUnavailable(
-            f"{where!r}: an instance cannot be made without arguments: {type(error).__name__}: {error}; make one in a "
-            "module of your own and name that: 'module:instance'."
-        ) from error
-
-
-def _methods(instance: object) -> Iterator[tuple[str, _Function]]:
-    """The public methods that the object's class, or one above it, defines in Python, in the order of definition."""
-    defined: dict[str, Any] = {}
-    for kind in reversed(type(instance).__mro__):
-        defined |= vars(kind)
-    for name, kind in defined.items():
-        # Looked at without asking for it, since a property would run.
-        if name[0] != "_" and isinstance(kind, FunctionType | staticmethod | classmethod):
-            value = getattr(instance, name)
-            if isinstance(value, _Function):
-                yield name, value
 
 
 # --- a function as a tool
