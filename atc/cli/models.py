@@ -53,13 +53,11 @@ def pull(name: str) -> None:
     config = load_config()
     folder = config.cache_dir / "models"
     name = config.embedder if name == "search" else name
-    if name in LOCAL_MODELS:
-        paths = [fetch(LOCAL_MODELS[name], folder=folder, on_progress=told_in_tenths(), on_message=say)]
-    elif name in embedders.MODELS:
-        paths = embedders.pull(name, folder=folder, on_progress=told_in_tenths(), on_message=say)
-    else:
+    if name not in (*LOCAL_MODELS, *embedders.MODELS):
         known = ", ".join([*LOCAL_MODELS, "search", *embedders.MODELS])
         raise click.BadParameter(f"nothing to fetch is named {name!r}; there is {known}.", param_hint="NAME")
+    files = [LOCAL_MODELS[name]] if name in LOCAL_MODELS else embedders.files(name)
+    paths = [fetch(file, folder=folder, on_progress=told_in_tenths(), on_message=say) for file in files]
     told = {"model": name, "path": str(paths[0]), "bytes": sum(path.stat().st_size for path in paths)}
     print_result(told, "\n".join(map(str, paths)))
 
@@ -97,9 +95,10 @@ def _known(config: Config, chosen: str) -> Iterator[tuple[str, str, str]]:
 
 def _embedders(config: Config) -> Iterator[tuple[str, str, str]]:
     """The same of embedding models, which search uses."""
-    for name, model in embedders.MODELS.items():
+    for name in embedders.MODELS:
+        size = sum(file.size for file in embedders.files(name))
         here = embedders.ready(name, folder=config.cache_dir / "models")
-        fetched = f"{model.size / 1e6:,.0f} MB for search, fetched when first used or by 'atc models pull {name}'"
+        fetched = f"{size / 1e6:,.0f} MB for search, fetched when first used or by 'atc models pull {name}'"
         yield name, "here" if here else "not fetched", "for search" if here else fetched
     if config.embedder not in embedders.MODELS:
         yield config.embedder, "configured", "for search"

@@ -10,15 +10,15 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypedDict, Unpack
+from typing import Any, Literal
 
 from atc.decode.errors import Undecodable
-from atc.decode.formats import JSON_CALL, REACT, CallFormat
+from atc.decode.formats import JSON_CALL, CallFormat
 from atc.decode.grammar import Grammar, Lead, arguments_grammar, call_grammar, judge, lead_of, names_grammar
 from atc.decode.prompts import fill
-from atc.decode.read import ReadCall, read_call, read_turn, write_as
+from atc.decode.read import ReadCall, read_call, write_as
 from atc.decode.schema import BOUNDS, Bounds, arguments_of, strict_object
-from protocols.ask import Ask, Completion, Message, Powers, powers
+from protocols.ask import Ask, Message, powers
 from protocols.toolbox import Toolbox
 
 How = Literal["free", "grammar", "two-stage", "schema", "resampled", "fuzzy", "backtracked"]
@@ -33,25 +33,15 @@ servers in 56 ms, 256 in 224 ms. More are decoded in two stages; the second requ
 class Written:
     """What a model wrote, the call in it, and what that took.
 
-    `text` is the last reply up to the end of its call, `thought` what stood before it. `tries` replies were read, in
-    `requests` requests (two a reply in two stages); tokens and seconds are those of all of them. `enforced` is None
-    where the endpoint was asked for nothing, and False where it did not hold the reply; `note` says why something else
-    was done than could be expected.
+    `text` is the last reply up to the end of its call. `tries` replies were read. `enforced` is None where the endpoint
+    was asked for nothing, and False where it did not hold the reply.
     """
 
     text: str
     call: ReadCall
     how: How
-    thought: str = ""
     tries: int = 1
-    requests: int = 1
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cached_tokens: int = 0
-    seconds: float = 0.0
-    truncated: bool = False
     enforced: bool | None = None
-    note: str = ""
 
     @property
     def by_grammar(self) -> bool:
@@ -76,81 +66,45 @@ class Sampling:
     max_tokens: int = 512
 
 
-class Options(TypedDict, total=False):
-    """Further arguments of `write_call` and `write_turn`."""
-
-    decoding: Literal["off", "calls"]
-    """`calls` by default. With `off`, one free reply is read, right or wrong."""
-    sampling: Sampling | None
-    bounds: Bounds
-    within: Toolbox | None
-    """Narrower tools that a grammar holds the call to (`Reach`); without effect where no grammar does."""
-
-
 def write_call(
     ask: Ask,
     messages: Sequence[Message],
     tools: Toolbox,
     *,
     form: CallFormat = JSON_CALL,
-    text_characters: int = 600,
-    **options: Unpack[Options],
+    thought: bool = False,
+    characters: int = 600,
+    decoding: Literal["off", "calls"] = "calls",
+    sampling: Sampling | None = None,
+    bounds: Bounds = BOUNDS,
+    within: Toolbox | None = None,
 ) -> Written:
     """One call in reply to `messages`, which may end with the assistant's words where the endpoint continues them.
 
-    `text_characters` bounds the text before a trigger.
+    With `thought` a thought of one line comes first, as in ReAct; `text` can be appended to the conversation as it is.
+    `characters` bounds that, or the text before a trigger. With `decoding` off one free reply is read, right or wrong.
+    `within` are narrower tools that a grammar holds the call to (`Reach`); without effect where no grammar does.
 
     Raises:
         ModelUnavailable: no reply could be had.
         Undecodable: there is no tool, or the schema of one cannot be held to.
     """
-    lead = lead_of(form, thought=False, characters=text_characters)
-    return _write(ask, messages, tools, form, lead, **options)
-
-
-def write_turn(
-    ask: Ask,
-    messages: Sequence[Message],
-    tools: Toolbox,
-    *,
-    form: CallFormat = REACT,
-    thought_characters: int = 600,
-    **options: Unpack[Options],
-) -> Written:
-    """One turn of ReAct: a thought of one line, and a call. To end is a call of a tool that the caller gives.
-
-    `text` can be appended to the conversation as it is. Raises as `write_call` does.
-    """
-    lead = lead_of(form, thought=True, characters=thought_characters)
-    return _write(ask, messages, tools, form, lead, **options)
-
-
-class Tally:
-    """Asks the model and adds up what its replies took."""
-
-    def __init__(self, ask: Ask) -> None:
-        self.ask = ask
-        self._replies: list[Completion] = []
-
-    def __call__(self, messages: Sequence[Message], **options: Any) -> Completion:
-        """One reply, see `protocols.ask.Ask`."""
-        return self.add(self.ask(messages, **options))
-
-    def add(self, completion: Completion) -> Completion:
-        """Count a reply that was had otherwise."""
-        self._replies.append(completion)
-        return completion
-
-    @property
-    def powers(self) -> Powers:
-        """What the endpoint enforces, as it says now: a refusal may have changed it."""
-        return powers(self.ask)
-
-    def counts(self) -> dict[str, Any]:
-        """`requests`, tokens and seconds of all replies."""
-        names = ("input_tokens", "output_tokens", "cached_tokens", "seconds")
-        sums = {name: sum(getattr(reply, name) for reply in self._replies) for name in names}
-        return {"requests": len(self._replies), **sums}
+    if not tools:
+        raise Undecodable("there is no tool to call.", hint="Offer at least one.")
+    lead = lead_of(form, thought=thought, characters=characters)
+    job = _Job(ask, tuple(messages), tools, form, lead, sampling or Sampling(), bounds, within)
+    if decoding == "off":
+        return job.written(job.free(0), tries=1, enforced=None)
+    for tries in range(1, max(1, job.sampling.tries) + 1):
+        reply = job.held(tries - 1)
+        if reply is None:
+            return job.resampled(None)
+        if not reply.kept:
+            return job.resampled(reply)
+        written = job.written(reply, tries=tries, enforced=True)
+        if written.valid:
+            break
+    return written
 
 
 def going_on(messages: Sequence[Message], text: str) -> list[Message]:
@@ -168,44 +122,13 @@ class _Reply:
     truncated: bool = False
     kept: bool = True
     how: How = "free"
-    note: str = ""
-
-
-def _write(
-    ask: Ask,
-    messages: Sequence[Message],
-    tools: Toolbox,
-    form: CallFormat,
-    lead: Lead | None,
-    *,
-    decoding: Literal["off", "calls"] = "calls",
-    sampling: Sampling | None = None,
-    bounds: Bounds = BOUNDS,
-    within: Toolbox | None = None,
-) -> Written:
-    if not tools:
-        raise Undecodable("there is no tool to call.", hint="Offer at least one.")
-    job = _Job(Tally(ask), tuple(messages), tools, form, lead, sampling or Sampling(), bounds, within)
-    if decoding == "off":
-        return job.written(job.free(0), tries=1, enforced=None)
-    for tries in range(1, max(1, job.sampling.tries) + 1):
-        reply = job.held(tries - 1)
-        if reply is None:
-            return job.resampled(None, note="The endpoint enforces neither a grammar nor a schema.")
-        if not reply.kept:
-            return job.resampled(reply, note=f"The endpoint did not hold to the {reply.how} that it was sent.")
-        note = reply.note or ("The reply was cut." if reply.truncated else "")
-        written = job.written(reply, tries=tries, enforced=True, note=note)
-        if written.valid:
-            break
-    return written
 
 
 @dataclass(frozen=True, slots=True)
 class _Job:
     """One call to be written."""
 
-    tally: Tally
+    ask: Ask
     messages: tuple[Message, ...]
     tools: Toolbox
     form: CallFormat
@@ -221,38 +144,29 @@ class _Job:
 
     def free(self, attempt: int, messages: Sequence[Message] | None = None) -> _Reply:
         """A reply that nothing holds."""
-        reply = self.tally(messages or self.messages, **self._options(attempt))
+        reply = self.ask(messages or self.messages, **self._options(attempt))
         return _Reply(text=reply.text, truncated=reply.truncated)
 
     def held(self, attempt: int) -> _Reply | None:
         """A reply that the endpoint holds; None where it cannot. Each further attempt has twice the room."""
         options = self._options(attempt, room=attempt)
-        if self.tally.powers.lark:
+        if powers(self.ask).lark:
             return self._by_grammar(self.within or self.tools, options)
-        return self._by_schema(options) if self.tally.powers.schema else None
+        return self._by_schema(options) if powers(self.ask).schema else None
 
-    def written(self, reply: _Reply, *, tries: int, enforced: bool | None, note: str = "") -> Written:
+    def written(self, reply: _Reply, *, tries: int, enforced: bool | None) -> Written:
         """The reply, read."""
-        turn = read_turn(reply.text, self.tools, self.form)
-        return Written(
-            text=reply.text[: turn.call.span[1] or None],
-            call=turn.call,
-            how=reply.how,
-            thought=turn.thought if self.lead is not None else "",
-            tries=tries,
-            enforced=enforced,
-            truncated=reply.truncated,
-            note=note,
-            **self.tally.counts(),
-        )
+        call = read_call(reply.text, self.tools, self.form)
+        text = reply.text[: call.span[1] or None]
+        return Written(text=text, call=call, how=reply.how, tries=tries, enforced=enforced)
 
-    def resampled(self, first: _Reply | None, *, note: str) -> Written:
+    def resampled(self, first: _Reply | None) -> Written:
         """Free replies, after `first` where there is one, until one is valid; at last its error is told."""
         tries, messages = max(1, self.sampling.tries), self.messages
         for attempt in range(tries + 1):
             reply = first if first is not None and not attempt else self.free(attempt, messages)
             reply = replace(reply, how="resampled")
-            found = self.written(reply, tries=attempt + 1, enforced=None if first is None else False, note=note)
+            found = self.written(reply, tries=attempt + 1, enforced=None if first is None else False)
             if found.call.error is None:
                 break
             if attempt == tries - 1:
@@ -269,7 +183,7 @@ class _Job:
         tool = tools.get(self._name_in(begun.text))
         if not begun.kept or begun.truncated or tool is None:
             return begun
-        if not self.tally.powers.continues:
+        if not powers(self.ask).continues:
             whole = arguments_grammar(tool, self.form, self.bounds, head=begun.text)
             return self._sent(whole, "two-stage", options)
         rest = arguments_grammar(tool, self.form, self.bounds)
@@ -288,13 +202,13 @@ class _Job:
     ) -> _Reply:
         """The reply to `messages` under a grammar, behind `head` where it continues that; `names`: up to a name."""
         asked = self.messages if messages is None else messages
-        reply = self.tally(asked, grammar=grammar.text, **options)
+        reply = self.ask(asked, grammar=grammar.text, **options)
         text = head + reply.text
         verdict = judge(grammar.text, reply.text.rstrip("\ufffd") if reply.truncated else reply.text)
         kept = verdict == "complete" or (verdict == "unfinished" and reply.truncated)
         if not kept and not names:  # a valid call in another spelling costs no further request
             kept = read_call(text, self.tools, self.form).valid
-        return _Reply(text=text, truncated=reply.truncated, kept=kept, how=how, note=grammar.note)
+        return _Reply(text=text, truncated=reply.truncated, kept=kept, how=how)
 
     def _name_in(self, head: str) -> str:
         """The name in a reply that ends where its arguments begin."""
@@ -307,13 +221,13 @@ class _Job:
         characters = self.lead.characters if self.lead is not None else 0
         tools = self.tools
         if len(tools) > ONE_GRAMMAR_TOOLS:
-            chosen = self.tally(self.messages, schema=name_schema(tools, thought=bool(characters)), **options)
+            chosen = self.ask(self.messages, schema=name_schema(tools, thought=bool(characters)), **options)
             name = _field(chosen.text, "name")
             if name not in tools:
                 return _Reply(text=chosen.text, truncated=chosen.truncated, kept=chosen.truncated, how="schema")
             tools = tools.only([name])
-        schema = call_schema(tools, thought=bool(characters), strict=self.tally.powers.strict)
-        reply = self.tally(self.messages, schema=schema, **options)
+        schema = call_schema(tools, thought=bool(characters), strict=powers(self.ask).strict)
+        reply = self.ask(self.messages, schema=schema, **options)
         call = read_call(reply.text, tools, JSON_CALL)
         if not call.valid:
             return _Reply(text=reply.text, truncated=reply.truncated, kept=reply.truncated, how="schema")

@@ -56,21 +56,10 @@ def lead_of(form: CallFormat, *, thought: bool, characters: int) -> Lead | None:
 
 @dataclass(frozen=True, slots=True)
 class Grammar:
-    """A grammar's text. `unheld` are clauses of schemas that it does not hold, `left_out` arguments that it omits."""
+    """A grammar's text. `unheld` are clauses of schemas that it does not hold."""
 
     text: str
     unheld: tuple[str, ...] = ()
-    left_out: tuple[str, ...] = ()
-
-    @property
-    def note(self) -> str:
-        """Both lists as a sentence; empty where there is nothing to say."""
-        lists = (("No grammar holds", self.unheld), ("Left out:", self.left_out))
-        return " ".join(
-            f"{words} {', '.join(clauses[:3])}{' …' if len(clauses) > 3 else ''}."
-            for words, clauses in lists
-            if clauses
-        )
 
 
 def call_grammar(tools: Toolbox, form: CallFormat, lead: Lead | None = None, bounds: Bounds = BOUNDS) -> Grammar:
@@ -86,7 +75,7 @@ def call_grammar(tools: Toolbox, form: CallFormat, lead: Lead | None = None, bou
 def text_grammar(tools: Toolbox, form: CallFormat, bounds: Bounds = BOUNDS) -> Grammar:
     """Text with any number of calls, each after the format's trigger. Raises Undecodable as `call_grammar` does."""
     rules = _Rules(form, bounds)
-    rules.add("text", f"{_quote(form.trigger)}", suffix=True)
+    rules.text_before(form.trigger)
     return rules.grammar(f"(text call)* {rules.tail()}", tools)
 
 
@@ -98,7 +87,7 @@ def names_grammar(tools: Iterable[str], form: CallFormat, lead: Lead | None = No
     rules = _Rules(form, BOUNDS)
     head = f"{_quote(form.before)} /{names_pattern(tools)}/ {_quote(form.between)}"
     if text:
-        rules.add("text", _quote(form.trigger), suffix=True)
+        rules.text_before(form.trigger)
         return Grammar(rules.text(f"text {head} | {rules.tail()}"))
     return Grammar(rules.text(f"{rules.lead(lead)} {head}"))
 
@@ -107,7 +96,7 @@ def arguments_grammar(tool: Tool, form: CallFormat, bounds: Bounds = BOUNDS, *, 
     """The second stage: `head`, the arguments of one tool, and what closes the call. Raises as `call_grammar` does."""
     rules = _Rules(form, bounds)
     body = rules.arguments(tool, "a")
-    return Grammar(rules.text(f"{_quote(head)} {body} {_quote(form.after)}"), *rules.noted)
+    return Grammar(rules.text(f"{_quote(head)} {body} {_quote(form.after)}"), tuple(rules.unheld))
 
 
 class _Rules:
@@ -117,13 +106,16 @@ class _Rules:
         self._form, self._bounds = form, bounds
         self._lines: list[str] = []
         self._values: dict[str, str] = {}
-        self._unheld: list[str] = []
-        self._left_out: list[str] = []
+        self.unheld: list[str] = []
 
-    def add(self, name: str, body: str, *, suffix: bool = False) -> str:
-        """A rule; with `suffix`, any text that ends with `body`, a literal, at its first occurrence."""
-        self._lines.append(f"{name}[suffix={body}]: /(?s:.*)/\n" if suffix else f"{name}: {body}\n")
+    def add(self, name: str, body: str) -> str:
+        """A rule."""
+        self._lines.append(f"{name}: {body}\n")
         return name
+
+    def text_before(self, trigger: str) -> None:
+        """The rule `text`: any that ends with the trigger, at its first occurrence."""
+        self._lines.append(f"text[suffix={_quote(trigger)}]: /(?s:.*)/\n")
 
     def tail(self) -> str:
         """Text without a trigger, to the end."""
@@ -139,11 +131,6 @@ class _Rules:
         least = 1 if lead.start else 0
         return f"{_quote(lead.start)} /[^{first}]{{{least},{lead.characters}}}/ {_quote(lead.until)}"
 
-    @property
-    def noted(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Clauses that are not held, and arguments that were left out."""
-        return tuple(self._unheld), tuple(self._left_out)
-
     def text(self, start: str) -> str:
         """All rules."""
         return f"{HEADER}start: {start}\n{''.join(self._lines)}"
@@ -157,13 +144,12 @@ class _Rules:
         for number, (alias, tool) in enumerate(tools.items()):
             calls.append(f"{_quote(alias + form.between)} {self.arguments(tool, f't{number}')} {_quote(form.after)}")
         self.add("call", f"{_quote(form.before)} ({' | '.join(calls)})")
-        return Grammar(self.text(start), *self.noted)
+        return Grammar(self.text(start), tuple(self.unheld))
 
     def arguments(self, tool: Tool, name: str) -> str:
         """The arguments of a tool, as an expression; rules that it needs begin with `name`."""
         found = arguments_of(tool, self._bounds)
-        self._unheld += [f"{tool.alias}{clause}" for clause in found.unheld]
-        self._left_out += [f"{tool.alias}{clause}" for clause in found.left_out]
+        self.unheld += [f"{tool.alias}{clause}" for clause in found.unheld]
         match self._form.arguments:
             case "positional":
                 return self._positional(tool, found, name)
@@ -186,15 +172,8 @@ class _Rules:
             one = arguments[place]
             separator = f"{_COMMA} " if place else ""
             body = f"{separator}{self._value(one)} {following}"
-            if one.variadic:
-                body = self._variadic(one, separator)
             following = self.add(f"{name}p{place}", body if place < needed else f'"" | {body}')
         return following
-
-    def _variadic(self, one: Argument, separator: str) -> str:
-        item = self._rule(_literal(one.schema["items"], self._form.arguments, _is_number(one.schema["items"])))
-        least, most = max(one.schema.get("minItems", 0), int(one.required)), one.schema["maxItems"]
-        return f"{separator}{_row(item, least, most)}"
 
     def _unordered(self, every: Sequence[Argument], name: str, keyword: str | None) -> str:
         """The arguments in any order, each once: llguidance's parametric rules, a bit for each that has come."""
@@ -219,7 +198,7 @@ class _Rules:
         if one.plain in ("number", "integer"):
             number = _QUOTIENT if form == "positional" else _NUMBER
             return f"/{number if one.plain == 'number' else _INTEGER}/"
-        return self._rule(_literal(one.schema, form, plain=False))
+        return self._rule(_literal(one.schema, form))
 
     def _rule(self, body: str) -> str:
         if body not in self._values:
@@ -227,11 +206,9 @@ class _Rules:
         return self._values[body]
 
 
-def _literal(schema: Mapping[str, Any], form: ArgumentForm, plain: bool) -> str:
+def _literal(schema: Mapping[str, Any], form: ArgumentForm) -> str:
     """A value as Python or JSON writes it, as an expression of Lark. In Python's forms, only objects are JSON."""
     whole = f"%json {json_text(schema)}"
-    if plain:
-        return f"/{_QUOTIENT}/"
     if form == "json":
         return whole
     inside = schema.keys() - {"type"}
@@ -240,7 +217,7 @@ def _literal(schema: Mapping[str, Any], form: ArgumentForm, plain: bool) -> str:
             written = (text for value in values for text in (repr(value), _json_string(value)) if text)
             return " | ".join(_quote(text) for text in dict.fromkeys(written))
         case {"anyOf": options}:
-            return " | ".join(f"({_literal(option, form, plain=False)})" for option in options)
+            return " | ".join(f"({_literal(option, form)})" for option in options)
         case {"type": "boolean"}:
             return '"True" | "False"'
         case {"type": "null"}:
@@ -249,7 +226,7 @@ def _literal(schema: Mapping[str, Any], form: ArgumentForm, plain: bool) -> str:
             count = f"{{{schema.get('minLength', 0)},{most}}}"
             return f"/{_string(chr(34), count)}|{_string(chr(39), count)}/"
         case {"type": "array", "items": items, "maxItems": most} if not inside - {"minItems", "maxItems", "items"}:
-            item, least = f"({_literal(items, form, plain=False)})", schema.get("minItems", 0)
+            item, least = f"({_literal(items, form)})", schema.get("minItems", 0)
             if not most:
                 return '"[]"'
             row = _row(item, least, most)
@@ -260,11 +237,6 @@ def _literal(schema: Mapping[str, Any], form: ArgumentForm, plain: bool) -> str:
 def _row(item: str, least: int, most: int) -> str:
     """From `least`, but at least one, to `most` items with commas between them."""
     return item if most <= 1 else f"{item} ({_COMMA} {item}){{{max(0, least - 1)},{most - 1}}}"
-
-
-def _is_number(schema: Mapping[str, Any]) -> bool:
-    """True if the bounded schema takes every number."""
-    return schema.get("type") == "number" and "multipleOf" not in schema and schema["maximum"] == -schema["minimum"]
 
 
 def _string(quote: str, count: str) -> str:

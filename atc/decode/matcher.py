@@ -139,24 +139,6 @@ class ToolMatcher:
         before = form.trigger + form.before
         return head.rpartition(before)[2] if before else head
 
-    def rollback(self, tokens: int) -> None:
-        """Go back by so many tokens.
-
-        Raises:
-            ValueError: so many were not taken.
-        """
-        if not 0 <= tokens <= len(self.tokens):
-            raise ValueError(f"{len(self.tokens)} tokens were taken, so {tokens} cannot be given back.")
-        kept = len(self.tokens) - tokens
-        taken = len(self.tokens) - self.is_finished
-        if tokens:
-            self.is_finished = False
-        while len(self._stages) > 1 and self._stages[-1][1] >= kept:
-            taken = min(taken, self._stages.pop()[1])
-        if back := max(0, taken - kept):
-            self._stages[-1][0].rollback(back)
-        del self.tokens[kept:]
-
     @property
     def is_complete(self) -> bool:
         """Whether the text may end here."""

@@ -14,11 +14,9 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Literal
 
-from atc.decode.formats import REACT, ArgumentForm, CallFormat
+from atc.decode.formats import ArgumentForm, CallFormat
 from atc.decode.literals import Bare, Unreadable, bracketed, json_object, python_text, quotient
-from atc.decode.schema import VARIADIC
 from protocols.jsontypes import Json
-from protocols.schema import all_types, resolve
 from protocols.toolbox import Tool, Toolbox
 from protocols.words import alike
 from sandbox.contract import BadArguments, contract
@@ -54,20 +52,13 @@ _MOST_BRACES = 100
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """What is written like a call: its name, its arguments by position and by name, or why they cannot be read.
-
-    `span` and `name_span` are places in the reply; `name_span` is (0, 0) where the name is written with escapes.
-    """
+    """What is written like a call: name, place, and arguments by position and by name, or why they cannot be read."""
 
     name: str
     span: tuple[int, int]
-    name_span: tuple[int, int]
     values: list[Json] = field(default_factory=list)
     named: dict[str, Json] = field(default_factory=dict)
     problem: str = ""
-
-
-_THOUGHT = re.compile(r"\A[\s*_#>]*thought[\s*_]*:[*_]*", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,8 +66,8 @@ class ReadCall:
     """One call as it stands in a reply: valid, or with its error.
 
     `tool` is an alias, empty where there is no such tool; `arguments` are by alias, as the host would send them, and
-    empty where there is an error; `name` is the tool's name as written. `span` and `name_span` say where call and name
-    stand in the reply; (0, 0) where nothing does.
+    empty where there is an error; `name` is the tool's name as written. `span` says where the call stands in the reply;
+    (0, 0) where none does.
     """
 
     tool: str = ""
@@ -84,7 +75,6 @@ class ReadCall:
     error: CallError | None = None
     name: str = ""
     span: tuple[int, int] = (0, 0)
-    name_span: tuple[int, int] = (0, 0)
 
     @property
     def valid(self) -> bool:
@@ -92,25 +82,10 @@ class ReadCall:
         return self.error is None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Turn:
-    """One turn of ReAct: what was thought, and the call that followed."""
-
-    thought: str
-    call: ReadCall
-
-
 def read_call(text: str, tools: Toolbox, form: CallFormat) -> ReadCall:
     """The first call in a reply; where there is none, one whose error is `no-call`."""
     found = next(find_calls(text, form, lambda name: named_tool(name, tools) is not None), None)
     return _judged(found, tools, form) if found is not None else ReadCall(error=_no_call(form))
-
-
-def read_turn(text: str, tools: Toolbox, form: CallFormat = REACT) -> Turn:
-    """The thought and the first call of a turn; an observation that the model made up is not read."""
-    call = read_call(text, tools, form)
-    before = text[: call.span[0]] if call.span[1] else text
-    return Turn(thought=_THOUGHT.sub("", before).strip(), call=call)
 
 
 def write_as(tool: Tool, arguments: Mapping[str, Json], form: CallFormat) -> str:
@@ -122,8 +97,6 @@ def write_as(tool: Tool, arguments: Mapping[str, Json], form: CallFormat) -> str
             inside = ", ".join(f"{alias}={python_text(value)}" for alias, value in arguments.items())
         case "positional":
             values = [arguments[alias] for alias in tool.arguments if alias in arguments]
-            if variadic(tool) in arguments:
-                values = [*values[:-1], *values[-1]]
             inside = ", ".join(map(python_text, values))
     return f"{form.trigger}{form.before}{tool.alias}{form.between}{inside}{form.after}"
 
@@ -153,7 +126,6 @@ def _judged(found: Found, tools: Toolbox, form: CallFormat) -> ReadCall:
         error=error,
         name=found.name,
         span=found.span,
-        name_span=found.name_span,
     )
 
 
@@ -170,11 +142,7 @@ def _arguments(
     if twice := placed.keys() & named.keys():
         return CallError(kind="malformed", message=f"{tool.alias}: {min(twice)!r} is given twice.")
     kinds = contract(tool.protocol).types
-    many = variadic(tool)
-    given: dict[str, Json] = {}
-    for alias, value in {**placed, **named}.items():
-        inline = alias == many and isinstance(value, list)
-        given[alias] = [_value(v, item_types(tool)) for v in value] if inline else _value(value, kinds.get(alias, ()))
+    given = {alias: _value(value, kinds.get(alias, ())) for alias, value in {**placed, **named}.items()}
     return accepted(tool, given, by_position=form == "positional")
 
 
@@ -217,8 +185,7 @@ def _objects(text: str, form: CallFormat, known: Known) -> Iterator[Found]:
             value, end = json_object(text, start)
         except Unreadable as error:
             if not text[start + 1 : begun.start()].strip():
-                where = (begun.start("name"), begun.end("name"))
-                yield Found(name=begun["name"], span=(start, len(text)), name_span=where, problem=f"{error}")
+                yield Found(name=begun["name"], span=(start, len(text)), problem=f"{error}")
                 return
             continue
         name = next((value[key] for key in name_keys if isinstance(value.get(key), str)), None)
@@ -227,9 +194,7 @@ def _objects(text: str, form: CallFormat, known: Known) -> Iterator[Found]:
             continue
         place = end
         given, problem = _as_object(value[key] if key is not None else {})
-        inside = begun["name"] == name and begun.end() <= end
-        where = (begun.start("name"), begun.end("name")) if inside else (0, 0)
-        yield Found(name=name, span=(start, end), name_span=where, named=given, problem=problem)
+        yield Found(name=name, span=(start, end), named=given, problem=problem)
 
 
 def _next_object(text: str, place: int, form: CallFormat) -> int:
@@ -263,13 +228,11 @@ def _labelled(text: str, form: CallFormat) -> Iterator[Found]:
         line_end = text.find("\n", start.end(), limit)
         name_end = min(behind.start() if behind else limit, line_end if line_end >= 0 else limit)
         name = text[start.end() : name_end].strip(" \t\r`*\"'")
-        at = text.find(name, start.end()) if name else start.end()
-        where = (at, at + len(name))
         if behind is None:
             missing = f"{form.between.strip()!r} is missing"
-            yield Found(name=name, span=(start.start(), name_end), name_span=where, problem=missing)
+            yield Found(name=name, span=(start.start(), name_end), problem=missing)
         else:
-            yield _with_arguments(text, form, name, where, start.start(), behind.end())
+            yield _with_arguments(text, form, name, start.start(), behind.end())
 
 
 def _functions(text: str, form: CallFormat, known: Known) -> Iterator[Found]:
@@ -281,7 +244,7 @@ def _functions(text: str, form: CallFormat, known: Known) -> Iterator[Found]:
     pattern = re.compile(rf"{trigger}(?P<name>{_NAME})\s*{opening}")
     place, other, some = 0, None, False
     while (start := pattern.search(text, place)) is not None:
-        found = _with_arguments(text, form, start["name"], start.span("name"), start.start(), start.end())
+        found = _with_arguments(text, form, start["name"], start.start(), start.end())
         if known(found.name) or form.trigger:
             some, place = True, found.span[1]
             yield found
@@ -292,18 +255,18 @@ def _functions(text: str, form: CallFormat, known: Known) -> Iterator[Found]:
         yield other
 
 
-def _with_arguments(text: str, form: CallFormat, name: str, where: tuple[int, int], start: int, inside: int) -> Found:
+def _with_arguments(text: str, form: CallFormat, name: str, start: int, inside: int) -> Found:
     """The call whose arguments begin at `inside`."""
     closing = form.after.strip() or "\n"
     try:
         if form.arguments == "json":
             named, end = json_object(text, inside)
-            return Found(name=name, span=(start, end), name_span=where, named=named)
+            return Found(name=name, span=(start, end), named=named)
         values, named, end = bracketed(text, inside, closing)
     except Unreadable as error:
-        return Found(name=name, span=(start, len(text)), name_span=where, problem=str(error))
+        return Found(name=name, span=(start, len(text)), problem=str(error))
     end = min(len(text), end + len(closing))
-    return Found(name=name, span=(start, end), name_span=where, values=values, named=named)
+    return Found(name=name, span=(start, end), values=values, named=named)
 
 
 @cache
@@ -336,33 +299,10 @@ def unknown_tool(name: str, tools: Toolbox) -> CallError:
 
 
 def ordered(tool: Tool, values: Sequence[Json]) -> dict[str, Json] | CallError:
-    """Values in the order of the tool's parameters → arguments by alias; a variadic one takes all that are left."""
-    aliases, given = list(tool.arguments), list(values)
-    if (last := variadic(tool)) is not None and len(given) >= len(aliases):
-        given = [*given[: len(aliases) - 1], given[len(aliases) - 1 :]]
-        if not given[-1] and last not in tool.required:
-            given.pop()
-    if len(given) > len(aliases):
+    """Values in the order of the tool's parameters → arguments by alias."""
+    if len(values) > len(tool.arguments):
         return _count(tool, len(values))
-    return dict(zip(aliases, given, strict=False))
-
-
-def variadic(tool: Tool) -> str | None:
-    """The alias of the last parameter where its items are written one after another, as in `add(1, 2, 3)`."""
-    last = next(reversed(list(tool.arguments)), None)
-    if last is None:
-        return None
-    schema = resolve(tool.protocol.parameters[tool.arguments[last]], tool.protocol.input_schema)
-    return last if schema.get(VARIADIC) is True else None
-
-
-def item_types(tool: Tool) -> tuple[str, ...]:
-    """The JSON types of a variadic parameter's items; empty where there is none, or they are open."""
-    if (last := variadic(tool)) is None:
-        return ()
-    root = tool.protocol.input_schema
-    schema = resolve(tool.protocol.parameters[tool.arguments[last]], root)
-    return all_types(schema.get("items", {}), root)
+    return dict(zip(tool.arguments, values, strict=False))
 
 
 def accepted(tool: Tool, given: Mapping[str, Json], *, by_position: bool = False) -> dict[str, Json] | CallError:

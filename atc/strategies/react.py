@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import TypeAlias
 
-from atc.decode.call import write_turn
+from atc.decode.call import write_call
+from atc.decode.formats import REACT
 from atc.decode.read import ReadCall
 from atc.prompts import fill
 from atc.retrieve.asking import texts
@@ -29,6 +31,7 @@ MOST_TURNS = 30
 _LONGEST_SAID = 2_000
 """Characters of a reply that its turn keeps."""
 NO_ANSWER = "No way that was tried led to an answer."
+_WRITE = partial(write_call, form=REACT, thought=True)
 
 
 def solve(task: str, parts: Parts, *, tries: int = 1) -> Solution:
@@ -89,7 +92,7 @@ def next_turn(turns: Turns, offer: Offer, acting: Acting, *, then: str = "") -> 
         ModelUnavailable: the model gave no reply.
     """
     scope = acting.scope(offer.tools)
-    written = acting.held(write_turn, turns.messages(then), offer.tools, within=scope.tools)
+    written = acting.held(_WRITE, turns.messages(then), offer.tools, within=scope.tools)
     said = clipped(written.text.strip(), _LONGEST_SAID) or "(nothing)"
     turn = Turn(said=said)
     if written.call.error is not None:

@@ -22,12 +22,13 @@ from pathlib import Path
 from statistics import fmean, median
 from typing import Any, Literal, NamedTuple
 
-from atc.decode.call import Sampling, Tally, Written, going_on, write_call
+from atc.decode.call import Sampling, Written, going_on, write_call
 from atc.decode.errors import Undecodable
 from atc.decode.formats import FUNCTION, CallFormat
 from atc.decode.prompt import call_prompt
 from atc.decode.read import ReadCall, read_call
 from atc.models.local import LocalModel
+from atc.retrieve.asking import Tally
 from benchmarks.runner import Rows, interval, rate
 from protocols.ask import Ask, Completion, Message
 from protocols.errors import AtcError
@@ -105,16 +106,18 @@ class Asked:
         sampling = Sampling(max_tokens=96, seed=self._seed)
         if arm.mode == "backtrack":
             how: dict[str, Any] = {"failed": lambda call: self.answer(call) is None, "sampling": sampling}
-            found = write_backtracking(self.ask, messages, self.tools, form=FUNCTION, **how)
+            found, read = write_backtracking(self.ask, messages, self.tools, form=FUNCTION, **how)
         else:
             held: Literal["calls", "off"] = "calls" if arm.mode == "calls" else "off"
-            found = write_call(self.ask, messages, self.tools, form=FUNCTION, decoding=held, sampling=sampling)
+            counted = Tally(self.ask)
+            found = write_call(counted, messages, self.tools, form=FUNCTION, decoding=held, sampling=sampling)
+            read = counted.usage.input_tokens // max(counted.usage.model_calls, 1)
         call = fuzzy_call(found.text, self.tools, FUNCTION) if arm.mode == "fuzzy" else found.call
         seconds, answer = time.perf_counter() - begun, self.answer(call)
         right, kind = answer is not None and self.accepts(case, answer), call.error.kind if call.error else ""
         failure = kind or ("refused" if answer is None else "" if right else "wrong_answer")
         said: dict[str, Any] = {"answer": None if answer is None else str(answer), "text": found.text}
-        took: dict[str, Any] = {"prompt_tokens": found.input_tokens // max(found.requests, 1), "seconds": seconds}
+        took: dict[str, Any] = {"prompt_tokens": read, "seconds": seconds}
         took |= {"tries": found.tries, "unheld": found.enforced is False}
         return Row(id=case.id, arm=arm.name, correct=right, kind=kind, failure=failure, **said, **took)
 
@@ -227,14 +230,12 @@ def _bytes(token: Mapping[str, Any]) -> bytes:
 def fuzzy_call(text: str, tools: Toolbox, form: CallFormat) -> ReadCall:
     """The first call of a reply; a name that does not exist is the first that ends with it."""
     call = read_call(text, tools, form)
-    if call.error is None or call.error.kind != "unknown-tool" or call.name_span == (0, 0):
-        return call
     meant = next((one for one in tools if one.endswith(call.name)), None)
-    if meant is None:
+    if call.error is None or call.error.kind != "unknown-tool" or meant is None:
         return call
-    start, end = call.name_span
-    again = read_call(text[:start] + meant + text[end:], tools, form)
-    return replace(again, name=call.name, span=call.span, name_span=call.name_span)
+    start, end = call.span
+    again = read_call(text[:start] + text[start:end].replace(call.name, meant, 1) + text[end:], tools, form)
+    return replace(again, name=call.name, span=call.span)
 
 
 def alternatives(beginning: str, places: Sequence[TokenPlace], span: tuple[int, int]) -> Iterator[tuple[float, str]]:
@@ -251,28 +252,28 @@ def alternatives(beginning: str, places: Sequence[TokenPlace], span: tuple[int, 
 
 def write_backtracking(
     ask: Ask, messages: Sequence[Message], tools: Toolbox, *, form: CallFormat, sampling: Sampling, failed: Any = None
-) -> Written:
-    """A free reply's call; while it is invalid or `failed` says so, a step back. The last one where all fail."""
+) -> tuple[Written, int]:
+    """A free reply's call; while it is invalid or `failed` says so, a step back. The last one where all fail.
+
+    Then the tokens of the prompt.
+    """
     if not hasattr(ask, "reply"):
         raise Undecodable(
             f"the model {ask.name!r} does not give its likeliest tokens, or does not continue given words.",
             hint="Backtracking needs both; the local model has them.",
         )
     options: dict[str, Json] = {"temperature": sampling.temperature, "seed": sampling.seed}
-    tally, tries, seen = Tally(ask), 0, set[str]()
+    read, tries, seen = list[int](), 0, set[str]()
     waiting: list[tuple[float, int, str]] = [(0.0, 0, "")]  # by the last token's probability; the earliest of equals
     while waiting and tries <= STEPS:
         beginning = heapq.heappop(waiting)[2]
         before = going_on(messages, beginning) if beginning else messages
         places, completion = top_tokens(ask, before, n=ALTERNATIVES, max_tokens=sampling.max_tokens, **options)
-        tally.add(completion)
+        read.append(completion.input_tokens)
         text, tries = beginning + completion.text, tries + 1
         call = read_call(text, tools, form)
         done = call.valid and not (failed and failed(call))
-        note = "" if done else f"The call failed after {tries - 1} steps back."
-        end = call.span[1] or len(text)
-        took: dict[str, Any] = {"tries": tries, "truncated": completion.truncated, "note": note, **tally.counts()}
-        written = Written(text=text[:end], call=call, how="backtracked", **took)
+        written = Written(text=text[: call.span[1] or len(text)], call=call, how="backtracked", tries=tries)
         if done:
             break
         seen.add(beginning + "".join(place.text for place in places))
@@ -280,4 +281,4 @@ def write_backtracking(
             if other not in seen:
                 seen.add(other)
                 heapq.heappush(waiting, (-logprob, len(seen), other))
-    return written
+    return written, sum(read) // len(read)
