@@ -23,7 +23,7 @@ from atc.retrieve.finder import open_finder, open_index
 from atc.retrieve.methods import AUTO, read
 from atc.run_record import RunRecord
 from atc.store import RunStore
-from atc.store.stored import RunEnded, StoredRun, ToolsChanged
+from atc.store.stored import RunRefused, StoredRun
 from atc.strategies import strategy
 from atc.strategies.chain import draft
 from atc.strategies.given import GIVEN, NoModel, named_tools, run_given
@@ -32,7 +32,7 @@ from atc.typed import OutputType, TypedSolution
 from atc.types import Finding, Program, Solution
 from protocols.ask import Ask
 from protocols.errors import AtcError
-from protocols.jsontypes import JsonObject
+from protocols.schema import JsonObject
 from protocols.toolbox import Tool, Toolbox
 from sandbox.base import Sandbox
 from sandbox.choose import open_sandbox
@@ -193,8 +193,7 @@ class Agent:
         first. Of a run of `execute` the last program runs again, as it was.
 
         Raises:
-            UnknownRun, RunTaken, RunEnded: there is no such run, or it cannot go on.
-            ToolsChanged: a name of its programs means another tool by now.
+            UnknownRun, RunRefused: there is no such run, or it cannot go on, as where its tools are others by now.
             ModelUnavailable, SandboxUnavailable: an outage; it may be resumed again.
         """
         stored = self.store.load(run)
@@ -212,7 +211,7 @@ class Agent:
         user's.
 
         Raises:
-            UnknownRun, RunTaken: `continues` names no run, or one that another process works on.
+            UnknownRun, RunRefused: `continues` names no run, or one that another process works on.
             SandboxUnavailable: an outage; no verdict on the program.
         """
         program, observer = Program(source), how.get("observer")
@@ -275,7 +274,7 @@ class Agent:
         run, known = begun.id, begun.identities
         if changed := [a for a, tool in known.items() if a in self.toolbox and self.toolbox[a].identity != tool]:
             more = f" and {len(changed) - 3} more" if len(changed) > 3 else ""
-            raise ToolsChanged(
+            raise RunRefused(
                 f"run {run} cannot go on: {', '.join(changed[:3])}{more} would call something else than when it began"
                 " (another source, method or address). Restore these tools, or begin a new run."
             )
@@ -403,12 +402,12 @@ def _last_program(stored: StoredRun) -> str:
     """The program that a paused run of `execute` goes on with, after a person has allowed what paused it.
 
     Raises:
-        RunEnded: the run is not paused, and no write of it is in doubt.
+        RunRefused: the run is not paused, and no write of it is in doubt.
     """
     run = stored.summary
     doubtful = run.status == "failed" and any(one.call.outcome == "unknown" for one in stored.calls)
     if not (doubtful or run.status in ("paused", "interrupted")) or not stored.attempts:
-        raise RunEnded(f"run {run.id} is {run.status}, not paused; send a program that continues it.")
+        raise RunRefused(f"run {run.id} is {run.status}, not paused; send a program that continues it.")
     return stored.attempts[-1].program.source
 
 

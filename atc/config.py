@@ -30,7 +30,7 @@ from pydantic import (
 from pydantic_core import ErrorDetails, PydanticCustomError
 
 from protocols.errors import AtcError
-from protocols.jsontypes import Json
+from protocols.schema import Json
 from protocols.settings import Credential, McpServer
 from sandbox.choose import AUTO, NAMES
 from sandbox.effects import OnUnknown

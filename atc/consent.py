@@ -16,8 +16,8 @@ from atc.store.stored import StoredRun
 from atc.taint import Taint, Tainted
 from atc.taint.clean import tool_named
 from atc.types import Program
-from protocols.jsontypes import JsonObject
 from protocols.protocol import McpBinding, spelled
+from protocols.schema import JsonObject
 from protocols.toolbox import Tool, Toolbox
 from sandbox.base import Paused
 from sandbox.journal import Journal

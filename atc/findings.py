@@ -9,8 +9,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 
 from atc.types import Finding, Program
-from protocols.jsontypes import Json
-from protocols.schema import type_name
+from protocols.schema import Json, type_name
 from protocols.words import alike
 from sandbox.contract import shorten
 from sandbox.trace import ToolCall

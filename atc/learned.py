@@ -22,9 +22,9 @@ from atc.redaction import Redactor
 from atc.synthesize import described
 from probing.infer import infer
 from protocols.files import write_whole
-from protocols.jsontypes import Json, JsonObject
+from protocols.judge import validator
 from protocols.protocol import Evidence, EvidenceLevel, dump
-from protocols.schema import validator, wrapper_key
+from protocols.schema import Json, JsonObject, wrapper_key
 from protocols.secrets import within
 from protocols.toolbox import Tool, Toolbox
 from sandbox.trace import ToolCall

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 from itertools import islice
 
-from protocols.jsontypes import Json
-from protocols.schema import beneath
+from protocols.schema import Json, beneath
 from sandbox.trace import ToolCall
 
 MAX_NODES = 200_000

@@ -22,9 +22,9 @@ from atc.store.stored import StoredRun
 from atc.types import Program, answered
 from probing.infer import count_fields, infer
 from protocols.errors import AtcError, InvalidProtocol, ToolError
-from protocols.jsontypes import Json, JsonObject
 from protocols.parsing import parse
 from protocols.protocol import Annotations, Evidence, ProgramBinding, ToolProtocol, load
+from protocols.schema import Json, JsonObject
 from protocols.toolbox import Tool, Toolbox
 from protocols.words import identifier
 from sandbox.base import Sandbox

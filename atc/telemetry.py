@@ -28,8 +28,8 @@ from atc.events import AttemptEnded, Called, Event, ModelAsked, ModelReplied, Pr
 from atc.redaction import Redactor
 from atc.types import Fault, Solution, Usage
 from protocols.ask import Completion
-from protocols.jsontypes import Json
 from protocols.protocol import McpBinding
+from protocols.schema import Json
 from protocols.toolbox import Tool
 from sandbox.trace import ToolCall
 

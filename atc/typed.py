@@ -9,7 +9,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from atc.prompts import fill
 from atc.types import Attempt, Fault, Solution, answered
-from protocols.jsontypes import dumps
+from protocols.schema import dumps
 
 T = TypeVar("T")
 

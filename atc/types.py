@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields
 from typing import Literal
 
 from protocols.ask import Completion
-from protocols.jsontypes import Json
+from protocols.schema import Json
 from sandbox.trace import ToolCall, Trace
 
 FaultKind = Literal[

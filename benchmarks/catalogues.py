@@ -8,8 +8,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from protocols.jsontypes import JsonObject
 from protocols.protocol import ToolProtocol
+from protocols.schema import JsonObject
 from protocols.sources import load_tools
 from protocols.toolbox import Tool, Toolbox
 from toolflow_bench.services.document import document

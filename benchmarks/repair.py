@@ -33,7 +33,7 @@ from benchmarks.blame.gold import NoObservation, observe
 from benchmarks.blame.mutants import Mutant, mutants, pick
 from benchmarks.runner import suite, tracked
 from protocols.ask import Ask, Completion, Message
-from protocols.jsontypes import JsonObject
+from protocols.schema import JsonObject
 from protocols.toolbox import Toolbox
 from sandbox.base import Sandbox
 from sandbox.choose import open_sandbox

@@ -23,10 +23,9 @@ from probing.names import text_of
 from probing.probe import Probed
 from probing.samples import Sample, Value
 from probing.writes import effects_of
-from protocols.jsontypes import Json, JsonObject
 from protocols.protocol import ErrorOutcome, Evidence, Example, ToolProtocol
 from protocols.reply import one_line
-from protocols.schema import resolve, type_name
+from protocols.schema import Json, JsonObject, resolve, type_name
 from protocols.secrets import conceals_nothing, covered, is_secret, secrets_of, spellings, within
 
 MOST_SENTENCES = 3

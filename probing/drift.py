@@ -16,10 +16,10 @@ from probing.kinds import kind_of
 from probing.questions import discover
 from probing.samples import FOLDER, Arguments, Log, Origin, ProbeSettings, Sample, Value, Watch
 from probing.session import Session
-from protocols.judge import Judge, TooMuch
+from protocols.judge import Judge, TooMuch, validator
 from protocols.protocol import ToolProtocol
 from protocols.reply import one_line
-from protocols.schema import type_name, validator
+from protocols.schema import type_name
 from protocols.toolbox import Toolbox
 
 Severity = Literal["breaking", "risky", "harmless"]

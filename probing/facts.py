@@ -8,9 +8,8 @@ from functools import cached_property
 
 from probing.replies import Hint, HintKind, as_refused, hints, refusal_in, template_of
 from probing.samples import Sample, Value
-from protocols.jsontypes import JsonObject
 from protocols.protocol import HttpBinding, ToolProtocol
-from protocols.schema import types
+from protocols.schema import JsonObject, types
 
 TEXT_PLACES = frozenset({"path", "query", "header", "cookie", "form"})
 """Where every value travels as text: `5` and `"5"` are the same there."""

@@ -17,9 +17,8 @@ from probing.kinds import kind_of, reads
 from probing.ledger import Ledger
 from probing.samples import Arguments, Log, ProbeSettings, Purpose, Sample, Watch
 from protocols.errors import AtcError, ToolError, docs_page
-from protocols.jsontypes import Json, JsonObject
 from protocols.protocol import HttpBinding, PythonBinding, ToolProtocol, spelled
-from protocols.schema import resolve, types
+from protocols.schema import Json, JsonObject, resolve, types
 from protocols.secrets import may_name_secrets
 from protocols.toolbox import Tool, Toolbox
 

@@ -15,8 +15,8 @@ from typing import Any
 
 from genson import SchemaBuilder
 
-from protocols.jsontypes import Json, JsonObject
-from protocols.schema import first_error, pointer, resolve, type_name, types, validator
+from protocols.judge import first_error, validator
+from protocols.schema import Json, JsonObject, pointer, resolve, type_name, types
 
 _DEEPEST, _FOLLOWED = 64, 12
 """Levels of nesting that are described, and levels of a known document that are merged."""

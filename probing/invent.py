@@ -12,8 +12,7 @@ from probing.facts import ArgumentFacts
 from probing.infer import one_or_all
 from probing.names import FORMATS, NAMES, VALUES, Name, text_of, words_of
 from probing.samples import MADE_UP, Value
-from protocols.jsontypes import Json, JsonObject
-from protocols.schema import resolve, types
+from protocols.schema import Json, JsonObject, resolve, types
 
 IMPROBABLE = "qzx~!7w"
 """A word that no service knows, with characters that most patterns refuse."""

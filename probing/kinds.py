@@ -14,8 +14,8 @@ from typing import Literal, cast
 from urllib.parse import unquote_plus
 
 from probing.names import PATHS, VERBS
-from protocols.jsontypes import Json
 from protocols.protocol import HttpBinding, McpBinding, ToolProtocol
+from protocols.schema import Json
 from protocols.words import singular, snake
 
 Kind = Literal["read", "create", "update", "remove", "end"]

@@ -21,9 +21,8 @@ from probing.kinds import UNTOLD, Kind, kind_of, kind_of_word, reads
 from probing.names import parts_of, text_of
 from probing.replies import refusal_in
 from probing.samples import Log, Sample
-from protocols.jsontypes import Json, JsonObject
 from protocols.protocol import HttpBinding, PythonBinding, ToolProtocol
-from protocols.schema import resolve
+from protocols.schema import Json, JsonObject, resolve
 from protocols.words import ID_WORDS, VAGUE, WRAPPERS, singular, snake
 
 _NAMES = frozenset({

@@ -10,10 +10,9 @@ from functools import cached_property, lru_cache
 from importlib.resources import files
 from typing import Any
 
-from protocols.jsontypes import Json
 from protocols.links import field_key, noun_of
 from protocols.protocol import ToolProtocol
-from protocols.schema import types
+from protocols.schema import Json, types
 from protocols.secrets import kind_of
 from protocols.words import ID_WORDS, SEARCHES, VAGUE, singular, snake
 

@@ -15,9 +15,9 @@ from probing.facts import ToolFacts
 from probing.probe import Probed
 from probing.samples import FOLDER, Sample
 from protocols.files import write_whole
-from protocols.jsontypes import dumps
 from protocols.protocol import ToolProtocol, dump
 from protocols.reply import one_line
+from protocols.schema import dumps
 from protocols.words import tool_aliases
 
 COVERAGE, READABLE = "coverage.json", "COVERAGE.md"

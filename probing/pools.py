@@ -25,8 +25,8 @@ from probing.names import (
     words_in,
 )
 from probing.samples import Origin, Sample, Value
-from protocols.jsontypes import Json, JsonObject
 from protocols.protocol import HttpBinding, ToolProtocol
+from protocols.schema import Json, JsonObject
 from protocols.secrets import covered
 from protocols.words import VAGUE
 

@@ -19,8 +19,8 @@ from typing import Literal
 
 from probing.names import REPLIES, parts_of, text_of
 from probing.samples import Sample
-from protocols.jsontypes import Json
 from protocols.reply import one_line
+from protocols.schema import Json
 from protocols.words import snake
 
 HintKind = Literal[

@@ -18,7 +18,7 @@ from typing import IO, Any, Literal
 
 from protocols.errors import AtcError, Outcome
 from protocols.files import cannot_write, keep_private, private_folder, write_whole
-from protocols.jsontypes import Json, JsonObject
+from protocols.schema import Json, JsonObject
 
 FOLDER = ".probe"
 """Beside the protocols."""

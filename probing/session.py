@@ -14,8 +14,8 @@ from probing.replies import refusal_in, reply_of, template_of
 from probing.samples import MADE_UP, Arguments, Log, Origin, ProbeSettings, Purpose, Sample, Value, Watch
 from probing.teacher import Teacher, hints_in
 from probing.values import Fits, candidates, combinations
-from protocols.jsontypes import Json
 from protocols.protocol import HttpBinding, ToolProtocol
+from protocols.schema import Json
 from protocols.toolbox import Toolbox
 from protocols.words import ID_WORDS, snake
 

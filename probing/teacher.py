@@ -19,8 +19,8 @@ from probing.values import Fits
 from protocols.abridge import sampled
 from protocols.ask import Ask, Message
 from protocols.errors import ModelUnavailable
-from protocols.jsontypes import Json, JsonObject
 from protocols.reply import one_line
+from protocols.schema import Json, JsonObject
 from protocols.secrets import covered
 
 _READ_NOTE = "read "

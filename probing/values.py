@@ -16,8 +16,8 @@ from probing.invent import limits_of, made_up, number_of
 from probing.names import text_of
 from probing.pools import MOST_CANDIDATES, Pools, Record
 from probing.samples import Origin, OriginKind, Value
-from protocols.jsontypes import Json, JsonObject
-from protocols.schema import resolve, types, validator
+from protocols.judge import validator
+from protocols.schema import Json, JsonObject, resolve, types
 
 
 class Fits:

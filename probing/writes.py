@@ -16,9 +16,8 @@ from probing.replies import refusal_in
 from probing.samples import Origin, Sample, Value
 from probing.session import Session, next_arguments
 from probing.values import Fits
-from protocols.jsontypes import Json
 from protocols.protocol import Annotations, ToolProtocol
-from protocols.schema import types
+from protocols.schema import Json, types
 from protocols.words import ID_WORDS, snake
 
 _ORDER = ("read", "create", "update", "remove", "end")

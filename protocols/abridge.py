@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
-from protocols.jsontypes import Json
 from protocols.parsing import literal
-from protocols.schema import shape
+from protocols.schema import Json, shape
 
 _SAMPLES = ((10, 300), (5, 150), (3, 80), (2, 40), (1, 20))
 """Items of a list and characters of a text that a sample shows, from generous to terse."""

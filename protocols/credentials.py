@@ -11,9 +11,9 @@ from urllib.parse import quote
 from requests.structures import CaseInsensitiveDict
 
 from protocols.errors import docs_page
-from protocols.jsontypes import Json, JsonObject, dumps
 from protocols.origin import Origin
 from protocols.request import HttpRequest, spelled
+from protocols.schema import Json, JsonObject, dumps
 from protocols.secrets import covered, spellings
 from protocols.settings import Credential, Place
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
-from protocols.jsontypes import JsonObject
 from protocols.protocol import HttpBinding, ToolProtocol, dump
+from protocols.schema import JsonObject
 from protocols.sources.operation import annotations_of
 
 RESULT = "result"

@@ -13,12 +13,12 @@ from typing import NoReturn, Self
 
 from protocols.credentials import MASK, Carried, Mask, carried, dress, variable_of
 from protocols.errors import InvalidProtocol, Outcome, ToolError, docs_page
-from protocols.jsontypes import Json, JsonObject
 from protocols.mcp import Servers
 from protocols.oauth import Keyring
 from protocols.protocol import HttpBinding, McpBinding, ProgramBinding, PythonBinding, ToolProtocol
 from protocols.reply import Answer, Unreadable, one_line, read, to_json
 from protocols.request import DEFAULT_HEADERS, HttpRequest, Plan
+from protocols.schema import Json, JsonObject
 from protocols.secrets import covered
 from protocols.settings import Credential, InvokeSettings
 from protocols.toolbox import Call, idempotency_key

@@ -5,13 +5,49 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 from urllib.parse import unquote
 
 import jsonschema_rs
 
-from protocols.jsontypes import Json, JsonObject
-from protocols.schema import dotted, first_error, inside, parts, pointer, subschemas, validator
+from protocols.schema import Json, JsonObject, dotted, inside, parts, pointer, subschemas
+
+MOST_BACKTRACKS = 10_000
+"""Steps back of a pattern with look-around or back-references, for one text; other patterns take none."""
+
+
+def _refuse(uri: str) -> NoReturn:
+    # jsonschema-rs fetches remote references by itself unless it is given a retriever.
+    raise ValueError(f"the remote reference {uri} is not fetched")
+
+
+def validator(schema: JsonObject, *, formats: bool = True) -> jsonschema_rs.Draft202012Validator:
+    """A validator of `schema`. Raises `ValueError` for a schema that cannot be one.
+
+    Its methods take as long as schema and value make them; `Judge` bounds that.
+    """
+    patterns = jsonschema_rs.FancyRegexOptions(backtrack_limit=MOST_BACKTRACKS)
+    return jsonschema_rs.Draft202012Validator(
+        dict(schema), validate_formats=formats, retriever=_refuse, pattern_options=patterns
+    )
+
+
+def compiles(schema: Json) -> bool:
+    """Whether a value is a schema of which a validator can be made."""
+    try:
+        return isinstance(schema, Mapping) and bool(validator(schema))
+    except ValueError:
+        return False
+
+
+def first_error(checks: jsonschema_rs.Validator, value: Json) -> jsonschema_rs.ValidationError | None:
+    """The first departure of `value`. `iter_errors` builds all of them first, each with a copy of what it is about."""
+    try:
+        checks.validate(value)
+    except jsonschema_rs.ValidationError as error:
+        return error
+    return None
+
 
 MOST_STEPS = 5_000_000
 """Comparisons of a part of a value with a part of its schema, by which one validation is bounded."""

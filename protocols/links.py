@@ -11,9 +11,8 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from protocols.jsontypes import JsonObject
 from protocols.protocol import HttpBinding, Link, ToolProtocol, Verify
-from protocols.schema import all_types, beneath, resolve, subschemas, types, unwrapped
+from protocols.schema import JsonObject, all_types, beneath, resolve, subschemas, types, unwrapped
 from protocols.words import ID_WORDS, NOT_LINKED, POSITIONS, SEARCHES, VAGUE, VERBS, WRAPPERS, singular, snake
 
 LINKS_PER_ARGUMENT = 3

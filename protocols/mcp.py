@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 from protocols.credentials import dress
 from protocols.errors import CredentialMissing, InvalidProtocol, Outcome, SourceUnavailable, ToolError
-from protocols.jsontypes import Json, JsonObject, mapping
+from protocols.judge import compiles
 from protocols.oauth import Keyring
 from protocols.origin import is_url, split_url
 from protocols.protocol import Annotations, McpBinding, ToolProtocol
 from protocols.reply import Answer, Unreadable, one_line, read, to_json
 from protocols.request import HttpRequest, refuse_unless_json
-from protocols.schema import compiles
+from protocols.schema import Json, JsonObject, mapping
 from protocols.settings import McpServer
 from protocols.words import identifier
 

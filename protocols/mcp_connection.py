@@ -36,10 +36,10 @@ from mcp_types import (
 from pydantic import BaseModel, ValidationError
 
 from protocols.errors import CredentialMissing, Outcome, ToolError
-from protocols.jsontypes import JsonObject
 from protocols.oauth import SIGN_IN_SECONDS, Keyring, Redirect
 from protocols.origin import may_reach, split_url
 from protocols.reply import one_line
+from protocols.schema import JsonObject
 from protocols.settings import McpServer
 
 _STDERR = 4_000  # bytes of what a server wrote there last that are looked at

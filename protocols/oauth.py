@@ -24,10 +24,10 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 from protocols.credentials import Alternatives, Carried, Mask, address, advice, carried
 from protocols.errors import CredentialMissing
 from protocols.files import keep_private, write_whole
-from protocols.jsontypes import JsonObject, loads, mapping
 from protocols.origin import Origin, split_url
 from protocols.reply import one_line, parse
 from protocols.request import DEFAULT_HEADERS, HttpRequest
+from protocols.schema import JsonObject, loads, mapping
 from protocols.secrets import is_secret
 from protocols.settings import Credential, InvokeSettings
 from protocols.transport import Transport

@@ -13,8 +13,8 @@ from pydantic import ConfigDict, TypeAdapter
 from pydantic.alias_generators import to_camel
 
 from protocols.errors import InvalidProtocol, docs_page
-from protocols.jsontypes import Json, JsonObject
-from protocols.schema import first_error
+from protocols.judge import first_error
+from protocols.schema import Json, JsonObject
 
 EvidenceLevel = Literal["declared", "observed", "guessed"]
 Location = Literal["path", "query", "header", "cookie", "body", "form"]

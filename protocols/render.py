@@ -11,8 +11,7 @@ from functools import reduce
 from itertools import chain, count
 from typing import Any, Literal
 
-from protocols.jsontypes import Json, JsonObject
-from protocols.schema import is_file, narrowed, resolve, types, unwrapped
+from protocols.schema import Json, JsonObject, is_file, narrowed, resolve, types, unwrapped
 from protocols.toolbox import Tool, Toolbox
 from protocols.words import singular
 

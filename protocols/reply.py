@@ -14,8 +14,7 @@ from typing import Any, Literal
 from pydantic_core import PydanticSerializationError, to_jsonable_python
 
 from protocols.errors import Outcome
-from protocols.jsontypes import Json, JsonObject, dumps, loads
-from protocols.schema import resolve, types
+from protocols.schema import Json, JsonObject, dumps, loads, resolve, types
 
 MAX_DEPTH = 200  # levels of nesting in an answer; what reads it later recurses, with a stack already in use
 MAX_ERROR_TEXT = 500  # characters

@@ -16,10 +16,9 @@ from requests.structures import CaseInsensitiveDict
 from urllib3 import encode_multipart_formdata
 
 from protocols.errors import InvalidProtocol, ToolError
-from protocols.jsontypes import Json, JsonObject
 from protocols.origin import split_url
 from protocols.protocol import HttpBinding, ToolProtocol
-from protocols.schema import is_file, resolve
+from protocols.schema import Json, JsonObject, is_file, resolve
 
 DEFAULT_HEADERS: Final = {
     "Accept": "application/json, */*;q=0.5",

@@ -1,51 +1,74 @@
-"""JSON Schema: validation that never touches the network, local references, and the shape of a value."""
+"""JSON: names of its values for annotations, strict reading and writing, schemas and their local references, shapes.
+
+JSON has no NaN and no infinity. `Any` stands beneath the names: recursive aliases cost more casts than they find
+faults.
+"""
 
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeAlias
 
-import jsonschema_rs
+from pydantic_core import to_jsonable_python
 
-from protocols.jsontypes import Json, JsonObject
+Json: TypeAlias = Any
+"""None, bool, int, float, str, list of Json or dict of str to Json."""
 
-MOST_BACKTRACKS = 10_000
-"""Steps back of a pattern with look-around or back-references, for one text; other patterns take none."""
-
-
-def _refuse(uri: str) -> NoReturn:
-    # jsonschema-rs fetches remote references by itself unless it is given a retriever.
-    raise ValueError(f"the remote reference {uri} is not fetched")
+JsonObject: TypeAlias = Mapping[str, Any]
+"""A JSON object; read-only by convention."""
 
 
-def validator(schema: JsonObject, *, formats: bool = True) -> jsonschema_rs.Draft202012Validator:
-    """A validator of `schema`. Raises `ValueError` for a schema that cannot be one.
+def mapping(value: Json) -> JsonObject:
+    """`value` where it is an object, else an empty one."""
+    return value if isinstance(value, Mapping) else {}
 
-    Its methods take as long as schema and value make them; `Judge` bounds that.
+
+def listed(value: Json, kind: type = object) -> list[Any]:
+    """The items of this kind where `value` is a list, else none."""
+    return [item for item in value if isinstance(item, kind)] if isinstance(value, list) else []
+
+
+def loads(text: str) -> Json:
+    """The JSON value of `text`.
+
+    Raises:
+        ValueError: it is not JSON, or has a number that Python cannot hold: NaN, beyond ±1.8e308, or a whole number of
+            more than 4,300 digits.
+        RecursionError: it is nested too deeply.
     """
-    patterns = jsonschema_rs.FancyRegexOptions(backtrack_limit=MOST_BACKTRACKS)
-    return jsonschema_rs.Draft202012Validator(
-        dict(schema), validate_formats=formats, retriever=_refuse, pattern_options=patterns
-    )
-
-
-def compiles(schema: Json) -> bool:
-    """Whether a value is a schema of which a validator can be made."""
     try:
-        return isinstance(schema, Mapping) and bool(validator(schema))
+        return _DECODER.decode(text)
+    except ValueError as error:
+        if "integer string conversion" in str(error):
+            raise ValueError("Exceeds the limit of 4,300 digits for a whole number") from None
+        raise
+
+
+def dumps(value: Any, *, indent: int | None = None) -> str:
+    """`value` as JSON text with its letters as they are; what JSON cannot hold becomes its `repr`, NaN and ±∞ null."""
+    try:
+        return json.dumps(value, ensure_ascii=False, allow_nan=False, default=repr, indent=indent)
     except ValueError:
-        return False
+        plain = to_jsonable_python(value, inf_nan_mode="null", fallback=repr)
+        return json.dumps(plain, ensure_ascii=False, default=repr, indent=indent)
 
 
-def first_error(checks: jsonschema_rs.Validator, value: Json) -> jsonschema_rs.ValidationError | None:
-    """The first departure of `value`. `iter_errors` builds all of them first, each with a copy of what it is about."""
-    try:
-        checks.validate(value)
-    except jsonschema_rs.ValidationError as error:
-        return error
-    return None
+def _refuse(name: str) -> NoReturn:
+    raise ValueError(f"{name[:20]} is no JSON number")
+
+
+def _float(text: str) -> float:
+    value = float(text)
+    return value if math.isfinite(value) else _refuse(text)
+
+
+_DECODER = json.JSONDecoder(parse_constant=_refuse, parse_float=_float)
+
+
+# --- paths, references, and what a schema says
 
 
 def dotted(path: Iterator[str | int] | list[str | int]) -> str:

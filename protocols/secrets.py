@@ -14,9 +14,8 @@ from functools import lru_cache
 from typing import Any, Literal
 from urllib.parse import quote, quote_plus, unquote_plus
 
-from protocols.jsontypes import Json, JsonObject
 from protocols.reply import parse
-from protocols.schema import combined, inside
+from protocols.schema import Json, JsonObject, combined, inside
 from protocols.words import WORDS, singular, words
 
 Kind = Literal["text", "number", "random"]

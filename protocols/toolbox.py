@@ -11,9 +11,8 @@ from hashlib import sha256
 from typing import NamedTuple
 
 from protocols.errors import InvalidProtocol, UnknownTool
-from protocols.jsontypes import Json, JsonObject
 from protocols.protocol import EvidenceLevel, HttpBinding, ToolProtocol
-from protocols.schema import steps, wrapper_key
+from protocols.schema import Json, JsonObject, steps, wrapper_key
 from protocols.words import FreeNames, argument_aliases, identifier, tool_aliases
 
 Call = Callable[[JsonObject], Json]

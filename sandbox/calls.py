@@ -8,9 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from protocols.errors import AtcError, Outcome, ToolError
-from protocols.jsontypes import Json
 from protocols.protocol import HttpBinding, McpBinding
-from protocols.schema import shape
+from protocols.schema import Json, shape
 from protocols.toolbox import Tool, Toolbox, idempotency_key
 from sandbox import hints
 from sandbox.base import Paused

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from protocols.jsontypes import Json, JsonObject
 from protocols.protocol import Annotations, ToolProtocol
+from protocols.schema import Json, JsonObject
 from protocols.toolbox import Tool
 
 

@@ -6,10 +6,9 @@ from collections.abc import Mapping
 
 import jsonschema_rs
 
-from protocols.jsontypes import Json, JsonObject
 from protocols.judge import Judge, Violation
 from protocols.protocol import ToolProtocol
-from protocols.schema import all_types, dotted, resolve
+from protocols.schema import Json, JsonObject, all_types, dotted, resolve
 from protocols.words import alike, argument_aliases
 
 KEPT = 1024  # so many contracts are kept for their next call

@@ -14,11 +14,10 @@ from typing import Literal, NamedTuple
 import jsonschema_rs
 
 from protocols.errors import ToolError
-from protocols.jsontypes import Json, JsonObject
 from protocols.judge import Judge
 from protocols.links import record_fields
 from protocols.protocol import HttpBinding
-from protocols.schema import parts, resolve, types, wrapper_key
+from protocols.schema import Json, JsonObject, parts, resolve, types, wrapper_key
 from protocols.toolbox import Tool, Toolbox
 from protocols.words import words
 from sandbox.trace import ToolCall

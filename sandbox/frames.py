@@ -7,7 +7,7 @@ import select
 import socket
 from typing import Any, NamedTuple, Protocol
 
-from protocols.jsontypes import Json, loads
+from protocols.schema import Json, loads
 from sandbox.hints import LONGEST_KEY, LONGEST_PATH, MOST_HINTS
 from sandbox.trace import Failure, Frame, Hint
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from operator import attrgetter
 from typing import NamedTuple
 
-from protocols.jsontypes import JsonObject
+from protocols.schema import JsonObject
 from protocols.toolbox import Tool
 from sandbox.contract import contract
 from sandbox.effects import Effects, sorted_json

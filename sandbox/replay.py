@@ -7,7 +7,7 @@ from collections.abc import Collection
 from functools import partial
 
 from protocols.errors import AtcError
-from protocols.jsontypes import JsonObject
+from protocols.schema import JsonObject
 from protocols.toolbox import Toolbox
 from sandbox.base import Sandbox
 from sandbox.frames import RunEnded

@@ -24,8 +24,8 @@ from contextlib import suppress
 from dataclasses import asdict, replace
 from typing import NamedTuple, Protocol
 
-from protocols.jsontypes import Json
 from protocols.protocol import ProgramBinding
+from protocols.schema import Json
 from protocols.toolbox import Toolbox
 from sandbox import frames, workers
 from sandbox.base import SandboxUnavailable

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from protocols.errors import Outcome
-from protocols.jsontypes import Json, JsonObject
+from protocols.schema import Json, JsonObject
 
 FailureKind = Literal["syntax", "policy", "exception", "limit", "paused"]
 

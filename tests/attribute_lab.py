@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from protocols.errors import ToolError
-from protocols.jsontypes import JsonObject
 from protocols.protocol import load
+from protocols.schema import JsonObject
 from protocols.toolbox import Tool, Toolbox
 from sandbox.base import Sandbox
 from sandbox.choose import open_sandbox

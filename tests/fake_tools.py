@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from protocols.errors import ToolError
-from protocols.jsontypes import Json, JsonObject
 from protocols.protocol import Annotations, HttpBinding, ToolProtocol
+from protocols.schema import Json, JsonObject
 from protocols.toolbox import Tool, Toolbox
 
 Answer = Callable[..., Json]

@@ -6,7 +6,7 @@ import pytest
 
 from atc.agent import Agent
 from atc.config import Config
-from atc.store import RunEnded
+from atc.store import RunRefused
 from protocols.toolbox import Toolbox
 from tests.tool_lab import record, tool, writing
 
@@ -46,7 +46,7 @@ def test_a_write_left_behind_pauses_the_run_until_it_is_accepted(toolbox, sandbo
     accepted = agent(toolbox, sandbox, store)[0].resume(solution.run, accept_orphans=True)
     assert (accepted.status, accepted.answer) == ("solved", "b-2B")
     assert sent == [("book", {"seat": "1A"}), ("book", {"seat": "2B"})]
-    with pytest.raises(RunEnded, match="is solved"):
+    with pytest.raises(RunRefused, match="is solved"):
         resumed.resume(solution.run)
 
 

@@ -13,7 +13,7 @@ import pytest
 from atc.agent import Agent
 from atc.config import Config
 from atc.models.scripted import ScriptedModel
-from atc.store import RunEnded, UnknownRun
+from atc.store import RunRefused, UnknownRun
 from benchmarks.kills.__main__ import Nursery
 from benchmarks.kills.cases import Gate, Kill, Left, Trap
 from benchmarks.kills.host import mortal
@@ -270,7 +270,7 @@ def test_a_run_that_its_budget_ended_goes_on_with_a_larger_one(agent, notes) -> 
     with agent(PROGRAM, max_repairs=2, max_model_calls=2) as third:
         solution = third.resume(ended.run)
         assert (solution.status, solution.answer, solution.usage.model_calls) == ("solved", "2", 2)
-        with pytest.raises(RunEnded, match="is solved"):
+        with pytest.raises(RunRefused, match="is solved"):
             third.resume(ended.run)
         with pytest.raises(UnknownRun):
             third.resume("nothing-like-it")

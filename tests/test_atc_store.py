@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from atc import events
-from atc.store import RunEnded, RunStore, RunTaken, Store, StoreUnavailable, UnknownRun
+from atc.store import RunRefused, RunStore, Store, StoreUnavailable, UnknownRun
 from atc.store.sqlite import process_mark
 from atc.types import Attempt, Fact, Fault, Finding, Program, Solution, Usage
 from protocols.ask import Completion, Message
@@ -113,17 +113,17 @@ def test_a_run_that_ended_can_be_taken_for_another_program_and_deleted(store: Ru
     drive(store, run)
     with open_store(place) as second:
         assert second.changes() == (before := second.changes())
-        with pytest.raises(RunTaken, match=r"is being worked on by process \d+.*; wait for it"):
+        with pytest.raises(RunRefused, match=r"is being worked on by process \d+.*; wait for it"):
             second.take(run)
         store.finish(run, replace(Solution(task="t", attempts=(), status="solved", answer="5"), run=run))
         assert second.changes() != before
-        with pytest.raises(RunEnded, match="is solved: there is nothing to resume"):
+        with pytest.raises(RunRefused, match="is solved: there is nothing to resume"):
             second.take(run)
         assert next(attempt.program.source for attempt in second.take(run, ended=True).attempts) == "fnd()"
         assert store.load(run).summary.status == "running"
         second.finish(run, status="interrupted")
         assert second.key() == store.key()
-    with pytest.raises(RunTaken, match=r"is being worked on by process \d+.*; end it first"):
+    with pytest.raises(RunRefused, match=r"is being worked on by process \d+.*; end it first"):
         store.delete([run, other])
     store.finish(other, status="error", error="x")
     assert store.delete([run, other]) == 2

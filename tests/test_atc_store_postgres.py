@@ -18,7 +18,7 @@ import pytest
 from atc import events
 from atc.agent import Agent
 from atc.config import Config
-from atc.store import RunTaken, StoreUnavailable
+from atc.store import RunRefused, StoreUnavailable
 from atc.store.postgres import PostgresStore
 from benchmarks.postgres import PASSWORD
 from protocols.protocol import HttpBinding, ToolProtocol
@@ -37,7 +37,7 @@ def address(postgres) -> str:
 OTHER = """
 import sys
 from atc import events
-from atc.store import RunTaken, StoreUnavailable
+from atc.store import RunRefused, StoreUnavailable
 from atc.store.postgres import PostgresStore
 from sandbox.trace import ToolCall
 store = PostgresStore(sys.argv[1], lease_seconds=2)
@@ -61,7 +61,7 @@ for step in sys.stdin:
         else:
             tries[int(step)]()
         print("done", flush=True)
-    except (RunTaken, StoreUnavailable) as error:
+    except (RunRefused, StoreUnavailable) as error:
         print(type(error).__name__, error, flush=True)
 """
 
@@ -93,7 +93,7 @@ def taken(store: PostgresStore, run: str) -> None:
     while True:
         try:
             store.take(run)
-        except RunTaken:
+        except RunRefused:
             assert time.monotonic() < deadline
         else:
             return
@@ -106,7 +106,7 @@ def test_a_lease_is_renewed_while_its_process_lives(other, address) -> None:
         patch.setattr(time, "time", lambda: 4e9)
         while time.monotonic() < until:
             with pytest.raises(
-                RunTaken, match=rf"is being worked on by process {other.process.pid} on .*; wait for it"
+                RunRefused, match=rf"is being worked on by process {other.process.pid} on .*; wait for it"
             ):
                 store.take(other.run)
             assert store.load(other.run).summary.status == "running"
@@ -133,7 +133,7 @@ def test_a_process_that_was_paused_neither_records_nor_sends_once_its_run_was_ta
         other.process.send_signal(signal.SIGCONT)
         for step in range(5):
             said = other.ask(str(step))
-            assert said.startswith(f"RunTaken run {other.run} was taken over by process {os.getpid()} on "), said
+            assert said.startswith(f"RunRefused run {other.run} was taken over by process {os.getpid()} on "), said
             assert "this one sends and records nothing more of it" in said
         assert store.load(other.run) == before
         store.finish(other.run, status="interrupted")
@@ -158,7 +158,7 @@ def test_a_run_that_is_free_is_taken_once(address) -> None:
         def take(store: PostgresStore) -> bool:
             try:
                 store.take(run)
-            except RunTaken:
+            except RunRefused:
                 return False
             return True
 

@@ -12,7 +12,7 @@ from probing.infer import infer
 from probing.probe import probe
 from probing.replies import hints, refusal_in
 from probing.samples import Log, ProbeSettings, Sample
-from protocols.schema import validator
+from protocols.judge import validator
 from tests.fake_tools import Fakes, need, refuse
 
 FREE = ProbeSettings(requests_per_second=None)

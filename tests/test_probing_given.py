@@ -12,8 +12,8 @@ from probing.gate import Caller
 from probing.probe import Probed, probe
 from probing.samples import Log, ProbeSettings
 from protocols.errors import ToolError
-from protocols.jsontypes import Json, JsonObject
 from protocols.protocol import McpBinding
+from protocols.schema import Json, JsonObject
 from tests.fake_tools import Fakes
 from tests.tool_lab import tool
 

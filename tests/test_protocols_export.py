@@ -3,8 +3,8 @@
 import json
 
 from protocols.export import mcp_tool, to_openapi
+from protocols.judge import validator
 from protocols.protocol import Annotations, ErrorOutcome, Example, HttpBinding, PythonBinding, ToolProtocol
-from protocols.schema import validator
 from protocols.sources.openapi import read_openapi
 
 NODE = {"type": "object", "title": "Node", "properties": {"next": {"$ref": "#/$defs/Node"}, "n": {"type": "integer"}}}

@@ -3,9 +3,9 @@
 import pytest
 
 from protocols.errors import InvalidProtocol
-from protocols.judge import violations
+from protocols.judge import validator, violations
 from protocols.protocol import Annotations, ErrorOutcome, HttpBinding, Link
-from protocols.schema import resolve, validator
+from protocols.schema import resolve
 from protocols.sources.openapi import read_openapi
 
 

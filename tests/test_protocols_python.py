@@ -6,9 +6,8 @@ import textwrap
 import pytest
 
 from protocols.errors import SourceUnavailable, ToolError
-from protocols.judge import violations
+from protocols.judge import validator, violations
 from protocols.protocol import Annotations, PythonBinding
-from protocols.schema import validator
 from protocols.sources import load_source, load_tools
 from protocols.sources.python import read_docstring, read_module
 

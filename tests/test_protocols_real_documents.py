@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from protocols.export import to_openapi
+from protocols.judge import validator
 from protocols.links import guess_links
 from protocols.protocol import HttpBinding
-from protocols.schema import validator
 from protocols.sources.openapi import read_openapi
 
 RESTBENCH = Path(__file__).parents[2] / "shared" / "data" / "restbench"

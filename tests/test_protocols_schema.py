@@ -2,8 +2,8 @@
 
 import pytest
 
-from protocols.judge import Judge, TooMuch, violations
-from protocols.schema import narrowed, resolve, shape, validator
+from protocols.judge import Judge, TooMuch, validator, violations
+from protocols.schema import narrowed, resolve, shape
 from tests.loopback import Reply, serving
 
 

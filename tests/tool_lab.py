@@ -6,8 +6,8 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from atc.models.scripted import ScriptedModel
-from protocols.jsontypes import Json, JsonObject
 from protocols.protocol import Annotations, ToolProtocol
+from protocols.schema import Json, JsonObject
 from protocols.toolbox import Tool
 
 TEXT = {"type": "string"}

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from protocols.errors import AtcError
-from protocols.jsontypes import Json
+from protocols.schema import Json
 from toolflow_bench.numbers import fold
 from toolflow_bench.services.geometry import kilometres
 from toolflow_bench.services.service import NAMES, find_service

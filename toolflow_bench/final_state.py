@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 
-from protocols.jsontypes import Json
+from protocols.schema import Json
 
 Snapshot = Mapping[str, Mapping[str, Sequence[Json]]]
 """As `toolflow_bench.world.World.snapshot` gives it: without the records' own ids, which differ with their order."""

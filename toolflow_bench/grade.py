@@ -38,7 +38,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from protocols.jsontypes import Json
+from protocols.schema import Json
 from toolflow_bench.final_state import Snapshot, difference
 from toolflow_bench.numbers import fold, leaves, numbers, structure, whole_number, words
 from toolflow_bench.task import Question

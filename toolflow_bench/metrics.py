@@ -14,7 +14,7 @@ from math import comb
 from statistics import fmean
 from typing import Any, Literal, get_args
 
-from protocols.jsontypes import Json, JsonObject
+from protocols.schema import Json, JsonObject
 from toolflow_bench.resampling import Estimate, estimate, recipe_of
 
 FailureClass = Literal["", "retrieval", "program", "misread", "tool", "limit", "wrong_answer", "no_answer"]

@@ -8,8 +8,8 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
-from protocols.jsontypes import Json
 from protocols.parsing import literal
+from protocols.schema import Json
 
 _LONGEST_STRUCTURE = 200_000  # characters; beyond, the parsers' recursion and time are not worth a verdict
 _CLOCK = re.compile(

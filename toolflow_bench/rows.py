@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from protocols.errors import AtcError
-from protocols.jsontypes import Json
+from protocols.schema import Json
 from toolflow_bench.metrics import Row
 
 FORMAT = 2

@@ -13,7 +13,7 @@ from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
 from atc.config import demand
 from protocols.errors import AtcError
-from protocols.jsontypes import Json
+from protocols.schema import Json
 
 AnswerType = Literal["number", "text", "set", "list", "none", "state"]
 """`none`: the honest answer is that there is none. `state`: what the run's writes must have left, whatever it says."""

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from atc.findings import listed, nearest
 from atc.paths import EACH, KEY, Path, Step, at, general, shared, text, walk
 from atc.types import Fact, FactKind
-from protocols.jsontypes import JsonObject
-from protocols.schema import resolve, type_name, types
+from protocols.schema import JsonObject, resolve, type_name, types
 from protocols.toolbox import Toolbox
 from sandbox.trace import ToolCall
 

@@ -13,7 +13,7 @@ from atc.attribute.suspects import Suspect, nothing, suspects
 from atc.findings import a_type, invocation, keys_there, listed, snippet, spelled
 from atc.paths import EACH, Path, at, general, origins, text
 from atc.types import Fact, Fault, FaultKind, Program
-from protocols.jsontypes import Json
+from protocols.schema import Json
 from sandbox.trace import Failure, ToolCall
 
 

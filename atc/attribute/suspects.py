@@ -14,8 +14,8 @@ from typing import Literal
 from atc.attribute.tree import Tree, constant_step, covers, position, simple_name
 from atc.paths import EACH, Path
 from atc.types import answered
-from protocols.jsontypes import Json
 from protocols.parsing import literal
+from protocols.schema import Json
 from sandbox.trace import Failure
 
 Test = Callable[[Json], bool]

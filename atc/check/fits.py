@@ -12,9 +12,8 @@ import jsonschema_rs
 from atc.check import types as t
 from atc.check.schema import items_of, listed_values
 from atc.findings import listed, nearest
-from protocols.jsontypes import JsonObject
-from protocols.judge import Judge
-from protocols.schema import all_types, first_error, resolve, validator
+from protocols.judge import Judge, first_error, validator
+from protocols.schema import JsonObject, all_types, resolve
 from sandbox.contract import TYPE_WORDS
 
 _MOST_DEPTH, _MOST_JUDGES = 5, 4096

@@ -9,8 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from atc.check import types as t
-from protocols.jsontypes import JsonObject
-from protocols.schema import pointer, resolve, types
+from protocols.schema import JsonObject, pointer, resolve, types
 from protocols.toolbox import Tool
 
 _MOST_BRANCHES = 12

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from atc.findings import listed
-from protocols.jsontypes import JsonObject
+from protocols.schema import JsonObject
 
 NUMBERS = ("int", "float", "number", "bool")
 """Names of atoms that Python counts as numbers."""

@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from atc.terminal import UNSAFE, clipped, escape_controls
-from protocols.jsontypes import Json, dumps
+from protocols.schema import Json, dumps
 
 # JSON has escaped what is below 0x20 already; these escapes keep it valid JSON.
 _IN_JSON = {

@@ -31,8 +31,8 @@ from atc.types import Attempt, Solution
 from atc.view import told_call
 from protocols.errors import AtcError
 from protocols.files import write_whole
-from protocols.jsontypes import Json
 from protocols.protocol import dump
+from protocols.schema import Json
 from sandbox.choose import open_sandbox
 from sandbox.trace import ToolCall
 

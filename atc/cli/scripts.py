@@ -13,8 +13,8 @@ from atc.cli.wiring import invoke_settings
 from atc.recording import RecordedTools
 from atc.types import Attempt, Program
 from protocols.invoke import Invoker
-from protocols.jsontypes import JsonObject
 from protocols.protocol import load
+from protocols.schema import JsonObject
 from sandbox.choose import open_sandbox
 from sandbox.journal import Journal
 from sandbox.limits import Limits

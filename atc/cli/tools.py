@@ -24,11 +24,10 @@ from atc.terminal import count
 from protocols.errors import CredentialMissing, ToolError, docs_page
 from protocols.export import mcp_tool, to_openapi
 from protocols.files import write_whole
-from protocols.jsontypes import Json, loads
 from protocols.judge import violation
 from protocols.protocol import HttpBinding, dump, spelled
 from protocols.render import FULL, stubs
-from protocols.schema import type_name
+from protocols.schema import Json, loads, type_name
 from protocols.toolbox import Tool, Toolbox
 from sandbox.base import Paused
 from sandbox.contract import BadArguments, contract

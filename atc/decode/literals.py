@@ -8,8 +8,8 @@ import math
 import re
 from typing import NamedTuple, NoReturn
 
-from protocols.jsontypes import Json
 from protocols.parsing import parse_expression
+from protocols.schema import Json
 
 _OPENING, _CLOSING = "([{", ")]}"
 _WORDS: dict[str, Json] = {"true": True, "false": False, "null": None}

@@ -13,9 +13,9 @@ from atc.decode.formats import CallFormat
 from atc.decode.prompts import fill
 from atc.decode.read import write_as
 from protocols.ask import Message
-from protocols.jsontypes import Json
 from protocols.protocol import ToolProtocol
 from protocols.render import Docs, described_within
+from protocols.schema import Json
 from protocols.toolbox import Tool, Toolbox
 
 _EXAMPLE_CALLS: tuple[tuple[str, dict[str, Json]], ...] = (

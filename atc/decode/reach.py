@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from atc.doubt import is_common, is_measure
-from protocols.jsontypes import Json
+from protocols.judge import validator
 from protocols.links import argument_key, field_key
-from protocols.schema import resolve, types, validator
+from protocols.schema import Json, resolve, types
 from protocols.toolbox import Tool, Toolbox
 from protocols.words import VAGUE, singular, snake
 

@@ -16,7 +16,7 @@ from typing import Literal
 
 from atc.decode.formats import ArgumentForm, CallFormat
 from atc.decode.literals import Bare, Unreadable, bracketed, json_object, python_text, quotient
-from protocols.jsontypes import Json
+from protocols.schema import Json
 from protocols.toolbox import Tool, Toolbox
 from protocols.words import alike
 from sandbox.contract import BadArguments, contract

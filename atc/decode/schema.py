@@ -18,7 +18,8 @@ from importlib.util import find_spec
 from typing import Any, TypeGuard
 
 from atc.decode.errors import Undecodable
-from protocols.schema import pointer, types, validator
+from protocols.judge import validator
+from protocols.schema import pointer, types
 from protocols.toolbox import Tool
 
 INSTALL = 'pip install "automatic-tool-chain[decode]"'

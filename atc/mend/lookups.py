@@ -49,27 +49,24 @@ def search_for(text: str, tool: Tool, argument: str, tools: Toolbox) -> str | No
 
 
 class _Route(NamedTuple):
-    """A record that calls lead to: the expression that gives it, its keys, and how many arguments the way took."""
+    """A record that calls lead to: the expression that gives it, and its keys."""
 
     expression: str
     keys: frozenset[str]
-    arguments: int
 
 
 def lookup(field: str, keys: Iterable[str], tools: Toolbox) -> str | None:
     """The expression that reads `field` for a record with `keys`, with `{}` where the record goes, or None.
 
-    The shortest way wins, then the one that takes the fewest arguments; where two are left, neither does. Only tools
-    that read take part. A key fills an argument of its name, or one whose links end in it (`destination` an `airport`).
+    The shortest way wins; of two, neither does. Only tools that read take part. A key fills an argument of its name, or
+    one whose links end in it (`destination` an `airport`).
     """
-    routes = [_Route("{}", frozenset(keys), 0)]
+    routes = [_Route("{}", frozenset(keys))]
     for calls in range(_FURTHEST + 1):
         if calls:
             routes = [longer for route in routes for longer in _further(route, tools)]
         if found := [route for route in routes if field in route.keys]:
-            least = min(route.arguments for route in found)
-            fewest = [route for route in found if route.arguments == least]
-            return f"{fewest[0].expression}{subscript(field)}" if len(fewest) == 1 else None
+            return f"{found[0].expression}{subscript(field)}" if len(found) == 1 else None
     return None
 
 
@@ -84,7 +81,7 @@ def _further(route: _Route, tools: Toolbox) -> Iterator[_Route]:
         for keys in product(*fitting):
             given = zip(required, keys, strict=True)
             arguments = ", ".join(f"{alias}={route.expression}{subscript(key)}" for alias, key in given)
-            yield _Route(f"{tool.alias}({arguments})", frozenset(fields), route.arguments + len(required))
+            yield _Route(f"{tool.alias}({arguments})", frozenset(fields))
 
 
 def _required(tool: Tool) -> list[str]:

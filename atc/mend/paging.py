@@ -11,9 +11,8 @@ from typing import Any
 
 from atc.edits import Edit, Places, edited
 from atc.types import Program
-from protocols.jsontypes import Json
 from protocols.parsing import parse
-from protocols.schema import resolve, types
+from protocols.schema import Json, resolve, types
 from protocols.toolbox import Tool, Toolbox, subscript
 from sandbox.trace import ToolCall, Trace
 

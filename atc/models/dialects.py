@@ -9,7 +9,7 @@ from typing import Any
 from atc.models import lark, wire
 from atc.models.endpoint import Endpoint
 from protocols.ask import Powers
-from protocols.jsontypes import Json
+from protocols.schema import Json
 
 GRAMMAR_FIELDS = frozenset({"grammar", "ebnf", "structured_outputs"})
 """Fields of a request that hold a reply to a grammar."""

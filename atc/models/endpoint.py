@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from atc.side_by_side import patience
 from protocols.errors import ModelUnavailable, OutOfTime
-from protocols.jsontypes import Json, loads
+from protocols.schema import Json, loads
 
 OPENAI_URL = "https://api.openai.com/v1"
 _DUMMY_KEY = "none"

@@ -22,7 +22,7 @@ from atc.models.wire import Reading, asked, completion_of, continued, continues,
 from protocols.ask import Completion, Message, Powers
 from protocols.errors import ModelUnavailable
 from protocols.files import NotPrivate, private_folder
-from protocols.jsontypes import Json
+from protocols.schema import Json
 
 _LONG_PROMPT = 1000
 """Tokens read anew from which on a prompt's state is kept on disk: twenty seconds of reading."""

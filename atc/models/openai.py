@@ -15,7 +15,7 @@ from atc.models.endpoint import OPENAI_URL, Endpoint, Refused
 from atc.models.wire import asked, completion_of, continued, continues, is_cut_before_text, sent, unfenced
 from protocols.ask import Completion, Message, Powers
 from protocols.errors import ModelUnavailable
-from protocols.jsontypes import Json
+from protocols.schema import Json
 
 DEFAULT_MODEL = "gpt-5-mini"
 _REASONING_TOKENS = 8192

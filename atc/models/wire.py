@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from protocols.ask import Completion, Message
-from protocols.jsontypes import Json
+from protocols.schema import Json
 
 Post: TypeAlias = Callable[[str, dict[str, Json]], dict[str, Json]]
 """Sends a body to a path of the server (`/completion`) and gives its reply's JSON."""

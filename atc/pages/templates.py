@@ -10,7 +10,7 @@ from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from atc.pages.formats import dollars, seconds, size
 from atc.pages.markup import text
 from atc.terminal import clipped, count
-from protocols.jsontypes import Json
+from protocols.schema import Json
 
 
 def templates(package: str) -> Environment:

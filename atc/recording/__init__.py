@@ -21,8 +21,8 @@ from atc.redaction import Redactor
 from atc.store.stored import StoredRun
 from atc.types import Attempt
 from protocols.errors import AtcError
-from protocols.jsontypes import Json, JsonObject
 from protocols.protocol import ToolProtocol
+from protocols.schema import Json, JsonObject
 from protocols.secrets import PLACEHOLDER
 from protocols.toolbox import Tool, Toolbox
 from sandbox.base import Sandbox

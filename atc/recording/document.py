@@ -10,8 +10,8 @@ from pydantic import ValidationError
 
 from atc.recording import InvalidRecording, Recording
 from atc.store.stored import adapter
-from protocols.jsontypes import Json, mapping
 from protocols.protocol import dump, load
+from protocols.schema import Json, mapping
 from sandbox.contract import shorten
 from sandbox.trace import Trace
 

@@ -18,8 +18,8 @@ from atc.store.stored import StoredRun
 from atc.synthesize import parse
 from atc.types import Attempt, Program
 from protocols.ask import Completion
-from protocols.jsontypes import Json, JsonObject
 from protocols.parsing import parsed
+from protocols.schema import Json, JsonObject
 from protocols.secrets import (
     PLACEHOLDER,
     conceals_nothing,

@@ -14,11 +14,10 @@ from atc.findings import invocation
 from atc.paths import general, shared
 from atc.types import Program
 from protocols.abridge import abridged
-from protocols.jsontypes import Json
 from protocols.links import response_paths
 from protocols.parsing import parsed
 from protocols.render import DETAILS, FULL, stubs
-from protocols.schema import steps, types
+from protocols.schema import Json, steps, types
 from protocols.toolbox import Tool, Toolbox
 from sandbox.contract import shorten
 from sandbox.trace import ToolCall

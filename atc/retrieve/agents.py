@@ -21,7 +21,7 @@ from atc.retrieve.prompts import fill
 from atc.side_by_side import Request, require
 from protocols.abridge import clipped
 from protocols.ask import Ask, Message
-from protocols.jsontypes import Json, JsonObject
+from protocols.schema import Json, JsonObject
 
 Role = Literal["meta", "category", "tool", "flat"]
 Status = Literal["active", "finished", "stopped"]

@@ -12,8 +12,8 @@ from typing import Any
 from atc.side_by_side import Reply, Request, ask_each
 from atc.types import Usage
 from protocols.ask import Ask, Completion, Message, Powers, powers
-from protocols.jsontypes import Json, JsonObject
 from protocols.render import token_estimate
+from protocols.schema import Json, JsonObject
 
 
 class Tally:

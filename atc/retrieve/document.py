@@ -9,9 +9,8 @@ from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any
 
-from protocols.jsontypes import JsonObject
 from protocols.links import response_paths
-from protocols.schema import steps
+from protocols.schema import JsonObject, steps
 from protocols.toolbox import Tool
 
 _DEEPEST = 3

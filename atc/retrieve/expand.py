@@ -18,7 +18,7 @@ from atc.side_by_side import Pool, Threads
 from atc.types import Usage
 from protocols.ask import Ask, Message
 from protocols.errors import ModelUnavailable
-from protocols.jsontypes import JsonObject
+from protocols.schema import JsonObject
 
 _LONGEST = 400
 """Characters of one text; a longer one has begun to repeat itself."""

@@ -14,8 +14,8 @@ from atc.retrieve.document import ToolDocument
 from atc.retrieve.fuse import peak_rank
 from atc.retrieve.prompts import fill
 from protocols.ask import Ask, Message
-from protocols.jsontypes import Json, JsonObject
 from protocols.reply import one_line
+from protocols.schema import Json, JsonObject
 
 PLAN_TEMPERATURE, QUERY_TEMPERATURE = 0.0, 0.5
 """Both of Table 5, ToolQP-Prompting."""

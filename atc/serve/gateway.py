@@ -23,10 +23,9 @@ from atc.serve.results import Results
 from atc.strategies.given import certain_findings
 from atc.types import Attempt, Fault, Finding, Program, Solution, answered
 from protocols.errors import AtcError
-from protocols.jsontypes import Json, JsonObject
 from protocols.protocol import ProgramBinding
 from protocols.render import described_within, one_line, stubs, token_estimate
-from protocols.schema import shape
+from protocols.schema import Json, JsonObject, shape
 from protocols.sources import load_tools
 from protocols.toolbox import Tool, Toolbox
 from sandbox.base import Paused

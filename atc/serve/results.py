@@ -9,8 +9,7 @@ from typing import Any
 
 from protocols.abridge import sampled
 from protocols.errors import ToolError
-from protocols.jsontypes import Json
-from protocols.schema import shape
+from protocols.schema import Json, shape
 
 _LONGEST_SHOWN = 8_000
 """Characters of JSON. A longer value is shown as a handle, its shape and its first items."""

@@ -29,8 +29,8 @@ from atc.serve.gateway import BadRequest, Gateway, Reply
 from atc.serve.turns import Turns
 from protocols.errors import AtcError
 from protocols.export import RESULT, mcp_tool
-from protocols.jsontypes import Json
 from protocols.protocol import ToolProtocol, dump
+from protocols.schema import Json
 from protocols.sources import load_tools
 from sandbox.contract import BadArguments, contract
 from sandbox.limits import cancelled_by

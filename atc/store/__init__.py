@@ -2,6 +2,6 @@
 
 from atc.store.sql import RunStore
 from atc.store.sqlite import Store
-from atc.store.stored import RunEnded, RunTaken, StoreUnavailable, ToolsChanged, UnknownRun
+from atc.store.stored import RunRefused, StoreUnavailable, UnknownRun
 
-__all__ = ["RunEnded", "RunStore", "RunTaken", "Store", "StoreUnavailable", "ToolsChanged", "UnknownRun"]
+__all__ = ["RunRefused", "RunStore", "Store", "StoreUnavailable", "UnknownRun"]

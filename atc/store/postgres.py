@@ -24,7 +24,7 @@ from psycopg.rows import dict_row
 from psycopg_pool import ConnectionPool
 
 from atc.store.sql import TABLES, Database, RunStore
-from atc.store.stored import RunTaken, StoreUnavailable
+from atc.store.stored import RunRefused, StoreUnavailable
 from atc.types import Solution
 
 logging.getLogger("psycopg.pool").addHandler(logging.NullHandler())  # what matters of it comes as an error
@@ -166,8 +166,8 @@ class PostgresStore(RunStore):
             if run is not None and not db.execute(_WRITE, (self._lease_seconds, run, lease.token)).fetchone():
                 row = db.execute("SELECT owner FROM leases WHERE run = ?", (run,)).fetchone()
                 if row is None:
-                    raise RunTaken(f"run {run} has been deleted while this process worked on it.")
-                raise RunTaken(
+                    raise RunRefused(f"run {run} has been deleted while this process worked on it.")
+                raise RunRefused(
                     f"run {run} was taken over by {row['owner']}, since nothing had been heard of this process for"
                     f" {self._lease_seconds:g} seconds; this one sends and records nothing more of it."
                     f" 'atc runs show {run}' shows how it goes on."

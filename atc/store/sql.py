@@ -16,9 +16,8 @@ from typing import Any, Protocol, Self
 from atc import events
 from atc.store.stored import (
     Exchange,
-    RunEnded,
+    RunRefused,
     RunSummary,
-    RunTaken,
     StoredRun,
     UnknownRun,
     as_json,
@@ -27,9 +26,9 @@ from atc.store.stored import (
     used_so_far,
 )
 from atc.types import Attempt, Program, Solution
-from protocols.jsontypes import Json
 from protocols.protocol import dump
 from protocols.protocol import load as load_protocol
+from protocols.schema import Json
 from sandbox.journal import Recorded
 from sandbox.trace import ToolCall
 
@@ -116,14 +115,14 @@ class RunStore(ABC):
     def confirm_owned(self, run: str) -> None:  # noqa: B027 - nobody takes a run from a living process of one machine
         """Called right before a call is sent: whether the run is still this process's.
 
-        Raises `RunTaken`: this process was paused or cut off for so long that another one has taken the run.
+        Raises `RunRefused`: this process was paused or cut off for so long that another one has taken the run.
         """
 
     @abstractmethod
     def _transaction(self, run: str | None = None, *, writing: bool = True) -> AbstractContextManager[Database]:
         """A transaction that sees one state of all tables; what it writes is durable when the block has ended.
 
-        Raises `RunTaken`: `run` was taken over by another process.
+        Raises `RunRefused`: `run` was taken over by another process.
         """
 
     @abstractmethod
@@ -263,8 +262,8 @@ class RunStore(ABC):
 
         Raises:
             UnknownRun: there is none, or more than one.
-            RunTaken: a living process works on it.
-            RunEnded: it was solved, or failed with budget left: there is nothing to go on with.
+            RunRefused: a living process works on it, or it was solved, or failed with budget left: there is nothing to
+                go on with.
         """
         with self._transaction() as db:
             run = resolve(db, name)
@@ -274,7 +273,7 @@ class RunStore(ABC):
             over = found.status == "solved" or (found.status == "failed" and found.error is None)
             if over and not ended:
                 how = {"solved": "is solved", "failed": "has failed"}[found.status]
-                raise RunEnded(f"run {run} {how}: there is nothing to resume; 'atc runs show {run}' shows it.")
+                raise RunRefused(f"run {run} {how}: there is nothing to resume; 'atc runs show {run}' shows it.")
             change_run(db, run, status="running", ended=None, error=None)
             self._own(db, run)
         return self.load(run)
@@ -286,7 +285,7 @@ class RunStore(ABC):
 
         Raises:
             UnknownRun: one of them is not there; nothing was deleted.
-            RunTaken: a living process works on one of them; nothing was deleted.
+            RunRefused: a living process works on one of them; nothing was deleted.
         """
         with self._transaction() as db:
             runs = list(dict.fromkeys(resolve(db, name) for name in names))
@@ -306,7 +305,7 @@ class RunStore(ABC):
         """Refuse a run that a living process works on; a free one stays so until the transaction ends."""
         owner = self._owner(db, run, lock=True)
         if owner is not None and read_run(db, run).status == "running":
-            raise RunTaken(f"run {run} is being worked on by {owner}; {advice}.")
+            raise RunRefused(f"run {run} is being worked on by {owner}; {advice}.")
 
 
 def _new_id(now: float) -> str:

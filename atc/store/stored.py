@@ -13,8 +13,8 @@ from pydantic import BeforeValidator, TypeAdapter, ValidationError
 from atc.types import Attempt, Usage
 from protocols.ask import Completion, Message
 from protocols.errors import AtcError
-from protocols.jsontypes import Json
 from protocols.protocol import ToolProtocol
+from protocols.schema import Json
 from sandbox.journal import Recorded
 from sandbox.trace import Pins
 
@@ -24,25 +24,13 @@ class StoreUnavailable(AtcError):
 
 
 class RunRefused(AtcError):
-    """Nothing can be done with a run that was named. Says why."""
+    """Nothing can be done with a run that was named: it is over, taken, or its tools are others now."""
 
     exit_code = 2
 
 
 class UnknownRun(RunRefused):
     """No run, or more than one, of this name. Says which ids come near."""
-
-
-class RunTaken(RunRefused):
-    """A run that another living process works on, or has taken over from this one."""
-
-
-class RunEnded(RunRefused):
-    """A run that has come to its end and cannot go on."""
-
-
-class ToolsChanged(RunRefused):
-    """A run whose tools are not those that it began with, so that it cannot go on."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -26,9 +26,9 @@ from atc.synthesize import parse
 from atc.types import Attempt, Program
 from protocols.abridge import abridged, clipped, printed
 from protocols.ask import Message
-from protocols.jsontypes import Json, JsonObject
 from protocols.protocol import Annotations, ToolProtocol
 from protocols.render import described_within
+from protocols.schema import Json, JsonObject
 from protocols.toolbox import Tool, Toolbox
 from sandbox.journal import Journal
 from sandbox.limits import Limits

@@ -24,8 +24,7 @@ from atc.strategies.run import Parts
 from atc.types import Solution
 from protocols.abridge import abridged, clipped, sampled
 from protocols.ask import Message
-from protocols.jsontypes import Json
-from protocols.schema import shape
+from protocols.schema import Json, shape
 from protocols.toolbox import Toolbox
 
 MOST_STEPS = 30

@@ -10,8 +10,8 @@ from typing import Literal
 from atc.prompts import fill
 from protocols.abridge import abridged, clipped, printed
 from protocols.ask import Message
-from protocols.jsontypes import Json
 from protocols.render import Docs, described_within, token_estimate
+from protocols.schema import Json
 from protocols.toolbox import Toolbox
 
 _LEAST_ROOM = 1_600

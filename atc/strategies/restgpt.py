@@ -25,8 +25,8 @@ from atc.strategies.run import Parts
 from atc.types import Solution
 from protocols.abridge import abridged, clipped
 from protocols.ask import Message
-from protocols.jsontypes import Json
 from protocols.render import described_within, token_estimate
+from protocols.schema import Json
 from protocols.toolbox import Tool, Toolbox
 from sandbox.trace import ToolCall
 

@@ -19,8 +19,8 @@ from atc.searching import Searching
 from atc.typed import OutputType
 from atc.types import Attempt, Fault, FaultKind, Program, Solution, Status
 from protocols.ask import Ask
-from protocols.jsontypes import Json
 from protocols.render import DETAILS, Docs, described_within, stubs, token_estimate
+from protocols.schema import Json
 from protocols.toolbox import Toolbox
 from sandbox.base import Sandbox
 from sandbox.journal import Journal

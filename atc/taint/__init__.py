@@ -15,10 +15,9 @@ from atc.paths import KEY, Path, general, text, walk_responses
 from atc.taint.clean import Trusted, stands_in
 from atc.taint.sensitive import Leaf, is_email, sensitive_leaves
 from atc.taint.values import Same, host_of, plain, same, shown, typed
-from protocols.jsontypes import JsonObject
 from protocols.parsing import parsed
 from protocols.protocol import dump
-from protocols.schema import parts
+from protocols.schema import JsonObject, parts
 from protocols.toolbox import Tool, Toolbox
 from sandbox.trace import ToolCall
 

@@ -11,8 +11,7 @@ from atc.paths import EACH, Path, places, text, walk
 from atc.taint.framed import decoded
 from atc.taint.sensitive import NAMES, Sensitivity
 from atc.taint.values import Same, number, numbers, plain, same
-from protocols.jsontypes import Json
-from protocols.schema import steps
+from protocols.schema import Json, steps
 from protocols.toolbox import Tool, Toolbox
 from sandbox.trace import ToolCall
 

@@ -12,7 +12,7 @@ from functools import partial
 from typing import NamedTuple
 from urllib.parse import unquote
 
-from protocols.jsontypes import Json, JsonObject
+from protocols.schema import Json, JsonObject
 
 _DEPTH = 3
 """Encodings within one another that are undone."""

@@ -18,9 +18,8 @@ from typing import Literal, get_args
 from atc.paths import KEY, Path, Step
 from atc.taint.framed import decoded, parts, same_for_all, value_at
 from atc.taint.values import Same, number, same
-from protocols.jsontypes import Json, JsonObject
 from protocols.protocol import ToolProtocol
-from protocols.schema import combined, inside, types
+from protocols.schema import Json, JsonObject, combined, inside, types
 from protocols.words import PAYS, SENDS, TELLS, snake
 
 Sensitivity = Literal["recipient", "url", "command", "amount"]

@@ -9,7 +9,7 @@ import unicodedata
 from decimal import Decimal, InvalidOperation
 from functools import lru_cache
 
-from protocols.jsontypes import Json
+from protocols.schema import Json
 
 Same = tuple[str, str | Decimal]
 """One value for comparing: `1` and `1.0` are the same, `1`, `True` and `"1"` are not."""

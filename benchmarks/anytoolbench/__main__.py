@@ -31,7 +31,7 @@ from benchmarks.runner import Rows, suite
 from protocols.abridge import abridged, clipped
 from protocols.ask import Ask, Message
 from protocols.errors import AtcError, ToolError
-from protocols.jsontypes import Json, JsonObject
+from protocols.schema import Json, JsonObject
 from protocols.toolbox import Tool, Toolbox
 from sandbox.contract import BadArguments, contract
 

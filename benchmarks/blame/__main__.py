@@ -28,8 +28,8 @@ from benchmarks.blame.gold import Gold, NoObservation, Truth, observe
 from benchmarks.blame.mutants import MUTANT_KINDS, Mutant, mutants, pick
 from benchmarks.runner import rate, suite, tracked
 from protocols.invoke import Invoker, InvokeSettings
-from protocols.jsontypes import Json, JsonObject
 from protocols.parsing import parse
+from protocols.schema import Json, JsonObject
 from protocols.sources import load_tools
 from protocols.toolbox import Tool, Toolbox
 from sandbox.base import Sandbox

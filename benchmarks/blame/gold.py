@@ -16,8 +16,8 @@ from typing import Any, cast
 
 from atc.paths import Path, at, general, text
 from protocols.errors import ToolError
-from protocols.jsontypes import Json
 from protocols.parsing import parse
+from protocols.schema import Json
 from protocols.toolbox import Tool, Toolbox
 from sandbox.trace import ToolCall
 from toolflow_bench.task import Task

@@ -32,7 +32,7 @@ from atc.retrieve.asking import Tally
 from benchmarks.runner import Rows, interval, rate
 from protocols.ask import Ask, Completion, Message
 from protocols.errors import AtcError
-from protocols.jsontypes import Json
+from protocols.schema import Json
 from protocols.toolbox import Toolbox
 from toolflow_bench.runner import digest
 

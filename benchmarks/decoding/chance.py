@@ -38,8 +38,8 @@ from benchmarks.local import cpu_seconds, family
 from benchmarks.restbench.data import RestWorld, items, load_restbench
 from benchmarks.runner import timed
 from protocols.ask import Message
-from protocols.jsontypes import Json
 from protocols.protocol import ToolProtocol
+from protocols.schema import Json
 from protocols.toolbox import Tool, Toolbox
 from toolflow_bench.task import load_tasks
 

@@ -19,8 +19,8 @@ from benchmarks.decoding.arms import Asked, Case
 from benchmarks.runner import InvalidData, read_json
 from protocols.ask import Ask
 from protocols.errors import ToolError
-from protocols.jsontypes import Json, JsonObject
 from protocols.protocol import ToolProtocol, load
+from protocols.schema import Json, JsonObject
 from protocols.toolbox import Tool, Toolbox
 
 FUNCQA, KAMEL = Path("../shared/data/funcqa"), Path("../shared/data/kamel")

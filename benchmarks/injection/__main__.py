@@ -28,8 +28,7 @@ from atc.consent import Question
 from atc.types import Solution
 from benchmarks.runner import scripted_agent, suite, tracked
 from protocols.invoke import Invoker
-from protocols.jsontypes import Json
-from protocols.schema import steps
+from protocols.schema import Json, steps
 from protocols.sources import load_tools
 from sandbox.base import Sandbox
 from sandbox.choose import open_sandbox

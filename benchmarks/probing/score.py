@@ -20,9 +20,8 @@ from probing.samples import Log, ProbeSettings, Sample
 from protocols.ask import Ask
 from protocols.files import write_whole
 from protocols.invoke import Invoker, InvokeSettings
-from protocols.jsontypes import JsonObject
 from protocols.protocol import Annotations, HttpBinding, ToolProtocol, dump
-from protocols.schema import resolve, types
+from protocols.schema import JsonObject, resolve, types
 from protocols.sources import load_tools
 from protocols.toolbox import Toolbox
 

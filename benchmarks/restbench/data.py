@@ -16,7 +16,7 @@ from atc.types import Attempt, Program, Solution
 from benchmarks.restbench.mock import REFERENCE, Mock, Operation, Thing, scalar, singular
 from benchmarks.runner import InvalidData, read_json
 from protocols.errors import AtcError, ToolError
-from protocols.jsontypes import Json
+from protocols.schema import Json
 from protocols.sources import load_tools
 from protocols.toolbox import Toolbox
 from sandbox.trace import ToolCall, Trace

@@ -13,9 +13,8 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from protocols.errors import ToolError
-from protocols.jsontypes import Json
 from protocols.protocol import HttpBinding
-from protocols.schema import resolve
+from protocols.schema import Json, resolve
 from protocols.toolbox import Tool, Toolbox
 
 POPULATION, PARTS = 60, 8

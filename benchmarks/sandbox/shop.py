@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from protocols.errors import ToolError
-from protocols.jsontypes import Json
+from protocols.schema import Json
 from protocols.toolbox import Toolbox
 from sandbox.base import Sandbox
 from sandbox.conformance import make_tool

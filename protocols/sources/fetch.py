@@ -13,10 +13,10 @@ from typing import Any, ClassVar, Final
 import yaml
 
 from protocols.errors import SourceUnavailable
-from protocols.jsontypes import Json, loads
 from protocols.origin import is_url, split_url
 from protocols.reply import one_line, phrase
 from protocols.request import DEFAULT_HEADERS, HttpRequest
+from protocols.schema import Json, loads
 from protocols.transport import Transport, follow
 
 MAX_BYTES: Final = 50_000_000

@@ -17,9 +17,9 @@ from typing import Any, get_args
 from urllib.parse import unquote_plus
 
 from protocols.errors import InvalidProtocol, SourceUnavailable, docs_page
-from protocols.jsontypes import Json
 from protocols.origin import is_url
 from protocols.protocol import BODYLESS, Evidence, Location, PythonBinding, ToolProtocol, dump, load
+from protocols.schema import Json
 from protocols.sources.fetch import fetch_document
 from protocols.sources.operation import Arguments, readable_name
 

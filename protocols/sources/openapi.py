@@ -10,10 +10,9 @@ from typing import Any, TypeAlias
 from urllib.parse import urljoin, urlsplit
 
 from protocols.errors import InvalidProtocol, SourceUnavailable
-from protocols.jsontypes import Json, JsonObject, listed, mapping
 from protocols.origin import is_url, split_url
 from protocols.protocol import Annotations, ErrorOutcome, Link, Location, ToolProtocol, Verify
-from protocols.schema import types
+from protocols.schema import Json, JsonObject, listed, mapping, types
 from protocols.sources.operation import FORM_TYPES, Arguments, annotations_of, is_json, readable_name
 from protocols.sources.schemas import Document, Schemas
 from protocols.words import FreeNames

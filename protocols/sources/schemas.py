@@ -15,8 +15,8 @@ from typing import Any, Literal
 from urllib.parse import unquote
 
 from protocols.errors import InvalidProtocol
-from protocols.jsontypes import Json, JsonObject, dumps, mapping
-from protocols.schema import ANNOTATIONS, compiles, narrowed, pointer, references, resolve
+from protocols.judge import compiles
+from protocols.schema import ANNOTATIONS, Json, JsonObject, dumps, mapping, narrowed, pointer, references, resolve
 from protocols.words import FreeNames
 
 _DEFINITIONS = "#/$defs/"

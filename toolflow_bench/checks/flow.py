@@ -13,8 +13,8 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from protocols.jsontypes import Json
 from protocols.parsing import parse
+from protocols.schema import Json
 from sandbox.trace import ToolCall
 from toolflow_bench.numbers import places
 

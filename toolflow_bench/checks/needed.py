@@ -15,9 +15,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from protocols.errors import ToolError
-from protocols.jsontypes import Json, JsonObject
 from protocols.parsing import parse
-from protocols.schema import resolve, types
+from protocols.schema import Json, JsonObject, resolve, types
 from protocols.toolbox import Tool, Toolbox
 from sandbox.base import Sandbox
 from sandbox.journal import canonical

@@ -13,7 +13,7 @@ from typing import Any
 import yaml
 
 from protocols.errors import AtcError
-from protocols.jsontypes import Json
+from protocols.schema import Json
 from sandbox.choose import open_sandbox
 from toolflow_bench.checks.needed import unneeded
 from toolflow_bench.checks.wording import near_duplicates

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from protocols.errors import AtcError
-from protocols.jsontypes import Json
 from protocols.parsing import parse
+from protocols.schema import Json
 from sandbox.base import Sandbox
 from toolflow_bench.checks.flow import flow_of
 from toolflow_bench.checks.gold import GoldRun, run_gold

@@ -10,7 +10,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from protocols.errors import AtcError
-from protocols.jsontypes import Json
+from protocols.schema import Json
 from toolflow_bench.task import AnswerType, Split
 
 FOLDERS = ("flights", "baseball", "movies", "places", "across", "hard", "impossible")

@@ -9,7 +9,7 @@ from atc.pages.formats import dollars, seconds, size
 from atc.pages.markup import Html, text
 from atc.pages.templates import spelt
 from atc.terminal import count
-from protocols.jsontypes import Json, JsonObject
+from protocols.schema import Json, JsonObject
 from toolflow_bench.metrics import Row
 
 MOST_CALLS = 100  # of one answer: a program may have made thousands

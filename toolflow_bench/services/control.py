@@ -9,7 +9,7 @@ from typing import NamedTuple
 from pydantic import TypeAdapter, ValidationError
 
 from atc.config import demand
-from protocols.jsontypes import Json, JsonObject
+from protocols.schema import Json, JsonObject
 from toolflow_bench.services.faults import Fault, Faults
 from toolflow_bench.services.operation import Refusal
 from toolflow_bench.services.reply import Reply

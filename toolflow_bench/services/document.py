@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from protocols.jsontypes import JsonObject
+from protocols.schema import JsonObject
 from toolflow_bench.services.operation import Operation
 
 COMMON: Mapping[str, Any] = yaml.safe_load(Path(__file__).with_name("common.yaml").read_text(encoding="utf-8"))

@@ -9,15 +9,11 @@ from typing import Annotated, Any, Literal, TypeAlias, get_args
 
 from pydantic import ConfigDict, Field
 
-from protocols.jsontypes import Json
+from protocols.schema import Json
 
 FaultKind = Literal["429", "500", "drop", "slow", "drop_after", "truncated", "drift"]
 """Too many requests and a server error, both before anything is done; a connection closed before the work; an answer
 that takes long; a connection closed after the work; an answer cut short; an answer whose shape has changed."""
-
-Cut = Literal["length", "chunk", "body"]
-"""How an answer is cut: the connection ends before the promised length, or within a chunked body, or the JSON itself
-ends early in an answer that is whole to HTTP."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,7 +22,6 @@ class Fault:
 
     kind: FaultKind | None
     latency_seconds: float
-    cut: Cut
     share: float
     """Of an answer cut short: how much of it arrives, above 0 and below 1."""
 
@@ -67,7 +62,7 @@ class Faults:
         """What happens to the request of this number."""
         rng = random.Random(f"{self.seed} {number}")  # noqa: S311 - must repeat
         latency = self.latency_ms * rng.uniform(0.5, 1.5) / 1000
-        point, cut, share = rng.random(), rng.choice(get_args(Cut)), rng.uniform(0.1, 0.9)
+        point, share = rng.random(), rng.uniform(0.1, 0.9)
         chosen: FaultKind | None = None
         for name, kind in _RATES.items():
             point -= getattr(self, name)
@@ -76,7 +71,7 @@ class Faults:
                 break
         if chosen == "slow":
             latency += self.slow_seconds
-        return Fault(kind=chosen, latency_seconds=latency, cut=cut, share=share)
+        return Fault(kind=chosen, latency_seconds=latency, share=share)
 
     def renames(self, operation: str) -> bool:
         """Whether the answers of `operation` have a field renamed, in every run the same."""

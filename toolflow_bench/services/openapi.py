@@ -13,7 +13,7 @@ from typing import Any
 
 import yaml
 
-from protocols.jsontypes import JsonObject
+from protocols.schema import JsonObject
 from toolflow_bench.services.answers import Record, handler_of
 from toolflow_bench.services.document import COMMON, KEY_HEADER
 from toolflow_bench.services.operation import Operation, Parameter

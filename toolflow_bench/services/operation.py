@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from protocols.jsontypes import Json, JsonObject
-from protocols.schema import validator
+from protocols.judge import validator
+from protocols.schema import Json, JsonObject
 
 Arguments = Mapping[str, Any]
 """Every parameter of an operation by name, typed; `None` where an optional one without default was not given."""

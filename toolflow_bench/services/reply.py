@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable, MutableMapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
-from protocols.jsontypes import Json
-from toolflow_bench.services.faults import Fault
+from protocols.schema import Json
 from toolflow_bench.services.operation import Headers, Refusal
 from toolflow_bench.services.serve import CLOSE
 
@@ -40,25 +39,12 @@ class Reply:
         return cls.of(refusal.status, {"detail": refusal.detail}, headers=refusal.headers)
 
 
-async def send_reply(send: Send, reply: Reply) -> None:
-    """Send the whole answer."""
+async def send_reply(send: Send, reply: Reply, *, share: float = 1.0) -> None:
+    """Send the answer, or the first `share` of its body, after which the connection is to be closed."""
     length = (b"content-length", b"%d" % len(reply.body))
     await send({"type": "http.response.start", "status": reply.status, "headers": [_JSON, length, *reply.headers]})
-    await send({"type": "http.response.body", "body": reply.body})
-
-
-async def send_cut(scope: Scope, receive: Receive, send: Send, reply: Reply, fault: Fault) -> None:
-    """Send the first part of the answer alone."""
-    cut = reply.body[: max(1, int(len(reply.body) * fault.share))]
-    if fault.cut == "body":
-        await send_reply(send, replace(reply, body=cut))
-        return
-    headers = [_JSON, *reply.headers]
-    if fault.cut == "length":
-        headers.append((b"content-length", b"%d" % len(reply.body)))
-    await send({"type": "http.response.start", "status": reply.status, "headers": headers})
-    await send({"type": "http.response.body", "body": cut, "more_body": True})
-    await close_connection(scope, receive)
+    sent = reply.body[: max(1, int(len(reply.body) * share))]
+    await send({"type": "http.response.body", "body": sent, "more_body": share < 1})
 
 
 async def close_connection(scope: Scope, receive: Receive) -> None:

@@ -11,12 +11,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, unquote
 
-from protocols.jsontypes import Json, JsonObject
+from protocols.schema import Json, JsonObject
 from toolflow_bench.services.control import Control, RequestRecord, steer
 from toolflow_bench.services.document import KEY_HEADER, LONGEST_KEY, document
 from toolflow_bench.services.faults import Fault, drifted
 from toolflow_bench.services.operation import Arguments, Operation, Refusal, check, read_texts
-from toolflow_bench.services.reply import Receive, Reply, Scope, Send, close_connection, send_cut, send_reply
+from toolflow_bench.services.reply import Receive, Reply, Scope, Send, close_connection, send_reply
 from toolflow_bench.services.state import State
 
 if TYPE_CHECKING:
@@ -113,12 +113,11 @@ class _Service:
             reply = Reply.refused(refusal)
         # Before it is sent: whoever has the answer finds the record.
         self._control.requests.append(record._replace(status=reply.status if reply else None))
-        if reply is None:
+        cut = fault is not None and fault.kind == "truncated"
+        if reply is not None:
+            await send_reply(send, reply, share=fault.share if fault and cut else 1.0)
+        if reply is None or cut:
             await close_connection(scope, receive)
-        elif fault is not None and fault.kind == "truncated":
-            await send_cut(scope, receive, send, reply, fault)
-        else:
-            await send_reply(send, reply)
 
     def _steered(self, method: str, path: str, body: bytes) -> Reply:
         try:

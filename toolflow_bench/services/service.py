@@ -11,7 +11,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from protocols.errors import AtcError, SourceUnavailable
-from protocols.jsontypes import JsonObject
+from protocols.schema import JsonObject
 from toolflow_bench.services.answers import Context, Record
 from toolflow_bench.services.database import Functions, connect
 from toolflow_bench.services.openapi import described

@@ -5,7 +5,7 @@ from __future__ import annotations
 from copy import deepcopy
 from dataclasses import dataclass, field
 
-from protocols.jsontypes import Json, JsonObject
+from protocols.schema import Json, JsonObject
 from toolflow_bench.services.database import opaque
 from toolflow_bench.services.operation import Refusal
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from atc.paths import MAX_NODES, Path, telling, text, walk
-from protocols.jsontypes import Json
+from protocols.schema import Json
 from sandbox.trace import ToolCall
 
 
