@@ -15,7 +15,6 @@ import socket
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
-from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -128,60 +127,11 @@ class RayPool:
         if lost:
             raise lost[-1]
 
-    def kept_here(self, open_file: Callable[[Path], Any], /) -> Callable[[Path], FarFile]:
-        """See `atc.side_by_side.Pool`: an actor on this node holds the files."""
-        keeper = _remote(_Keeper, ray.get_runtime_context().get_node_id())
-        return partial(FarFile, keeper.remote(cloudpickle.dumps(open_file)))
-
 
 def _remote(what: Callable[..., Any], node: str, **options: Any) -> Any:
     """A function or class as Ray runs it, on the node of this id, beside the items that take its CPUs."""
     there = NodeAffinitySchedulingStrategy(node, soft=False)
     return ray.remote(num_cpus=0, scheduling_strategy=there, **options)(what)
-
-
-class FarFile:
-    """For a worker: a file on the node of the command that gave the work, by `keeper`.
-
-    `content` is what stood in it. When a piece of work is begun again elsewhere, whoever had the file before can add
-    nothing more.
-    """
-
-    def __init__(self, keeper: Any, path: Path) -> None:
-        self._keeper, self._path = keeper, path
-        self._turn, self.content = _result(keeper.open.remote(path))
-
-    def append(self, line: bytes) -> None:
-        """Add a line; it is on disk when this returns."""
-        _result(self._keeper.append.remote(self._path, self._turn, line))
-
-    def close(self) -> None:
-        """Let go of it."""
-        _result(self._keeper.close.remote(self._path, self._turn))
-
-
-class _Keeper:
-    """In a process beside the command: files that workers append to, each for the last who opened it."""
-
-    def __init__(self, open_file: bytes) -> None:
-        self._open_file = cloudpickle.loads(open_file)
-        self._files: dict[Path, tuple[int, Any]] = {}
-
-    def open(self, path: Path) -> tuple[int, bytes]:
-        turn, file = self._files.pop(path, (0, None))
-        if file is not None:
-            file.close()
-        self._files[path] = turn + 1, self._open_file(path)
-        return turn + 1, self._files[path][1].content
-
-    def append(self, path: Path, turn: int, line: bytes) -> None:
-        if self._files[path][0] != turn:
-            raise ClusterUnavailable(f"the work on {str(path)!r} was begun again elsewhere; it goes on there.")
-        self._files[path][1].append(line)
-
-    def close(self, path: Path, turn: int) -> None:
-        if self._files[path][0] == turn:
-            self._files[path][1].close()
 
 
 class _Order(NamedTuple):
@@ -194,7 +144,7 @@ class _Order(NamedTuple):
 
 
 class _Lost(ClusterUnavailable):
-    """An item's process died, and those after it; or the one that keeps files."""
+    """An item's process died, and those after it."""
 
 
 def _result(reference: Any) -> Any:

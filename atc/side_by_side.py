@@ -12,8 +12,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import partial
 from multiprocessing.pool import ThreadPool
-from pathlib import Path
-from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from protocols.ask import Ask, Completion, Message
 from protocols.errors import ModelUnavailable, OutOfTime
@@ -54,19 +53,12 @@ OpenWorker: TypeAlias = Callable[[], AbstractContextManager[Callable[[_Item], _G
 """Opens a worker with all that it needs; it is given one item at a time. Can be pickled (by cloudpickle)."""
 
 
-class Pool(Protocol):
-    """Where work is done: threads of this process (`Threads`), or processes of a cluster (`atc.cluster.RayPool`)."""
+Pool: TypeAlias = Callable[[OpenWorker[Any, Any], Iterable[Any]], Generator[Any, None, None]]
+"""Where work is done: threads of this process (`Threads`), or processes of a cluster (`atc.cluster.RayPool`).
 
-    def __call__(
-        self, open_worker: OpenWorker[_Item, _Given], items: Iterable[_Item], /
-    ) -> Generator[_Given, None, None]:
-        """What the workers give for each item, as it comes; when this is left, no further one is begun.
-
-        Raises whatever opening a worker, or a worker, raises.
-        """
-
-    def kept_here(self, open_file: Callable[[Path], Any], /) -> Callable[[Path], Any]:
-        """For workers: opens what `open_file` opens in this process, with its `content`, `append` and `close`."""
+It gives what the workers give for each item, as it comes; when it is left, no further one is begun. It raises whatever
+opening a worker, or a worker, raises.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,10 +85,6 @@ class Threads:
             for _ in range(min(self.most, len(todo))):
                 idle.put(stack.enter_context(open_worker()))
             yield from as_done(work, todo, most=self.most)
-
-    def kept_here(self, open_file: Callable[[Path], Any], /) -> Callable[[Path], Any]:
-        """See `Pool`."""
-        return open_file
 
 
 class Request(NamedTuple):

@@ -7,7 +7,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from types import FrameType
 from typing import Literal
@@ -162,7 +162,7 @@ class Host:
         why = f"calls in a row were not answered ({error.body.rstrip('.')})"
         if (mine := self._lost.count(tool)) >= TOOL_LOSSES:
             self._stopped.setdefault(tool, f"{mine} {why}")
-        enough = len(self._lost) >= HOST_LOSSES and not self.name.startswith("Python ")
+        enough = len(self._lost) >= HOST_LOSSES
         return self._stop(f"{len(self._lost)} {why}; when it is well again, the same command goes on") if enough else ""
 
     def answer(self, sample: Sample) -> tuple[str, list[Sample]]:
@@ -234,9 +234,7 @@ class Caller:
             host.answered |= {sample.tool for sample in log.of(name) if sample.done}
         self._hosts = {name: host for host in hosts.values() for name in host.tools}
 
-    def call(
-        self, tool: str, arguments: Arguments, *, purpose: Purpose, round_number: int = 0, again: bool = False
-    ) -> Sample:
+    def call(self, tool: str, arguments: Arguments, *, purpose: Purpose, again: bool = False) -> Sample:
         """The answer of `tool`, by its own name, to `arguments`: from the log, else by calling it.
 
         `again` calls it although the log has an answer: a read after a write may answer otherwise.
@@ -250,7 +248,7 @@ class Caller:
             self._admit(tool, plain, purpose)
             self._hosts[tool].wait()
             number = self._log.next_number
-            new = Sample(number=number, tool=tool, arguments=dict(arguments), purpose=purpose, round=round_number)
+            new = Sample(number=number, tool=tool, arguments=dict(arguments), purpose=purpose)
             with finishing():
                 self._log.intend(tool, plain, number=number)
                 news = self._send(new, plain)
@@ -292,9 +290,9 @@ class Caller:
 
     def _send(self, sample: Sample, plain: JsonObject) -> str:
         """Send a call once, and log what came of it. Gives a sentence for the person where there is news."""
-        tool, host, began = self._tools[sample.tool], self._hosts[sample.tool], time.monotonic()
+        tool, host = self._tools[sample.tool], self._hosts[sample.tool]
         response, error = self._sent(tool, plain)
-        seconds, repeats = round(time.monotonic() - began, 4), reads(tool.protocol)  # rounded as the log keeps it
+        repeats = reads(tool.protocol)
         if error is not None and repeats and (error.status == 429 or (error.status == 503 and error.retry_after)):
             self._log.void(sample.number)
             return host.put_off(error)
@@ -304,11 +302,11 @@ class Caller:
                 return host.lost(sample.tool, error)
             self.stopped[sample.tool] = error.body.rstrip(".")  # it cannot be sent: a credential is missing
             return ""
-        lost = error is not None and self._is_lost(tool.protocol, error, seconds)
+        lost = error is not None and _is_lost(tool.protocol, error)
         if lost and repeats:
             self._log.void(sample.number)
         else:
-            sample = replace(sample, response=response, seconds=seconds)
+            sample = replace(sample, response=response)
             if error is not None:
                 said = error.body
                 sample = replace(sample, outcome=error.outcome, status=error.status, error=said, answer=error.answer)
@@ -321,31 +319,26 @@ class Caller:
             self._log.void(one.number)
         return news
 
-    def _is_lost(self, protocol: ToolProtocol, error: ToolError, seconds: float) -> bool:
-        """Whether nobody answered: not the tool, and what stands before it said that it is not there."""
-        if isinstance(protocol.binding, PythonBinding):  # what it raised is its answer
-            return error.outcome == "unknown" and seconds >= self._settings.timeout_seconds
-        silent = error.status is None and error.answer is None
-        return error.outcome == "unknown" and (silent or error.status in GATEWAY)
-
     def _sent(self, tool: Tool, plain: JsonObject) -> tuple[Json, ToolError | None]:
         """What came back. A success that is no data counts as refused."""
-        limit, name = self._settings.timeout_seconds, tool.protocol.name
         try:
-            with time_limit(limit) if isinstance(tool.protocol.binding, PythonBinding) else nullcontext():
-                response = tool.call(plain)
+            response = tool.call(plain)
         except ToolError as error:
             return None, error
-        except OutOfTime:
-            return None, ToolError(None, f"{name} gave no result within {limit:g} s", outcome="unknown")
         except Exception as error:  # noqa: BLE001 - whatever one tool does, the others are probed
-            return None, ToolError(None, f"{name}: {type(error).__name__}: {error}", outcome="unknown")
+            return None, ToolError(None, f"{tool.protocol.name}: {type(error).__name__}: {error}", outcome="unknown")
         if problem := unusable(tool.protocol, response):
             # Of a page its text tells what it wants; what is too deep or too large is not kept.
             text = response if isinstance(response, str) and len(response) < 65_536 else None
             outcome: Literal["refused", "unknown"] = "refused" if reads(tool.protocol) else "unknown"
             return None, ToolError(200, problem, outcome=outcome, answer=text)
         return response, None
+
+
+def _is_lost(protocol: ToolProtocol, error: ToolError) -> bool:
+    """Whether nobody answered: not the tool (what Python raised is its answer), nor what stands before it."""
+    silent = error.status is None and error.answer is None and not isinstance(protocol.binding, PythonBinding)
+    return error.outcome == "unknown" and (silent or error.status in GATEWAY)
 
 
 def unusable(protocol: ToolProtocol, response: Json) -> str:
@@ -356,10 +349,6 @@ def unusable(protocol: ToolProtocol, response: Json) -> str:
         gives_pages = "string" in types(resolve(schema, schema)) or "html" in told
         return "" if gives_pages else "an HTML page instead of data; does the tool need a credential?"
     return ""
-
-
-class OutOfTime(BaseException):
-    """The time is over. No `Exception`, so that the function that hangs does not catch it by chance."""
 
 
 @contextmanager
@@ -383,22 +372,3 @@ def finishing() -> Iterator[None]:
         signal.signal(signal.SIGINT, signal.default_int_handler)
         if pressed:
             raise KeyboardInterrupt
-
-
-@contextmanager
-def time_limit(seconds: float) -> Iterator[None]:
-    """`OutOfTime` is raised in the block after so many seconds, and each second again until it is left."""
-    if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
-        yield
-        return
-
-    def ring(_signal: int, _frame: FrameType | None) -> None:
-        raise OutOfTime
-
-    before = signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, seconds, 1.0)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)

@@ -12,7 +12,7 @@ import os
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import IO, Any, Literal
 
@@ -86,14 +86,13 @@ class Sample:
     """One call and its answer.
 
     `number` counts calls from 1 in the order in which they were sent, over all tools. `tool` and the names in
-    `arguments` are the source's own. `round` is 0 while tools are probed alone, then the number of the chain round.
+    `arguments` are the source's own.
     """
 
     number: int
     tool: str
     arguments: Arguments = field(default_factory=dict)
     purpose: Purpose = "discover"
-    round: int = 0
     outcome: Outcome = "done"
     status: int | None = None
     """HTTP's, of an answer that is no success; None for a success and where there was no answer."""
@@ -103,7 +102,6 @@ class Sample:
     """Why there is no response, on one line."""
     answer: str | None = None
     """The whole text of an answer that is no success, where there was one."""
-    seconds: float = 0.0
 
     @property
     def done(self) -> bool:
@@ -127,65 +125,19 @@ def call_key(tool: str, arguments: JsonObject) -> str:
 
 def to_line(sample: Sample) -> str:
     """The sample as one line of JSON. `from_line(to_line(s)) == s`."""
-    record: dict[str, Any] = {name: getattr(sample, name) for name in Sample.__slots__}
-    for name, given in sample.arguments.items():
-        origin = {key: value for key in Origin.__slots__ if (value := getattr(given.origin, key))}
-        record["arguments"] = {**record["arguments"], name: [given.value, origin]}
-    return json.dumps(record | {"seconds": round(sample.seconds, 4)}, ensure_ascii=False, separators=(",", ":"))
+    return json.dumps(asdict(sample), ensure_ascii=False, separators=(",", ":"))
 
 
 def from_line(line: str) -> Sample:
     """Read one line. Raises what reading JSON of another shape raises."""
     record = json.loads(line)
     given = record.pop("arguments")
-    arguments = {name: Value(value, Origin(**origin)) for name, (value, origin) in given.items()}
+    arguments = {name: Value(held["value"], Origin(**held["origin"])) for name, held in given.items()}
     return Sample(arguments=arguments, **record)
 
 
 class LogUnreadable(AtcError):
     """The log of an earlier probing cannot be used; the message says what to do."""
-
-
-class LogFile:
-    """The lines of a log, in a folder below `folder`, that of the protocols.
-
-    `content` has the whole lines that were there when it was opened.
-
-    Raises:
-        LogUnreadable: another process writes it now.
-        CannotWrite: it cannot be opened for writing.
-    """
-
-    def __init__(self, folder: Path) -> None:
-        path = _path(folder)
-        try:
-            private_folder(path.parent)
-            write_whole(path.parent / ".gitignore", "*\n")
-            keep_private(path)
-            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o600)
-        except OSError as error:
-            raise cannot_write(path, error) from error
-        self._file: IO[bytes] = os.fdopen(descriptor, "a+b")
-        try:
-            _lock(self._file, path)
-            self._file.seek(0)
-            content = self._file.read()
-            self.content = content[: content.rfind(b"\n") + 1]
-            if self.content != content:  # a kill cut the last line: what it was to say is not known
-                self._file.truncate(len(self.content))
-        except BaseException:
-            self._file.close()
-            raise
-
-    def append(self, line: bytes) -> None:
-        """Add a line; it is on disk when this returns."""
-        self._file.write(line + b"\n")
-        self._file.flush()
-        os.fsync(self._file.fileno())
-
-    def close(self) -> None:
-        """Let go of it."""
-        self._file.close()
 
 
 class Log(AbstractContextManager["Log"]):
@@ -195,8 +147,8 @@ class Log(AbstractContextManager["Log"]):
     again, and stand in the report. `notes` are JSON values by name, a model's replies among them.
     """
 
-    def __init__(self, folder: Path, open_lines: Callable[[Path], Any] = LogFile) -> None:
-        """`folder` is that of the protocols; `open_lines` gives a `LogFile` there, or one of another machine.
+    def __init__(self, folder: Path) -> None:
+        """`folder` is that of the protocols.
 
         Raises:
             LogUnreadable: another process writes it now, or a line that is not the last cannot be read.
@@ -209,16 +161,18 @@ class Log(AbstractContextManager["Log"]):
         self._of: defaultdict[str, list[Sample]] = defaultdict(list)
         self._void: Counter[str] = Counter()
         self.next_number = 1  # of the call that is sent next
-        self._lines = open_lines(folder)
+        path = folder / FOLDER / "samples.jsonl"
+        self._file = _opened(path)
         try:
-            self._read(_path(folder))
+            _lock(self._file, path)
+            self._read(path)
         except BaseException:
             self.close()
             raise
 
     def close(self) -> None:
         """Close the file; the samples can still be read."""
-        self._lines.close()
+        self._file.close()
 
     def __exit__(self, *_: object) -> None:
         self.close()
@@ -292,10 +246,16 @@ class Log(AbstractContextManager["Log"]):
         self._write_line(json.dumps(record, ensure_ascii=False, separators=(",", ":")))
 
     def _write_line(self, line: str) -> None:
-        self._lines.append(line.encode("utf-8", "replace"))
+        self._file.write(line.encode("utf-8", "replace") + b"\n")
+        self._file.flush()
+        os.fsync(self._file.fileno())
 
     def _read(self, path: Path) -> None:
-        lines = self._lines.content.split(b"\n")[:-1]
+        self._file.seek(0)
+        content = self._file.read()
+        *lines, rest = content.split(b"\n")
+        if rest:  # a kill cut the last line: what it was to say is not known
+            self._file.truncate(len(content) - len(rest))
         for number, line in enumerate(lines, start=1):
             try:
                 record = json.loads(text := line.decode())
@@ -310,8 +270,16 @@ class Log(AbstractContextManager["Log"]):
                 ) from None
 
 
-def _path(folder: Path) -> Path:
-    return folder / FOLDER / "samples.jsonl"
+def _opened(path: Path) -> IO[bytes]:
+    """The file of a log, below the folder of the protocols. Raises `CannotWrite`."""
+    try:
+        private_folder(path.parent)
+        write_whole(path.parent / ".gitignore", "*\n")
+        keep_private(path)
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o600)
+    except OSError as error:
+        raise cannot_write(path, error) from error
+    return os.fdopen(descriptor, "a+b")
 
 
 def _lock(file: IO[bytes], path: Path) -> None:

@@ -65,7 +65,7 @@ class Session:
         """Make one call, or take its answer from the log. Raises `NotCalled` where it may not be made."""
         known, arguments = len(self.log.samples), self.marked(tool, arguments)
         try:
-            return self.caller.call(tool, arguments, purpose=purpose, round_number=self.round, again=again)
+            return self.caller.call(tool, arguments, purpose=purpose, again=again)
         finally:
             for sample in self.log.samples[known:]:
                 self._take(sample)

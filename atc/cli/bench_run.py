@@ -2,35 +2,29 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
 import click
 
-from atc import __version__
 from atc.cli import options
 from atc.cli.output import print_result, say
 from atc.cli.progress import bar
 from atc.cli.settings import load_config
 from atc.cli.wiring import Shared, open_agent, open_pool
-from atc.config import SETTINGS, Config, public
-from atc.models.prices import Price, price_of
+from atc.config import SETTINGS, Config
 from atc.side_by_side import Pool, Threads
 from atc.strategies import STRATEGIES
 from atc.terminal import count
 from protocols.protocol import ToolProtocol
+from toolflow_bench.arms import Arm, RunOptions, ask_arms, cells
 from toolflow_bench.baselines import BASELINES, baseline_worker
-from toolflow_bench.metrics import Row, Summary, summarize
-from toolflow_bench.resampling import Estimate
-from toolflow_bench.rows import Header
-from toolflow_bench.runner import Item, OpenWorker, Worker, digest, run_suite
+from toolflow_bench.metrics import summarize
+from toolflow_bench.runner import Item, Worker
 from toolflow_bench.services.service import NAMES
 from toolflow_bench.settings import CATALOGUE, OpenWorld, draw_distractors, hardened
 from toolflow_bench.settings import SETTINGS as HARDSHIPS
@@ -40,25 +34,6 @@ from toolflow_bench.workers import agent_worker, shared_agent
 from toolflow_bench.world import World
 
 _Verb = TypeVar("_Verb", bound=Callable[..., Any])
-
-_SETTINGS = (
-    *("sandbox", "max_tools", "prompt_tokens", "samples", "max_repairs", "max_calls", "max_tokens"),
-    *("max_model_calls", "repair", "decoding", "docs", "temperature"),
-)
-"""Of the configuration: what changes results."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunOptions:
-    """How a suite is run, whatever it asks: the options of `run_options`."""
-
-    limit: int | None
-    jobs: int | None
-    seed: int
-    timeout: float
-    repeats: int
-    out: Path | None
-
 
 run_options = options.several(
     click.option("--limit", type=options.AT_LEAST_ONE, metavar="N", help="The first N questions only."),
@@ -87,88 +62,20 @@ def wanted(strategies: Sequence[str]) -> tuple[str | None, ...]:
     return tuple(dict.fromkeys(names)) or (None,)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Arm:
-    """One way to answer a suite: who answers, and with which model. `settings` are the suite's own."""
-
-    name: str
-    model: str
-    config: Config
-    open_worker: OpenWorker
-    settings: Mapping[str, Any] = field(default_factory=dict)
-
-    @property
-    def price(self) -> Price | None:
-        """What the model costs, nothing where none is asked."""
-        return price_of(self.model, None if self.model == "none" else self.config.model_price)
-
-    def header(self, suite: str, data: str, how: RunOptions) -> Header:
-        """What must be the same for a run to go on."""
-        known: Mapping[str, Any] = public(self.config)
-        price = self.price and [self.price.input, self.price.output]
-        own = {"strategy": self.name, "price": price, "timeout": how.timeout, **self.settings}
-        settings = {key: known[key] for key in _SETTINGS} | own
-        return Header(suite=suite, model=self.model, seed=how.seed, data=data, version=__version__, settings=settings)
-
-
-Asked = tuple[Arm, Path, Sequence[Row]]
-"""What came of an arm: the file of its rows, and these in the order of the questions."""
-
-
-def ask_arms(suite: str, items: Sequence[Item], arms: Sequence[Arm], how: RunOptions, pool: Pool) -> list[Asked]:
-    """Ask each arm the items, of which `--limit` takes the first; what was asked before is not asked again."""
-    asked, times = items[: how.limit], f", {how.repeats} times each," if how.repeats > 1 else ""
-    each, data = len(asked) * how.repeats, digest([item.question for item in items])
-    found: list[Asked] = []
+def measure(suite: str, items: Sequence[Item], arms: Sequence[Arm], how: RunOptions, pool: Pool) -> NoReturn:
+    """Ask, watched by the person, print the figures and exit: 3 where outages are left, else 0."""
     try:
-        with bar("asking", total=len(arms) * each) as advance:
-
-            def show(row: Row, done: int, _: int) -> None:
-                verdict = "right" if row.correct else "wrong" if row.graded else row.status
-                took = f"{row.seconds:6.1f} s  {row.calls:>3} calls"
-                say(f"{done:>3}/{each}  {verdict:<6} {took}  {row.id}: {row.error or row.reason}")
-                advance(len(found) * each + done)
-
-            for arm in arms:
-                header = arm.header(suite, data, how)
-                path = _path(arm, header, how.out, alone=len(arms) == 1)
-                say(f"{suite}, {arm.name}: {len(asked)} questions{times} with {arm.model}; rows go to {path}")
-                rows = run_suite(
-                    asked,
-                    arm.open_worker,
-                    header=header,
-                    out=path,
-                    pool=pool,
-                    repeats=how.repeats,
-                    timeout_seconds=how.timeout,
-                    price=arm.price,
-                    on_row=show,
-                )
-                found.append((arm, path, rows))
+        with bar("asking", total=len(arms) * len(items[: how.limit]) * how.repeats) as advance:
+            asked = ask_arms(suite, items, arms, how, pool, say=say, advance=advance)
     except KeyboardInterrupt:
         say("Stopped; the same command goes on.")
         raise
-    return found
-
-
-def _path(arm: Arm, header: Header, out: Path | None, *, alone: bool) -> Path:
-    """`--out`, with the arm's name in it where there are several; else a file in the state folder for what is asked."""
-    slug = re.sub(r"[^\w@]+", "-", arm.name).strip("-")
-    if out is not None:
-        return out if alone else out.with_stem(f"{out.stem}-{slug}")
-    same = hashlib.sha256(json.dumps(asdict(header), sort_keys=True, default=repr).encode()).hexdigest()[:8]
-    return arm.config.state_dir / "bench" / f"{header.suite}-{same}-{slug}.jsonl"
-
-
-def measure(suite: str, items: Sequence[Item], arms: Sequence[Arm], how: RunOptions, pool: Pool) -> NoReturn:
-    """Ask, watched by the person, print the figures and exit: 3 where outages are left, else 0."""
-    asked = ask_arms(suite, items, arms, how, pool)
     found = [(arm, str(path), summarize(rows, seed=how.seed)) for arm, path, rows in asked]
     shown = [
         {"suite": suite, "model": arm.model, "strategy": arm.name, "rows": path} | asdict(summary)
         for arm, path, summary in found
     ]
-    rows = [_cells(arm.name, summary, how.repeats) for arm, _, summary in found]
+    rows = [cells(arm.name, summary, how.repeats) for arm, _, summary in found]
     table = [list(rows[0]), *(list(row.values()) for row in rows)]
     print_result(shown[0] if len(arms) == 1 else {"suite": suite, "strategies": shown}, table)
     say(f"All figures on a page: atc bench report {' '.join(path for _, path, _ in found)}")
@@ -176,33 +83,6 @@ def measure(suite: str, items: Sequence[Item], arms: Sequence[Arm], how: RunOpti
     if any(left):
         say(f"Not graded: {count(left[0], 'outage')}, {left[1]} crashed; the same command asks these again.")
     sys.exit(3 if any(left) else 0)
-
-
-def _cells(name: str, summary: Summary, repeats: int) -> dict[str, str]:
-    """A row of the table: shares of tasks, then what a task took on average."""
-    n = summary.graded
-
-    def mean(total: float | None, digits: int = 0) -> str:
-        return f"{total / n:,.{digits}f}" if n and total is not None else "–"
-
-    def share(found: Estimate | None) -> str:
-        return "–" if found is None else f"{found.mean:.0%}"
-
-    return {
-        "strategy": name,
-        "n": str(n),
-        "solved": share(summary.success),
-        "95%": "–" if summary.interval is None else "{:.0%}–{:.0%}".format(*summary.interval),
-        **({f"pass^{repeats}": share(summary.pass_k.get(repeats))} if repeats > 1 else {}),
-        "Path": share(summary.path),
-        "Precision": share(summary.precision),
-        "CP": share(summary.cp),
-        "tokens": mean(summary.input_tokens + summary.output_tokens),
-        "model calls": mean(summary.model_calls, 1),
-        "calls": mean(summary.calls, 1),
-        "s": mean(summary.seconds_total, 1),
-        "USD": mean(summary.cost, 4),
-    }
 
 
 @click.command(

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from socket import gethostname
 from typing import Any
 
 import click
@@ -24,9 +25,10 @@ from atc.terminal import count, escape_controls
 from probing.gate import host_of
 from probing.output import READABLE, coverage, made_line, write
 from probing.probe import Probed, probe
-from probing.samples import FOLDER, Log, LogFile, ProbeSettings
+from probing.samples import FOLDER, Log, ProbeSettings
 from protocols.ask import Ask
 from protocols.errors import AtcError
+from protocols.files import CannotWrite
 from protocols.invoke import Invoker
 from protocols.protocol import ToolProtocol
 from protocols.sources import load_source
@@ -96,7 +98,7 @@ def probe_many(
         require_named((protocol for one in found for protocol in one.protocols), settings)
         # The configuration is made portable here: workers elsewhere have none of its files and variables.
         away = portable(config) if config.workers is not None else config
-        for group in pool(partial(_prober, away, settings, pool.kept_here(LogFile)), _by_host(found)):
+        for group in pool(partial(_prober, away, settings), _by_host(found)):
             for one in group:
                 done(one)
     return [reports[source] for source in sources]
@@ -176,9 +178,7 @@ def _by_host(sources: Iterable[OneOfMany]) -> list[list[OneOfMany]]:
 
 
 @contextmanager
-def _prober(
-    config: Config, settings: ProbeSettings, open_lines: Callable[[Path], Any]
-) -> Iterator[Callable[[Sequence[OneOfMany]], list[OneOfMany]]]:
+def _prober(config: Config, settings: ProbeSettings) -> Iterator[Callable[[Sequence[OneOfMany]], list[OneOfMany]]]:
     """A worker that probes the sources of one host."""
     with invoker_for(config, settings) as invoker, open_model(config) as ask:
 
@@ -188,7 +188,11 @@ def _prober(
                 if ended and settings.requests_per_second:
                     time.sleep(1 / settings.requests_per_second)
                 try:
-                    with Log(one.folder, open_lines) as log:
+                    with Log(one.folder) as log:
+                        if _SOURCE not in log.notes:
+                            raise CannotWrite(
+                                f"{one.folder} is another folder on {gethostname()}: give one that is shared."
+                            )
                         tools = Toolbox(Tool(protocol, invoker.bind(protocol)) for protocol in one.protocols)
                         probed = probe(tools, log, settings=settings, ask=ask)
                         ended.append(replace(one, probed=probed, sent=log.sent))

@@ -11,14 +11,17 @@ from typing import Any
 
 import click
 
-from atc.cli.bench_run import Arm, RunOptions, ask_arms, run_options, strategies_option, wanted
+from atc.cli.bench_run import run_options, strategies_option, wanted
 from atc.cli.options import model_option
+from atc.cli.output import say
+from atc.cli.progress import bar
 from atc.cli.settings import load_config
 from atc.cli.wiring import choose_model, open_store
 from atc.side_by_side import Threads
 from benchmarks.restbench.data import APIS, FOLDER, RestWorld, items, load_restbench, replay_worker
 from benchmarks.runner import suite
 from sandbox.choose import open_sandbox
+from toolflow_bench.arms import Arm, RunOptions, ask_arms
 from toolflow_bench.metrics import Row, summarize
 from toolflow_bench.suites import drawn
 from toolflow_bench.workers import agent_worker
@@ -62,7 +65,9 @@ def main(data: Path, api: str, strategies: tuple[str, ...], sample: int | None, 
             else:
                 worker = agent_worker(open_world, ask=ask, sandbox=sandbox, config=config, store=store)
                 arms.append(Arm(name=name or config.strategy, model=ask.name, open_worker=worker, **about))
-        found = ask_arms("restbench", asked, arms, options, Threads(options.jobs or 1))
+        with bar("asking", total=len(arms) * len(asked[: options.limit]) * options.repeats) as advance:
+            pool = Threads(options.jobs or 1)
+            found = ask_arms("restbench", asked, arms, options, pool, say=say, advance=advance)
     figures = {arm.name: by_api(rows, seed=seed) for arm, _, rows in found}
     left = sum(of_api["all"]["outages"] + of_api["all"]["crashes"] for of_api in figures.values())
     rows = ", ".join(str(path) for _, path, _ in found)
