@@ -13,11 +13,10 @@ from sandbox.trace import ToolCall
 
 @dataclass(frozen=True, slots=True)
 class ToolsChosen:
-    """Retrieval is over: the aliases that the prompt will hold, best first, out of `total`; how they were found."""
+    """Retrieval is over: the aliases that the prompt will hold, best first, out of `total`."""
 
     tools: tuple[str, ...]
     total: int
-    transcript: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

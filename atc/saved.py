@@ -10,10 +10,13 @@ from __future__ import annotations
 import ast
 import builtins
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+from typing_extensions import TypeIs
 
 from atc.check import check
 from atc.learned import structure
@@ -68,7 +71,7 @@ class Savable:
         self._run, self._attempt = run, standing(run)
         self._redact = redactor(run)
         self._source = self._attempt.program.source
-        tree = parse(self._source, flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+        self._tree = tree = parse(self._source, flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
         self._names = dict.fromkeys(node.id for node in ast.walk(tree) if isinstance(node, ast.Name))
         self._known = {_key(node.value): node.value for node in _literals(tree)}
 
@@ -136,6 +139,11 @@ class Savable:
             raise CannotSave(f"{name!r} is the name of a tool or of a Python function already; choose another.")
         if shadowing := [one for one in parameters if one in tools | (python & {*self._names, *_USED})]:
             raise CannotSave(f"a parameter {shadowing[0]!r} would hide what the program calls so; choose another name.")
+        bound, literal = _bound(self._tree)
+        if changed := [one for one, value in parameters.items() if bound[one] > literal[one, _key(value)]]:
+            raise CannotSave(
+                f"the program of {self._where} sets {changed[0]!r} to something else, too; choose another name."
+            )
         if len({_key(value) for value in parameters.values()}) < len(parameters):
             raise CannotSave("two parameters stand for the same literal; a literal is one parameter or none.")
 
@@ -247,9 +255,20 @@ def _literals(tree: ast.AST) -> list[ast.Constant]:
     """The texts and numbers that a program works with. Keys of responses, parts of texts and documentation are none."""
     nodes = list(ast.walk(tree))
     others = {id(part) for node in nodes for part in _no_literals(node)}
-    return [
-        n for n in nodes if isinstance(n, ast.Constant) and type(n.value) in (str, int, float) and id(n) not in others
-    ]
+    return [node for node in nodes if _is_literal(node) and id(node) not in others]
+
+
+def _is_literal(node: ast.AST) -> TypeIs[ast.Constant]:
+    return isinstance(node, ast.Constant) and type(node.value) in (str, int, float)
+
+
+def _bound(tree: ast.AST) -> tuple[Counter[str], Counter[tuple[str, str]]]:
+    """How often each name is bound, and how often to which literal."""
+    nodes = list(ast.walk(tree))
+    names = [n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
+    literals = [(n.targets[0], n.value) for n in nodes if isinstance(n, ast.Assign) and len(n.targets) == 1]
+    to = ((n.id, _key(v.value)) for n, v in literals if isinstance(n, ast.Name) and _is_literal(v))
+    return Counter(names + [n.arg for n in nodes if isinstance(n, ast.arg)]), Counter(to)
 
 
 def _no_literals(node: ast.AST) -> Sequence[ast.AST | None]:

@@ -382,7 +382,10 @@ class Ledger:
         parts = [(k, p) for n, v in sample.plain.items() if not self._around(sample.tool, n) for k, p in parts_of(n, v)]
         texts = {(self.noun_of(sample.tool, key), text_of(part)) for key, part in parts}
         for one in self._made:
-            hit = any(text == known and alike(n, noun) for n, known in one.ids | one.given for noun, text in texts)
+            sent = [pair for call in one.calls for pair in _parts(call.plain) if self._around(one.tool, pair[0])]
+            within = {(self.noun_of(one.tool, key), text_of(part)) for key, part in sent}  # with which it is gone, too
+            known = one.ids | one.given | within
+            hit = any(text == here and alike(n, noun) for n, here in known for noun, text in texts)
             named = not one.ids and one.marks & {text for _, text in texts} and self.takes(sample.tool, one)
             if one.there and (hit or named):
                 one.gone, one.gone_by = sample.number, sample.tool

@@ -22,7 +22,7 @@ from protocols.words import tool_aliases
 
 COVERAGE, READABLE = "coverage.json", "COVERAGE.md"
 _HASHES = f"{FOLDER}/written.json"
-_LONGEST = 160
+_LONGEST_NAME, _LONGEST = 100, 160
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,7 +42,8 @@ def write(folder: Path, probed: Probed, *, keep_values: bool = False) -> Written
     """
     protocols = protocols_of(probed, keep_values=keep_values)
     report = coverage(probed, protocols)
-    aliases = tool_aliases([("coverage", ""), *((name, "") for name in protocols)])[1:]  # the first is the report's
+    plain = [name.encode("ascii", "replace").decode()[:_LONGEST_NAME] for name in protocols]
+    aliases = tool_aliases([(name, "") for name in ("coverage", *plain)])[1:]  # the first is the report's
     names = {name: f"{alias}.json" for name, alias in zip(protocols, aliases, strict=True)}
     files = {names[name]: _text(dump(protocol)) for name, protocol in protocols.items()}
     # `tools` is empty, so that whoever reads the folder as a source finds no tools in this one.

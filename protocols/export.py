@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 from protocols.protocol import HttpBinding, ToolProtocol, dump
 from protocols.schema import JsonObject
 from protocols.sources.operation import annotations_of
+from protocols.words import identifier
 
 RESULT = "result"
 """The key of a response that is no object, in MCP's structured results."""
@@ -62,12 +63,14 @@ def mcp_tool(protocol: ToolProtocol) -> dict[str, Any]:
 
 def _hoisted(schema: JsonObject, owner: str, shared: dict[str, Any]) -> dict[str, Any]:
     """`schema` with its `$defs` moved to `shared`, under their own names where nothing else has these."""
-    for before in ("", f"{owner}."):
+    before = ""
+    while True:
         text = json.dumps(schema).replace('"$ref": "#/$defs/', f'"$ref": "#/components/schemas/{before}')
         body: dict[str, Any] = json.loads(text)
         found = {f"{before}{name}": part for name, part in body.pop("$defs", {}).items()}
         if all(shared.get(name, part) == part for name, part in found.items()):
             break
+        before += f"{identifier(owner)}."
     shared |= found
     return body
 

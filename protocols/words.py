@@ -13,8 +13,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from functools import lru_cache
-from importlib.resources import files
 from itertools import islice
+from pathlib import Path
 
 _LONGEST_COMPARED, _MOST_COMPARED = 80, 1_000
 """Characters of a name, and names, that are compared with one another letter by letter."""
@@ -145,7 +145,7 @@ def words(text: str) -> frozenset[str]:
 
 WORDS: dict[str, dict[str, frozenset[str]]] = {
     table: {name: words(text) for name, text in lists.items()}
-    for table, lists in tomllib.loads(files("protocols").joinpath("words.toml").read_text(encoding="utf-8")).items()
+    for table, lists in tomllib.loads(Path(__file__).with_name("words.toml").read_text("utf-8")).items()
 }
 _NAMES = WORDS["names"]
 ID_WORDS = _NAMES["id_words"]

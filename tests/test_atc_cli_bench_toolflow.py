@@ -156,12 +156,12 @@ def test_what_fails_on_our_side_is_asked_again(run, data: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("--split", "lnog"), "no split named 'lnog'; did you mean 'long'?"),
+        (("--split", "lnog"), "there is no task in the split 'lnog'; ask for long, short or all."),
         (("--services", "flights,movie"), "no service named 'movie'; did you mean 'movies'?"),
         (("--services", "baseball"), "there is no task in the split 'all' with services baseball alone"),
         (("--strategy", "reakt"), "--strategy: no strategy is named 'reakt'; did you mean 'react'?"),
         (("--sample", "0"), "Invalid value for '--sample'"),
-        (("--out", "old.jsonl"), "'old.jsonl' was written by an older version of atc, in format 1; this one reads 2;"),
+        (("--out", "old.jsonl"), "'old.jsonl' was written by another version of atc, in format 1; this one reads 2;"),
     ],
 )
 def test_a_mistake_is_one_sentence(run, data: str, arguments: tuple[str, ...], said: str) -> None:

@@ -9,14 +9,10 @@ from pathlib import Path
 import click
 import pytest
 
-from atc.agent import Agent
 from atc.cli import probe
-from atc.models.scripted import ScriptedModel
-from atc.store import Store
 from probing.samples import Log, ProbeSettings
 from protocols.sources import load_tools
 from protocols.toolbox import Tool, Toolbox
-from sandbox.trusted import TrustedSandbox
 from tests.loopback import Reply, Server, closed_port, serving
 from tests.probing_lab import tool
 
@@ -132,7 +128,7 @@ def test_an_interruption_ends_all_sources(atc_):
 
 
 def test_a_service_that_is_down(atc_, monkeypatch):
-    monkeypatch.setattr("probing.gate.UNREACHED", 0)  # no waiting in a test
+    monkeypatch.setattr("probing.gate.TOOL_LOSSES", 1)  # less waiting in a test
     describe(f"http://127.0.0.1:{closed_port()}")
     code, out, err = atc_(*PROBE)
     assert code == 3
@@ -172,21 +168,10 @@ def test_what_a_python_tool_prints_is_not_the_result(atc_, tmp_path):
     assert "called" in err
 
 
-def solved(folder, state, program):
-    """A stored run of a program over the tools of a folder."""
-    with Store(state / "runs.sqlite") as store, TrustedSandbox() as sandbox:
-        agent = Agent(
-            load_tools(folder), model=ScriptedModel(f"```python\n{program}\n```"), sandbox=sandbox, store=store
-        )
-        return agent.run("Who is u1?").run
-
-
-def test_a_check_says_what_changed_and_which_runs_it_breaks(atc_, tmp_path):
+def test_a_check_says_what_changed(atc_, tmp_path):
     with serving(users) as server:
         describe(server)
         assert atc_(*PROBE)[0] == 0
-        breaking = solved("out", tmp_path / "state", "print(get_user(user_id='u1')['name'])")
-        solved("out", tmp_path / "state", "print(get_user(user_id='u1')['age'])")
         code, out, _ = atc_("probe", "--check", "out", "--rate", "1000")
         assert (code, out.splitlines()[-1].partition(" with ")[0]) == (0, "no change in 2 of 3 tools")
         files = {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir() if path.is_file()}
@@ -202,13 +187,7 @@ def test_a_check_says_what_changed_and_which_runs_it_breaks(atc_, tmp_path):
         lines = out.splitlines()
         assert any(line.startswith("breaking  get_user: 'name' is in none of") for line in lines)
         assert lines[-1].startswith("4 changes (2 breaking, 0 risky, 2 harmless) in 2 of 3 tools with ")
-        assert lines[-1].endswith(", 1 stored run broken")
-        (run,) = [number for number, line in enumerate(lines) if line.startswith("breaks ")]
-        assert breaking in lines[run]
-        assert "line 1: " in lines[run + 1]
-        assert "'name'" in lines[run + 1]
         assert told["breaking"] is True
-        assert [(one["run"], one["tools"]) for one in told["broken_runs"]] == [(breaking, ["get_user"])]
         assert {change["severity"] for change in told["changes"]} == {"breaking", "harmless"}
         assert files == {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir() if path.is_file()}
 
@@ -236,7 +215,7 @@ def har(url):
     return {"log": {"version": "1.2", "entries": [entry(*pair) for pair in pairs]}}
 
 
-def test_what_a_recording_holds_is_not_asked_again(atc_, tmp_path, monkeypatch):
+def test_the_operations_of_a_recording_are_probed(atc_, tmp_path, monkeypatch):
     for number, user in enumerate(USERS):
         monkeypatch.setitem(user, "id", str(1000 + number))
     with serving(users) as server:
@@ -244,12 +223,8 @@ def test_what_a_recording_holds_is_not_asked_again(atc_, tmp_path, monkeypatch):
         code, out, _ = atc_("probe", "traffic.har", "-o", "out", "--model", "none", "--rate", "1000", "--json")
         report = json.loads(out)
         assert (code, report["totals"]["answered"], report["totals"]["tools"]) == (0, 2, 2)
-        asked = {seen.target for seen in server.seen}
-        assert "/users" not in asked
-        assert not asked & {"/users/1000", "/users/1001", "/users/1002"}
+        assert {"/users", "/users/1000"} <= {seen.target for seen in server.seen}
         assert report["sent"] == len(server.seen)
-        with Log(tmp_path / "out") as log:
-            assert sum(sample.purpose == "recorded" for sample in log.samples) == 4
 
 
 @pytest.mark.parametrize("answer", [True, False])

@@ -38,16 +38,6 @@ def test_a_search_by_words_lists_the_best_first(run):
     assert "get_credits" not in result[1]
 
 
-def test_explain_says_how_in_json_too(run):
-    result = run("search", "rivers", "--method", "bm25", "--explain", "--json")
-    report = json.loads(result[1])
-    assert report["method"] == "bm25"
-    assert report["model_calls"] == 0
-    assert [hit["alias"] for hit in report["hits"]] == ["list_rivers"]
-    plain = run("search", "rivers", "--method", "bm25", "--explain")[1]
-    assert "bm25: " in plain.splitlines()[-1]
-
-
 def test_what_fits_nothing_is_said_and_how_to_go_on(run):
     result = run("search", "zymurgy", "--method", "bm25")
     assert result[:2] == (0, "")

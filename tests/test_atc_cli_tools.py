@@ -109,20 +109,6 @@ def test_wrong_arguments_are_usage_errors(atc_, words: list[str], said: str) -> 
     assert err.count("\n") == 1
 
 
-def test_arguments_may_come_as_json_on_stdin(atc_, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    (tmp_path / "in.json").write_text('{"name": "Bo", "limit": 1}')
-    with (tmp_path / "in.json").open() as file:
-        monkeypatch.setattr("sys.stdin", file)
-        code, out, _ = atc_("tools", "call", "find_person", "-")
-    assert (code, json.loads(out)[0]["name"]) == (0, "Bo")
-    (tmp_path / "in.json").write_text("[1]")
-    with (tmp_path / "in.json").open() as file:
-        monkeypatch.setattr("sys.stdin", file)
-        code, _, err = atc_("tools", "call", "find_person", "-")
-    assert code == 2
-    assert "must be one JSON object" in err
-
-
 def test_a_write_needs_consent(atc_, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     with Path(os.devnull).open() as nothing:
         monkeypatch.setattr("sys.stdin", nothing)

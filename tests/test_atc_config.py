@@ -20,8 +20,7 @@ def load(folder: Path, *, project: str = "", user: str = "", env: dict[str, str]
         for name, value in {**(env or {}), "XDG_CONFIG_HOME": str(folder)}.items():
             here.setenv(name, value)
         here.chdir(folder)
-        settings = read_settings(flags)
-        return settings.config, settings.origins
+        return read_settings(flags)[:2]
 
 
 def test_nothing_set_gives_the_defaults(tmp_path: Path) -> None:
@@ -83,12 +82,12 @@ def test_variables_are_parsed_as_their_settings_are(tmp_path: Path) -> None:
         ("[credentials.x]\nvalue = 's3cret'", "credentials.x.hosts is missing."),
         (
             "[credentials.x]\nvalue = 's3cret'\nhosts = ['*.org']",
-            "credentials.x.hosts must be a host, such as 'api.example.org' or 'localhost:8080', got '*.org'.",
+            "credentials.x.hosts must be a host, such as 'api.example.org' or 'localhost:8080'.",
         ),
-        ("[credentials.x]\nvalue = 's3cret'\nhost = ['a.org']", "'credentials.x.host'; did you mean 'hosts'?"),
+        ("[credentials.x]\nvalue = 's3cret'\nhosts = ['a.org']\nprefx = 'a'", "credentials.x.prefx is unknown."),
         (
             "[credentials.x]\nvalue = 's3cret'\nhosts = ['a.org']\nplace = 'body'",
-            "place must be 'header', 'query' or 'cookie', got 'body'.",
+            "place must be 'header', 'query' or 'cookie'.",
         ),
     ],
 )

@@ -58,7 +58,7 @@ def test_a_call_is_valid_at_any_temperature(model):
     sampling = Sampling(temperature=2.0, seed=5, max_tokens=20)
     tools = TOOLS.only(["power", "add", "maximum"])
     messages = call_prompt("A cube has sides of 1.31 meters. What is its volume?", tools, TOOLDEC, "names")
-    written = write_call(model, messages, tools, form=TOOLDEC, sampling=sampling, text_characters=20)
+    written = write_call(model, messages, tools, form=TOOLDEC, sampling=sampling, characters=20)
     assert (written.call.error, written.enforced, written.how) == (None, True, "grammar")
 
 

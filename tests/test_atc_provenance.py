@@ -31,7 +31,7 @@ def found(value: Any, *results: Any) -> list[tuple[int, str]]:
         (1545, [{"flight": 1545.0}], []),
         ("N1", ["N1"], [(0, "")]),
         ({"id": 5}, [{"row": {"id": 5}}], [(0, "row")]),
-        ("x-1", [{"odd key": "x-1"}], [(0, "['odd key']")]),
+        ("x-1", [{"odd key": "x-1"}], [(0, "odd key")]),
     ],
 )
 def test_equal_values_of_equal_type(value: Any, results: list[Any], expected: list[tuple[int, str]]) -> None:

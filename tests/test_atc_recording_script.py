@@ -12,8 +12,7 @@ import pytest
 
 from atc.recording import InvalidRecording, Recording
 from atc.recording.script import to_script
-from protocols.protocol import Annotations, HttpBinding, McpBinding, ToolProtocol
-from protocols.sources import load_tools
+from protocols.protocol import Annotations, HttpBinding, McpBinding, PythonBinding, ToolProtocol
 from protocols.toolbox import Tool, Toolbox
 from sandbox.trace import Trace
 from tests.loopback import Reply, serving
@@ -37,7 +36,6 @@ def recorded(program, *protocols, stdout="x\n", value=None, task="A task."):
     return Recording(
         run="20261122-010203-abcd",
         task=task,
-        status="solved",
         answer=stdout.strip() or json.dumps(value),
         program=program,
         tools=tools,
@@ -56,7 +54,7 @@ def output(script, **variables):
 
 
 def script_of(program, *protocols, **about):
-    return to_script(recorded(program, *protocols, **about), modules={})
+    return to_script(recorded(program, *protocols, **about))
 
 
 PROGRAMS = {
@@ -107,7 +105,7 @@ def test_credentials_come_from_the_configuration(tmp_path):
 def test_nothing_that_a_task_or_an_answer_says_is_code(text):
     with serving() as server:
         tool = replace(protocol(url=f"{server.url}/x"), description=text, title=text)
-        script = to_script(replace(recorded("print(act()['ok'])", tool, task=text), answer=text), modules={})
+        script = to_script(replace(recorded("print(act()['ok'])", tool, task=text), answer=text))
         assert output(script) == "True\n"
     assert not [line for line in script.splitlines() if line.startswith("import os;")]
 
@@ -120,28 +118,15 @@ def test_a_write_is_sent_under_a_key(monkeypatch):
         assert len(server.last.headers["idempotency-key"]) == 32
 
 
-def test_functions_of_a_python_module_are_loaded(tmp_path, monkeypatch):
-    monkeypatch.setattr(sys, "argv", ["script.py", "--allow-writes"])  # nobody said that it only reads
-    (tmp_path / "maths.py").write_text(
-        "import datetime\n\ndef twice(number: int, day: datetime.date) -> dict:\n"
-        "    return {'result': 2 * number, 'day': day}\n"
-    )
-    tools = load_tools(str(tmp_path / "maths.py"))
-    recording = recorded("print(twice(number=4, day='2026-01-02'))", tools["twice"].protocol)
-    script = to_script(recording, modules={"maths": str(tmp_path / "maths.py")})
-    assert output(script) == "{'result': 8, 'day': '2026-01-02'}\n"
-
-
 def test_a_tool_that_no_script_can_call_and_a_run_without_an_answer():
-    with pytest.raises(InvalidRecording, match="so a script cannot call it"):
-        script_of("act()", ToolProtocol(name="act"))
-    with pytest.raises(InvalidRecording, match="so a script cannot call it"):
-        script_of("act()", ToolProtocol(name="act", binding=McpBinding(server="s", tool="t")))
+    for binding in (None, McpBinding(server="s", tool="t"), PythonBinding(module="maths", function="act")):
+        with pytest.raises(InvalidRecording, match="so a script cannot call it"):
+            script_of("act()", ToolProtocol(name="act", binding=binding))
     with pytest.raises(InvalidRecording, match="it has no answer"):
-        to_script(replace(recorded("1 / 0"), answer=None), modules={})
+        to_script(replace(recorded("1 / 0"), answer=None))
 
 
 def test_a_redacted_value_is_named():
     recording = replace(recorded("print('[redacted-str-8-p0.1]')"), secrets=("[redacted-str-8-p0.1]",))
-    script = to_script(recording, modules={})
+    script = to_script(recording)
     assert "# [redacted-str-8-p0.1] stands for a value that was redacted; put it in." in script

@@ -96,6 +96,7 @@ def test_text_that_was_cut_short_shows_no_beginning_of_it():
     assert redactor(json.dumps(key)[:50] + "...") == f'"[redacted-str-{len(key)}-0.0.1]...'
     assert redactor("9f8e7d6c5…") == "[redacted-str-12-0.0.2]…"
     assert redactor("9f8e7d6c5 is another") == "9f8e7d6c5 is another"
+    assert redactor('{"9f8e7d6c": 1}') == '{"9f8e7d6c": 1}'  # a key that a secret happens to begin with
 
 
 def test_a_short_one_is_replaced_as_a_word_only():

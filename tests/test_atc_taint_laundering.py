@@ -182,7 +182,7 @@ def test_rules_are_offered_the_narrowest_first_and_only_what_can_be_typed():
     def offered(value):
         return taint(calls=[response([{"a b": value}])]).of(toolbox()["send"], {"to": value})[0].rules
 
-    assert offered(EVE) == (f"value={EVE}", "'read_mail:[]['\"'\"'a b'\"'\"']'")
+    assert offered(EVE) == (f"value={EVE}", "'read_mail:[].a b'")
     assert offered("a b; rm -r x")[0] == "'value=a b; rm -r x'"
     for hidden in ("a\x1b[2J", "a\nb", "bоb@x.org", "a" * 300, "a\u202eb", "a\u200bb"):
         assert all("value=" not in rule for rule in offered(hidden))

@@ -108,11 +108,9 @@ CHANCES: dict[str, list[tuple[str, float]]] = {
 
 def test_it_goes_back_to_the_token_whose_alternative_was_likeliest() -> None:
     model = Telling(CHANCES)
-    written = write_backtracking(model, ASKED, TOOLS, form=FUNCTION, sampling=Sampling())
+    written, prompt_tokens = write_backtracking(model, ASKED, TOOLS, form=FUNCTION, sampling=Sampling())
     # `po` at its place (0.3) was likelier than `pose(` (0.1) and, later, `2, 3)` (0.2). `2` leads to the same
     # characters as before, and what stands before the call stays.
     assert model.begun == ["", "It is po", "It is power(2, 3)"]
     assert (written.text, written.valid, written.how) == ("It is power(2, 3)", True, "backtracked")
-    assert (written.tries, written.requests, written.input_tokens, written.seconds) == (3, 3, 30, 1.5)
-    assert written.output_tokens == 4 + 2 + 0
-    assert written.note == ""
+    assert (written.tries, prompt_tokens) == (3, 10)

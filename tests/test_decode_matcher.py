@@ -12,7 +12,7 @@ pytest.importorskip("llguidance")
 from llguidance import LLTokenizer
 
 from atc.decode.errors import Undecodable
-from atc.decode.formats import FORMATS, FUNCTION, JSON_CALL, TOOLDEC, CallFormat
+from atc.decode.formats import FORMATS, FUNCTION, TOOLDEC, CallFormat
 from atc.decode.grammar import compiled
 from atc.decode.matcher import ToolLogits, ToolMatcher, sample
 from atc.decode.read import read_call
@@ -56,26 +56,6 @@ def test_text_stands_around_calls_and_only_a_trigger_begins_one(one_grammar: int
     assert read_call(matcher.text, TOOLS, TOOLDEC).tool == "add"
     matcher.advance(BYTES.eos_token)
     assert matcher.is_finished
-
-
-@STAGES
-def test_what_is_taken_can_be_given_back(one_grammar: int) -> None:
-    text = '{"name": "find_person", "arguments": {"sort": "age", "name": "x"}}'
-    matcher = ToolMatcher(TOOLS, BYTES, JSON_CALL, one_grammar=one_grammar)
-    masks = []
-    for byte in text.encode():
-        masks.append(matcher.mask().copy())
-        matcher.advance(byte)
-    masks.append(matcher.mask().copy())
-    matcher.advance(BYTES.eos_token)
-    for back in (1, 3, 20, 40):
-        kept = len(matcher.tokens) - back
-        matcher.rollback(back)
-        assert np.array_equal(matcher.mask(), masks[kept])
-        wrote(matcher, text[kept:])
-        matcher.advance(BYTES.eos_token)
-    with pytest.raises(ValueError, match="cannot be given back"):
-        matcher.rollback(1000)
 
 
 def test_scores_are_masked_row_by_row_and_the_best_of_the_rest_is_taken() -> None:

@@ -173,7 +173,7 @@ def test_what_stood_in_a_record_is_told_to_be_gone_with_it(tmp_path):
     told = {one["tool"]: (one["removed"], one["why"]) for one in made if one["ids"]}
     assert albums == {}
     assert told["create_album"] == (True, "removed by delete_album")
-    assert told["add_photo"] == (True, "removed with what it stood in, by delete_album")
+    assert told["add_photo"] == (True, "removed by delete_album")
 
 
 def test_a_delete_that_only_a_filter_tells_what_is_meant_is_not_called(tmp_path):

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from probing.facts import learn
 from probing.links import ObservedLink
-from probing.output import file_names, write
+from probing.output import write
 from probing.probe import Probed
 from probing.samples import Log
 from protocols.protocol import Link, load
@@ -105,14 +107,13 @@ def test_a_report_holds_no_markup_of_a_service(tmp_path):
     assert "\x1b" not in text
 
 
-@given(st.sets(st.text(max_size=30), max_size=12))
-def test_file_names_are_safe_everywhere_and_differ(tools):
-    names = file_names(tools)
-    assert set(names) == tools
-    lowered = [name.lower() for name in names.values()]
-    assert len(set(lowered)) == len(lowered)
-    assert "coverage.json" not in lowered
-    for name in names.values():
+@given(st.sets(st.text(min_size=1, max_size=30) | st.just("coverage") | st.text("/é", min_size=300), max_size=6))
+def test_each_tool_has_a_file_of_its_own_with_a_name_that_any_system_takes(tools):
+    with TemporaryDirectory() as folder:
+        write(Path(folder), probed([], [tool(URL, name) for name in tools]))
+        names = files(Path(folder)).keys() - {"coverage.json", "COVERAGE.md"}
+    assert len(names) == len(tools)
+    for name in names:
         assert name.isascii()
         assert not set(name) & set('<>:"/\\|?* \0')
         assert not name.startswith((".", "-"))

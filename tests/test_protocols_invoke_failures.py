@@ -8,7 +8,7 @@ import tracemalloc
 
 import pytest
 
-from protocols.invoke import Invoker, idempotency_key
+from protocols.invoke import Invoker
 from tests.loopback import Reply, closed_port, failure, http_tool, quick, serving, speaking
 
 
@@ -64,19 +64,6 @@ def test_retry_after(asked, waits, after):
     with serving(lambda _: Reply(429, {"detail": "slow down"}, {"Retry-After": asked})) as server, calls:
         error = failure(calls, server.url)
     assert (error.retry_after, waited) == (after, waits)
-
-
-def test_a_write_with_a_key_is_sent_again_after_429_alone():
-    calls, _ = quick(retries=1)
-    token = idempotency_key.set("k1")
-    try:
-        for status, tries in ((429, 2), (503, 1)):
-            with serving(lambda _, status=status: Reply(status)) as server:
-                failure(calls, server.url, "POST", idempotency_header="Idempotency-Key")
-                assert [seen.headers["idempotency-key"] for seen in server.seen] == ["k1"] * tries
-    finally:
-        idempotency_key.reset(token)
-        calls.close()
 
 
 @pytest.mark.parametrize("method", ["GET", "POST"])

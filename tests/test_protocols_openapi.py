@@ -3,7 +3,7 @@
 import pytest
 
 from protocols.errors import InvalidProtocol
-from protocols.judge import validator, violations
+from protocols.judge import validator, violation
 from protocols.protocol import Annotations, ErrorOutcome, HttpBinding, Link
 from protocols.schema import resolve
 from protocols.sources.openapi import read_openapi
@@ -275,7 +275,7 @@ def test_recursive_schemas_keep_a_reference_into_themselves():
     schema = out({"type": "array", "items": {"$ref": "#/components/schemas/Tree"}}, Tree=tree, Label={"type": "string"})
     assert schema["items"] == {"$ref": "#/$defs/Tree"}
     assert schema["$defs"]["Tree"]["properties"]["label"] == {"type": "string"}
-    assert violations(schema, [{"kids": [{"kids": [{"label": 5}]}]}])[0].path == "[0].kids[0].kids[0].label"
+    assert violation(schema, [{"kids": [{"kids": [{"label": 5}]}]}]).path == "[0].kids[0].kids[0].label"
 
 
 @pytest.mark.parametrize(

@@ -2,24 +2,22 @@
 
 import pytest
 
-from protocols.judge import Judge, TooMuch, validator, violations
+from protocols.judge import Judge, TooMuch, validator, violation
 from protocols.schema import narrowed, resolve, shape
 from tests.loopback import Reply, serving
 
 
-def test_violations_name_path_and_clause():
+def test_a_violation_names_path_and_clause():
     schema = {"properties": {"rows": {"items": {"properties": {"id": {"type": "string"}}, "required": ["id"]}}}}
-    found = violations(schema, {"rows": [{"id": "a"}, {"id": 5}, {}]})
-    assert [(v.path, v.clause) for v in found] == [
-        ("rows[1].id", "properties/rows/items/properties/id/type"),
-        ("rows[2]", "properties/rows/items/required"),
-    ]
-    assert found[0].message == '5 is not of type "string"'
+    found = violation(schema, {"rows": [{"id": "a"}, {"id": 5}, {}]})
+    assert (found.path, found.clause) == ("rows[1].id", "properties/rows/items/properties/id/type")
+    assert found.message == '5 is not of type "string"'
+    assert violation(schema, {"rows": [{"id": "a"}]}) is None
 
 
 @pytest.mark.parametrize(("form", "bad"), [("date-time", "yesterday"), ("date", "2013-02-30")])
 def test_formats_count(form, bad):
-    assert violations({"format": form}, bad)
+    assert violation({"format": form}, bad)
 
 
 def test_remote_references_are_not_fetched():

@@ -16,11 +16,11 @@ np = pytest.importorskip("numpy", reason="the retrieval extra is not installed")
 pytest.importorskip("onnxruntime", reason="the retrieval extra is not installed")
 pytest.importorskip("tokenizers", reason="the retrieval extra is not installed")
 
-from atc.models.fetch import ModelFile  # noqa: E402
+from atc.models.fetch import ModelFile, fetch  # noqa: E402
 from atc.retrieve import base, embedders  # noqa: E402
 from atc.retrieve.base import RetrievalUnavailable  # noqa: E402
 from atc.retrieve.embed import OnnxEmbedder, OpenAIEmbedder, choose  # noqa: E402
-from atc.retrieve.embedders import MODELS, EmbeddingModel, Encoder  # noqa: E402
+from atc.retrieve.embedders import MODELS, Encoder  # noqa: E402
 from tests import tiny_onnx  # noqa: E402
 from tests.loopback import Reply, Seen, Server, serving  # noqa: E402
 
@@ -67,7 +67,7 @@ def test_a_vector_is_the_mean_over_all_tokens_of_length_one(tiny, tmp_path):
 
 def test_a_mix_has_the_weighted_mean_of_its_parts_cosines(tiny, tmp_path, monkeypatch):
     other = replace(tiny, name="other", max_tokens=3)
-    monkeypatch.setitem(MODELS, "mix", EmbeddingModel(name="mix", parts=((tiny, 0.75), (other, 0.25))))
+    monkeypatch.setitem(MODELS, "mix", ((tiny, 0.75), (other, 0.25)))
     mix = choose("mix", folder=tmp_path)
     texts = ["east", "north north", "", "east"]
     vectors = mix.embed(texts)
@@ -103,9 +103,10 @@ def test_weights_that_are_not_the_pinned_ones_are_refused(tiny, tmp_path):
 
 
 def test_ready_says_whether_a_first_query_would_fetch(tiny, tmp_path, monkeypatch):
-    monkeypatch.setitem(MODELS, "tiny", EmbeddingModel(name="tiny", parts=((tiny, 1.0),)))
+    monkeypatch.setitem(MODELS, "tiny", ((tiny, 1.0),))
     assert not embedders.ready("tiny", folder=tmp_path)  # never verified
-    embedders.pull("tiny", folder=tmp_path)
+    for file in embedders.files("tiny"):
+        fetch(file, folder=tmp_path)
     assert embedders.ready("tiny", folder=tmp_path)
     assert not embedders.ready("tiny", folder=tmp_path / "elsewhere")
     assert not embedders.ready("nobody", folder=tmp_path)

@@ -53,7 +53,7 @@ def kept():
 
 def test_a_tool_gets_as_many_queries_as_are_wanted_each_sampled_at_0_7(kept):
     model = Writer()
-    usage = expand_all([RENT], kept, model, queries=10)
+    usage = expand_all([RENT], kept, lambda: model, queries=10)
     assert len(set(kept.texts(RENT))) == 10
     assert usage.model_calls == 10
     assert usage.output_tokens == 50
@@ -62,11 +62,11 @@ def test_a_tool_gets_as_many_queries_as_are_wanted_each_sampled_at_0_7(kept):
 
 
 def test_what_is_there_is_not_asked_for_again_and_more_is_added_to_it(kept):
-    expand_all(ALL, kept, Writer(), queries=3)
+    expand_all(ALL, kept, Writer, queries=3)
     few = kept.texts(RENT)
     again = Writer()
-    assert expand_all(ALL, kept, again, queries=3).model_calls == 0
-    expand_all(ALL, kept, again, queries=5)
+    assert expand_all(ALL, kept, lambda: again, queries=3).model_calls == 0
+    expand_all(ALL, kept, lambda: again, queries=5)
     assert len(again.asked) == 2 * len(ALL)
     assert kept.texts(RENT)[:3] == few
     assert kept.texts(RENT, most=2) == few[:2]
@@ -75,11 +75,11 @@ def test_what_is_there_is_not_asked_for_again_and_more_is_added_to_it(kept):
 def test_an_outage_loses_nothing_and_the_next_call_goes_on(kept):
     broken = Writer(fails={7})
     with pytest.raises(ModelUnavailable, match=r"when 2 of 3 tools were expanded \(the endpoint is down\)") as told:
-        expand_all(ALL, kept, broken, queries=3)
+        expand_all(ALL, kept, lambda: broken, queries=3)
     assert "run it again" in str(told.value)
     assert [len(kept.texts(document)) for document in ALL] == [3, 3, 1]
     again = Writer()
-    expand_all(ALL, kept, again, queries=3)
+    expand_all(ALL, kept, lambda: again, queries=3)
     assert len(again.asked) == 2
 
 
@@ -90,7 +90,7 @@ def test_an_outage_loses_nothing_and_the_next_call_goes_on(kept):
 )  # fmt: skip
 def test_a_useless_reply_is_asked_for_again_with_another_seed(kept, bad):
     model = ScriptedModel(bad, said(query="a room in Graz under 500 euros"))
-    expand_all([RENT], kept, model, queries=1)
+    expand_all([RENT], kept, lambda: model, queries=1)
     assert kept.texts(RENT) == ("a room in Graz under 500 euros",)
     first, second = (options["seed"] for options in model.options)
     assert first != second
@@ -98,7 +98,7 @@ def test_a_useless_reply_is_asked_for_again_with_another_seed(kept, bad):
 
 def test_contrast_shows_the_nearest_others(kept):
     model = Writer()
-    expand_all([RENT], kept, model, kind=Contrast(near=lambda document: [BUY]))
+    expand_all([RENT], kept, lambda: model, kind=Contrast(near=lambda document: [BUY]))
     (prompt, _, _) = model.asked[0]
     assert "houses for sale" in prompt
     assert "ferries" not in prompt

@@ -1,4 +1,4 @@
-"""What holds for every method of search: names first, producers behind, nothing where nothing fits."""
+"""What holds for every method of search: names first, producers behind."""
 
 import pytest
 
@@ -73,12 +73,6 @@ def test_producers_come_along_within_k_and_say_for_whom():
     ]
     assert names(finder("get_plane", "forecast").search("seats", k=2)) == ["get_plane", "list_departures"]
     assert names(finder("get_plane", "forecast", closure=False).search("seats", k=4)) == ["get_plane", "forecast"]
-
-
-def test_where_nothing_fits_nothing_comes_and_the_nearest_is_told():
-    found = finder("get_weather", fits=lambda query, found: False).search("bake a cake", k=3)
-    assert found.hits == ()
-    assert found.transcript == ("looked", "nothing fits: get_weather is nearest, and not near enough")
 
 
 def test_a_circle_of_producers_ends():

@@ -1,6 +1,7 @@
 """The words of a text: what is split, dropped and stemmed; and BM25 over them."""
 
 import time
+from pathlib import Path
 
 import bm25s
 import numpy as np
@@ -56,12 +57,16 @@ TEXTS = {
 }
 
 
-def test_scores_are_those_of_bm25s() -> None:
+def test_scores_are_those_of_bm25s_from_disk_too(tmp_path: Path) -> None:
+    built = Lexical.build(list(TEXTS), TEXTS.values())
+    built.save(tmp_path)
+    opened = Lexical.open(tmp_path)
+    assert [*opened.names, opened.names[-1], opened.names[1:3]] == [*TEXTS, "zoo_animals", [*TEXTS][1:3]]
     theirs = bm25s.BM25(k1=1.5, b=0.75)
     theirs.index([tokens(text) for text in TEXTS.values()], show_progress=False)
-    for query in ("weather in a city", "zebras on a flight to the zoo zoo", "status"):
-        [ours] = Lexical.build(TEXTS, TEXTS.values()).scores([query])
-        np.testing.assert_allclose(ours, theirs.get_scores(tokens(query)), rtol=1e-6)
+    for query in ("weather in a city", "zebras on a flight to the zoo zoo", "aardvark status zzz"):
+        for ranker in (built, opened):
+            np.testing.assert_allclose(ranker.scores([query])[0], theirs.get_scores(tokens(query)), rtol=1e-6)
 
 
 def test_equal_documents_come_in_the_order_of_their_names() -> None:

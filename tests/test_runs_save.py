@@ -189,21 +189,11 @@ def test_an_inner_write_asks_and_is_sent_once(saved, execute, tmp_path):
     assert sent(tmp_path) == ["tea", "milk"]
 
 
-def test_a_saved_tool_may_call_another_and_stays_what_it_was(saved, execute, config):
-    saved()
-    program = 'print(round(spent(city="Bonn", least=10) * 2))\n'
-    saved("twice", program=program, task="Twice what the orders of Bonn above 10 cost?", parameters=["city=Bonn"])
-    (config.state_dir / "saved-tools" / "spent.json").unlink()
-    solution = execute('print(twice(city="Oslo"))\n')
-    assert solution.answer == "0"
-    assert solution.attempts[-1].trace.calls[0].within == "twice"
-
-
 @pytest.mark.parametrize(
     ("program", "answer", "again"),
     [
         ('print("Bonn:", len(list_orders(city="Bonn")))', "Bonn: 2", "'Bonn: 1'"),
-        ('n = len(list_orders(city="Bonn"))\nprint(f"{n}")', "2", "1"),
+        ('n = len(list_orders(city="Bonn"))\nprint(f"{n}")', "2", "'1'"),
         ('for o in list_orders(city="Bonn"):\n    print(o["id"])', "1\n2", "3"),
     ],
 )
@@ -241,13 +231,18 @@ def test_what_cannot_be_saved_is_refused_with_the_next_step(saved, execute, atc_
         (["--as-tool", "more", "--parameter", "city=Rome"], "has no literal 'Rome'; those that it has: 'Bonn', 10"),
         (["--as-tool", "more", "--parameter", "city"], "NAME=LITERAL"),
         (["--as-tool", "more", "--parameter", "list_orders=Bonn"], "would hide"),
+        (["--as-tool", "more", "--parameter", "order=Bonn"], "sets 'order' to something else"),
         (["--as-tool", "more", "--parameter", "a=Bonn", "--parameter", "b=Bonn"], "same literal"),
     ]:
         code, _, err = atc_("runs", "save", "last", *arguments)
         assert (code, said in err) == (2, True), err
-    execute("print(1 / 0)")
-    _, _, err = atc_("runs", "save", "last", "--as-tool", "more")
-    assert "is failed; only a solved run becomes a tool" in err
+    for source, said in [
+        ("print(1 / 0)", "is failed; only a solved run becomes a tool"),
+        ('print(spent(city="Bonn", least=10))', "calls 'spent', which is itself a saved tool"),
+    ]:
+        execute(source)
+        code, _, err = atc_("runs", "save", "last", "--as-tool", "more")
+        assert (code, said in err) == (2, True), err
     assert [path.name for path in (config.state_dir / "saved-tools").iterdir()] == ["spent.json"]
 
 

@@ -77,12 +77,11 @@ def test_a_schema_that_cannot_be_read_refuses_only_by_name():
     assert terms.accept({"x": object}) == {"x": object}
 
 
-def test_drift_names_each_clause_once():
+def test_drift_names_the_first_clause_that_is_broken_and_where():
     row = {"type": "object", "required": ["id"], "properties": {"id": {"type": "integer"}}}
     terms = make(output_schema={"type": "array", "items": row})
     assert terms.drift([{"id": 1}]) == ()
-    drift = terms.drift([{"id": 1}, {"id": None}, {"id": "x"}, {}])
-    assert drift == ('[1].id: null is not of type "integer"', '[3]: "id" is a required property')
+    assert terms.drift([{"id": 1}, {"id": None}, {}]) == ('[1].id: null is not of type "integer"',)
 
 
 def test_types_alone_decide_only_where_nothing_else_is_asked():

@@ -26,6 +26,7 @@ from ray.cluster_utils import Cluster  # noqa: E402 - needs ray
 
 import atc  # noqa: E402
 from atc import cluster as scale  # noqa: E402
+from atc.cli import probe_sources  # noqa: E402
 from atc.cli.wiring import portable  # noqa: E402
 from atc.config import Config, CredentialEntry  # noqa: E402
 from atc.retrieve.document import ToolDocument  # noqa: E402
@@ -180,7 +181,7 @@ def test_an_index_and_its_questions_are_those_of_one_process(pool: scale.RayPool
     here, there = (ToolIndex.build(tools, embedder=Letters(), embed_all=how) for how in (None, elsewhere))
     assert np.array_equal(here.dense.vectors, there.dense.vectors)
     used = [
-        expand_all(tools[:8], index.store, Writer(), queries=2, pool=way)
+        expand_all(tools[:8], index.store, Writer, queries=2, pool=way)
         for index, way in ((here, Threads(2)), (there, pool))
     ]
     assert used[0] == used[1]
@@ -193,6 +194,14 @@ def kill_workers() -> None:
         with suppress(OSError):
             if title.read_bytes().startswith(b"ray::_work"):
                 os.kill(int(title.parent.name), signal.SIGKILL)
+
+
+def test_sources_that_call_one_host_even_by_way_of_a_third_go_to_one_worker(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(probe_sources, "host_of", str)
+    called = ("a", "b", "c", "a b", "")
+    sources = [probe_sources.OneOfMany(source=hosts, folder=Path(), protocols=hosts.split()) for hosts in called]
+    groups = [{one.source for one in group} for group in probe_sources._by_host(sources)]
+    assert groups == [{"c"}, {"a", "b", "a b"}, {""}]
 
 
 @pytest.mark.usefixtures("own_folders")

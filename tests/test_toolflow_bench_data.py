@@ -60,13 +60,6 @@ def test_two_builds_at_once_both_give_a_whole_database(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [first]
 
 
-def test_a_damaged_file_is_built_anew(tmp_path: Path) -> None:
-    path = built(tmp_path)
-    path.write_bytes(b"not a database")
-    assert built(tmp_path) == path
-    assert rows(path, "airlines") == 16
-
-
 def test_a_build_that_fails_leaves_nothing(tmp_path: Path) -> None:
     def interrupted() -> dict[str, Any]:
         return {**few(), "flights": few()["flights"].assign(carrier=None)}

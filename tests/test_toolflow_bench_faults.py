@@ -98,26 +98,16 @@ def test_a_connection_dropped_after_has_no_byte_but_its_effect(service: Served) 
 
 
 @under_both_parsers
-def test_a_truncated_answer_comes_in_three_ways(service: Served) -> None:
+def test_a_truncated_answer_ends_before_its_length(service: Served) -> None:
     whole = parts(raw(service, "POST", "/notes", {"text": "milk"}))[2]
-    seen = {}
     for seed in range(12):
         service.app.state.control.reset()
         service.app.state.control.set_faults(Faults(seed=seed, rate_truncated=1))
-        status, headers, body = parts(raw(service, "POST", "/notes", {"text": "milk"}))
-        assert status == 201
+        status, headers, cut = parts(raw(service, "POST", "/notes", {"text": "milk"}))
+        assert (status, int(headers["content-length"])) == (201, len(whole))
         assert stored(service) == ["milk"]
-        if headers.get("transfer-encoding") == "chunked":
-            size, _, rest_of_it = body.partition(b"\r\n")
-            seen["chunk"], cut = True, rest_of_it[: int(size, 16)]
-            assert not body.endswith(b"0\r\n\r\n")
-        else:
-            how, cut = "length" if int(headers["content-length"]) == len(whole) else "body", body
-            assert how == "length" or int(headers["content-length"]) == len(cut)
-            seen[how] = True
         assert 0 < len(cut) < len(whole)
         assert whole.startswith(cut)
-    assert seen.keys() == {"length", "chunk", "body"}
 
 
 def test_a_run_repeats_by_its_seed_and_starts_anew_with_each_reset(service: Served) -> None:

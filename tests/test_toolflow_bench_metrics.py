@@ -30,9 +30,10 @@ def test_outages_and_crashes_stand_apart() -> None:
     assert (summary.questions, summary.graded, summary.solved, summary.share) == (6, 4, 2, 0.5)
     assert (summary.outages, summary.crashes) == (1, 1)
     assert summary.by_calls == {
-        "1": Share(solved=1, graded=1),
-        "2-3": Share(solved=1, graded=2),
-        "4+": Share(solved=0, graded=1),
+        "1-2": Share(solved=2, graded=2),
+        "3-4": Share(solved=0, graded=2),
+        "5-6": Share(solved=0, graded=0),
+        "7+": Share(solved=0, graded=0),
     }
     assert (summary.calls, summary.repairs, summary.model_calls) == (10, 4, 2)
     assert (summary.input_tokens, summary.output_tokens) == (10, 1)

@@ -80,7 +80,7 @@ def test_a_row_says_how_its_question_went(tmp_path: Path) -> None:
     )
     right, paused = rows
     assert (right.correct, right.status, right.answer, right.expected, right.needs) == (True, "solved", "2", 2, 1)
-    assert (right.calls, right.repairs, right.attempts, right.run) == (2, 1, 2, "r1")
+    assert (right.calls, right.repairs, len(right.programs), right.run) == (2, 1, 2, "r1")
     assert (right.model_calls, right.input_tokens, right.output_tokens, right.model_seconds) == (2, 100, 10, 0.5)
     assert (paused.correct, paused.status, paused.reason) == (False, "paused", "paused: no answer")
     assert seen == [("q1", 1, 2), ("q2", 2, 2)]
@@ -131,21 +131,16 @@ def test_another_run_is_not_continued(tmp_path: Path) -> None:
         run_suite(ITEMS, alone(Twice()), header=other, out=out)
     said = str(caught.value)
     assert "model was 'scripted', is 'gpt'; samples was 4, is 1" in said
-    assert "--out" in said
-    assert "--restart" in said
-    solve = Twice()
-    run_suite(ITEMS, alone(solve), header=other, out=out, restart=True)
-    assert len(solve.asked) == len(QUESTIONS)
-    assert read_rows(out)[0].model == "gpt"
+    assert "; give another --out, or remove it to begin anew." in said
+    assert read_rows(out)[0].model == "scripted"
 
 
-@pytest.mark.parametrize("restart", [False, True])
-def test_a_file_of_somebody_else_is_left_alone(tmp_path: Path, restart: bool) -> None:
+def test_a_file_of_somebody_else_is_left_alone(tmp_path: Path) -> None:
     out = tmp_path / "diary.txt"
     for content in ("dear diary\n", "dear diary", '{"a": 1}\n'):
         out.write_text(content)
         with pytest.raises(InvalidRunFile, match="not a benchmark's file"):
-            run_suite(ITEMS, alone(Twice()), header=HEADER, out=out, restart=restart)
+            run_suite(ITEMS, alone(Twice()), header=HEADER, out=out)
         assert out.read_text() == content
 
 
@@ -156,7 +151,10 @@ def test_files_that_cannot_be_used(tmp_path: Path) -> None:
         InvalidRunFile, match="written by another version of atc, in format 99; this one reads 2; give another --out"
     ):
         run_suite(ITEMS, alone(Twice()), header=HEADER, out=out)
-    run_suite(ITEMS[:1], alone(Twice()), header=HEADER, out=out, restart=True)
+    with pytest.raises(InvalidRunFile, match="no regular file; give another --out"):
+        run_suite(ITEMS, alone(Twice()), header=HEADER, out=Path("/dev/null"))
+    out.unlink()
+    run_suite(ITEMS[:1], alone(Twice()), header=HEADER, out=out)
     lines = out.read_text().splitlines()
     out.write_text("\n".join([*lines, "nonsense", lines[1]]) + "\n")
     with pytest.raises(InvalidRunFile, match="line 3 is no row"):
@@ -249,7 +247,7 @@ def test_a_row_has_what_reproduces_it(tmp_path: Path) -> None:
         (1, "find", "done", True),
     ]
     assert (row.made[2]["status"], row.made[2]["error"], row.made[2]["arguments"]) == (422, "no card", {})
-    assert (row.calls, row.tool_seconds, row.cost) == (3, 0.75, 4.0)
+    assert (row.calls, row.made[0]["seconds"], row.cost) == (3, 0.25, 4.0)
     assert (row.path, row.precision, row.cp) == (2 / 3, 2 / 3, False)
     assert (row.repeated_writes, row.orphaned_writes) == (0, 1)
     assert [(fault["attempt"], fault["kind"], fault["tool"]) for fault in row.faults] == [(0, "bad_arguments", "pay")]

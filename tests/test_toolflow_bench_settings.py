@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from contextlib import nullcontext
+from types import SimpleNamespace
 
 import pytest
 
@@ -81,14 +82,13 @@ def test_one_call_in_twenty_goes_wrong_and_each_asking_has_faults_of_its_own():
 
     class Recording(World):
         def __init__(self):
-            self.toolbox = Toolbox()
-
-        def set_faults(self, faults):
-            seen.append(faults)
+            control = SimpleNamespace(reset=lambda: None, set_faults=seen.append)
+            served = SimpleNamespace(app=SimpleNamespace(state=SimpleNamespace(control=control)))
+            self.toolbox, self.services = Toolbox(), {"notes": served}
 
     with hardened(lambda: nullcontext(Recording()), ["faulty", "open", "blind"])() as world:
         for draw in ("0 0 a", "0 0 b", "0 0 a"):
-            world.begin(draw)
+            world.reset(draw)
     first, second, third = seen
     assert first == third != second
     kinds = Counter(fault.kind for faults in seen[:2] for n in range(2000) if (fault := faults.draw(n)).kind)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import fcntl
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import MISSING, asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, Self
@@ -40,9 +41,12 @@ class LineFile:
         self.path = path
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
+            if path.exists() and not path.is_file():
+                raise OSError(0, "no regular file")  # noqa: TRY301
             self._file = path.open("a+b")
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
+            self._file.close()
             told = f"another process is writing {str(path)!r}; wait for it, or give another --out."
             raise InvalidRunFile(told) from None
         except OSError as error:
@@ -71,7 +75,8 @@ class LineFile:
 
     def close(self) -> None:
         """Close and unlock the file."""
-        self._file.close()
+        with suppress(OSError):  # of a line that the disk did not take; `write` has told
+            self._file.close()
 
     def __enter__(self) -> Self:
         return self

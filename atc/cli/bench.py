@@ -68,7 +68,7 @@ def report(*, runs: tuple[Path, ...], out: Path | None) -> None:
     loaded = load_runs(runs)
     against_first = compared(loaded)
     if target is not None:
-        write_whole(target, render(loaded, against_first))
+        write_whole(target.resolve(), render(loaded, against_first))  # a link goes on pointing where it does
     said = {"report": None if target is None else str(target)} | document(loaded, against_first)
     told = f"{target}: {count(len(loaded), 'run')}, {count(sum(len(run.rows) for run in loaded), 'row')}"
     print_result(said, told)
@@ -81,8 +81,8 @@ def check(*, folder: Path | None, jobs: int) -> None:
     """Derive every gold answer of ToolFlow anew, twice.
 
     Seen is whether tasks are fit to measure with. The gold program of each task runs in the sandbox over HTTP, its
-    query runs straight on the data, and both must give the answer of the file. Then the result of each call is taken
-    away in turn: the answer must change. Exit status 1 if a task has a problem.
+    query runs straight on the data, and both must give the answer of the file. Then the results of each line's
+    calls are taken away in turn: the answer must change. Exit status 1 if a task has a problem.
     """
     tasks = load_tasks(folder)
     require_gold(tasks)

@@ -79,7 +79,7 @@ strategy_option = click.option(
     "--strategy", metavar="NAME", help=f"How the task is solved: {', '.join(STRATEGIES)} (auto)."
 )
 jobs_option = click.option(
-    "--jobs", type=AT_LEAST_ONE, metavar="N", help="At once: 1, and with --workers two for each CPU of the cluster."
+    "--jobs", type=AT_LEAST_ONE, metavar="N", help="At once (1, or two for each CPU of a cluster)."
 )
 workers_option = click.option(
     "--workers", metavar="ray[:ADDRESS]", help="Work on a Ray cluster: HOST:PORT, RAY_ADDRESS or this machine."

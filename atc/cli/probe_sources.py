@@ -69,8 +69,8 @@ def probe_many(
 ) -> list[dict[str, Any]]:
     """Probe all `sources`, each into a folder below `output`, and give the report of each.
 
-    Sources that call one host are probed one after another by one worker, so that its rate holds. Logs and protocols
-    are written here, wherever calls are made.
+    Sources that call one host are probed one after another by one worker, so that its rate holds. Workers write the
+    logs; protocols are written here.
 
     Raises:
         click.UsageError: `--allow-writes` names a tool that no source has.
@@ -169,11 +169,12 @@ def require_named(protocols: Iterable[ToolProtocol], settings: ProbeSettings) ->
 
 
 def _by_host(sources: Iterable[OneOfMany]) -> list[list[OneOfMany]]:
-    """The sources, those together that call one host."""
+    """The sources, those together that call one host, even by way of a third."""
     groups: dict[frozenset[str], list[OneOfMany]] = {}
     for source in sources:
         hosts = frozenset(map(host_of, source.protocols))
-        groups.setdefault(next((known for known in groups if known & hosts), hosts), []).append(source)
+        met = [known for known in groups if known & hosts or known == hosts]
+        groups[hosts.union(*met)] = [*(one for known in met for one in groups.pop(known)), source]
     return list(groups.values())
 
 

@@ -68,8 +68,7 @@ class _Failed(NamedTuple):
 class _AnyTool(Acting):
     """One run. `given` are the tools that the solver had so far, `turns` its history.
 
-    `best` is its last answer, with the calls under it. `shown` counts the lines of the search's transcript that the
-    observer has been told.
+    `best` is its last answer, with the calls under it.
     """
 
     def __init__(self, task: str, parts: Parts, options: Options) -> None:
@@ -78,7 +77,6 @@ class _AnyTool(Acting):
         self.given: tuple[str, ...] = ()
         self.turns: Sequence[Turn] = ()
         self.best: tuple[Attempt, tuple[Action, ...]] | None = None
-        self.shown = 0
         threads = options.threads if self.meter.powers.parallel else 1
         limits = replace(options, threads=threads, prompt_tokens=parts.prompt_tokens)
         documents = {alias: ToolDocument.of(tool) for alias, tool in parts.toolbox.items()}
@@ -180,8 +178,7 @@ class _AnyTool(Acting):
         chosen = parts.toolbox.only(names)
         if names:
             chosen = described_within(chosen, budget=parts.prompt_tokens, docs=parts.config.docs)[1]
-        lines, self.shown = self.search.transcript[self.shown :], len(self.search.transcript)
-        parts.observer(ToolsChosen(tuple(chosen), len(parts.toolbox), tuple(lines)))
+        parts.observer(ToolsChosen(tuple(chosen), len(parts.toolbox)))
         self.given, self.tools = tuple(names), chosen
         return chosen
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -177,15 +178,12 @@ def retrieve(task: str, parts: Parts, meter: Meter) -> Toolbox:
     """
     toolbox, budget, most = parts.toolbox, parts.prompt_tokens, parts.config.max_tools
     names: Sequence[str] = list(toolbox)
-    transcript: tuple[str, ...] = ()
     docs = parts.config.docs
     if len(names) > _FEW and not _fit(toolbox, budget, docs):
         names = names[:most]
-        try:
+        with suppress(BudgetSpent):  # nor is anything left to act with: the strategy's next request ends the run
             found = parts.finder(meter.asker("retrieve")).search(task, k=most)
-            names, transcript = [hit.tool for hit in found.hits] or names, found.transcript
-        except BudgetSpent as spent:  # nor is anything left to act with: the strategy's next request ends the run
-            transcript = (f"the search ended at {spent.limit}",)
+            names = [hit.tool for hit in found.hits] or names
     kept = described_within(toolbox.only(names), budget=budget, docs=docs)[1]
     if len(kept) < len(toolbox) and docs == "full":
 
@@ -195,7 +193,7 @@ def retrieve(task: str, parts: Parts, meter: Meter) -> Toolbox:
             return [hit.tool for hit in in_turns(hits, toolbox, k=_FOUND)]
 
         meter.searching = Searching(toolbox, kept, search, budget)
-    parts.observer(ToolsChosen(tuple(kept), len(toolbox), transcript))
+    parts.observer(ToolsChosen(tuple(kept), len(toolbox)))
     return kept
 
 

@@ -24,18 +24,7 @@ from typing import Any
 import click
 import psutil
 
-from benchmarks.kills.cases import (
-    BETWEEN,
-    Case,
-    Gate,
-    Kill,
-    Left,
-    Struck,
-    Trap,
-    draw_cases,
-    judge,
-    kind_of,
-)
+from benchmarks.kills.cases import BETWEEN, Case, Gate, Kill, Left, Struck, Trap, draw_cases, judge, kind_of
 from benchmarks.kills.host import nursery
 from benchmarks.postgres import Server, server
 from benchmarks.runner import suite, tracked

@@ -66,6 +66,8 @@ from bfcl_eval.eval_checker.multi_turn_eval.func_source_code.{module} import {na
 api = {name}()
 if hasattr(api, "_load_scenario"):
     api._load_scenario(json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8")))
+__all__ = [n for kind in reversed({name}.__mro__) for n in vars(kind) if n[0] != "_" and callable(getattr(api, n))]
+globals().update({{n: getattr(api, n) for n in __all__}})
 """
 
 
@@ -129,7 +131,7 @@ def bfcl(name: str, options: Options) -> Row:
     (folder / f"{module}.json").write_text(max(states, key=len, default="{}"), encoding="utf-8")
     (folder / f"{module}.py").write_text(_MODULE.format(module=module, name=name), encoding="utf-8")
     with Invoker(InvokeSettings(retries=0)) as invoker:
-        loaded = load_tools(f"{module}={folder / module}.py:api", invoker=invoker)
+        loaded = load_tools(f"{module}={folder / module}.py", invoker=invoker)
         calls = {tool.protocol.name: tool.call for tool in loaded.values()}
         given = strip(tool.protocol for tool in loaded.values() if tool.protocol.name in names)
         toolbox = Toolbox(Tool(protocol=one, call=calls[one.name], source=module) for one in given)

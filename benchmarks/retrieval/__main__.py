@@ -133,7 +133,7 @@ def expanded(options: Any, data: RetrievalData, setup: Setup) -> dict[str, Any]:
     for kind in (SYNTHETIC, FACETS, Contrast(near=near)):
         with bar(f"expanding, {kind.name}", total=len(data.documents)) as advance:
             how["watch"] = lambda done, _, advance=advance: advance(done)
-            usage += expand_all(data.documents, setup.index.store, setup.ask, kind=kind, **how)
+            usage += expand_all(data.documents, setup.index.store, lambda: setup.ask, kind=kind, **how)
         key = {"kind": kind.name, "prompt": kind.version, "model": setup.ask.name}
         for one in data.documents:
             replies = setup.index.store.samples(one, **key).items()
