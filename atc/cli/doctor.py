@@ -134,6 +134,9 @@ def _runs(config: Config) -> str:
 
 
 def _cache(folder: Path) -> str:
-    folder.mkdir(parents=True, exist_ok=True)
-    tempfile.TemporaryFile(dir=folder).close()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=folder).close()
+    except OSError as error:
+        raise OSError(f"{folder} cannot be written ({error.strerror}); set ATC_CACHE_DIR to one that can") from error
     return str(folder)
