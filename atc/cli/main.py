@@ -106,6 +106,8 @@ def cli() -> None:
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the command line, that of the process where none is given, and end the process with its exit code."""
+    if "_ATC_COMPLETE" in os.environ:
+        cli.main(prog_name="atc")  # the shell asks for completions; click answers and exits
     if sys.stdout is not None and hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="backslashreplace")  # an answer must not fail over one letter of it
     code = _guarded(sys.argv[1:] if arguments is None else arguments)

@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -77,16 +78,17 @@ def show(name: str, **flags: Any) -> None:
     examples=[
         "atc tools search weather at an airport -k 3",
         "atc tools search --method bm25 planes of an airline",
-        "atc tools search --method toolqp:queries=6 --model local late flights and their planes",
+        "atc tools search --explain --method toolqp:queries=6 --model local late flights and their planes",
     ]
 )
 @click.argument("query", nargs=-1, required=True)
 @click.option("-k", type=options.AT_LEAST_ONE, default=10, show_default=True, metavar="N", help="At most N.")
 @click.option("--method", "retrieval", metavar="NAME", help=_METHODS)
+@click.option("--explain", is_flag=True, help="Also show how they were found.")
 @options.model_option
 @_embedder_option
 @options.tools_options
-def search(query: tuple[str, ...], *, k: int, **flags: Any) -> None:
+def search(query: tuple[str, ...], *, k: int, explain: bool, **flags: Any) -> None:
     """The tools that fit QUERY, best first.
 
     Those that make the ids which they need follow. A tool that QUERY names comes first. Methods from hyde on ask a
@@ -103,7 +105,10 @@ def search(query: tuple[str, ...], *, k: int, **flags: Any) -> None:
         found = open_finder(method, index, toolbox, ask=ask).search(text, k=k)
         lines = [_line(toolbox[hit.tool]) | {"score": round(hit.score, 4), "why": hit.why} for hit in found.hits]
         shown = [(hit, f"{_summary(toolbox[hit.tool])}{f' [{hit.why}]' if hit.why else ''}") for hit in found.hits]
-        output.print_result(lines, [(f"{hit.score:.2f}", hit.tool, said) for hit, said in shown])
+        report = {"method": method, "transcript": found.transcript, "usage": asdict(found.usage), "hits": lines}
+        output.print_result(report if explain else lines, [(f"{hit.score:.2f}", hit.tool, said) for hit, said in shown])
+        for line in (method, *found.transcript) if explain else ():
+            output.say(line)
         if not lines:
             output.say(f"None of the {len(toolbox)} tools fits {text!r}; 'atc tools list' shows all.")
 
