@@ -94,7 +94,7 @@ def read_protocols(
                     where,
                     f"{protocol.name!r} asks to run the Python function {binding.function!r}, which a file may not.",
                     path="binding.python",
-                    hint=f"If you trust it, {download}name the module as a source yourself: --tools {binding.module}.",
+                    hint=f"If you trust it, {download}give the module {binding.module!r} as a source yourself.",
                 )
             return [protocol]
     found = (read_protocols(part, where=at, base_url=base_url, modules=modules) for at, part in parts)
