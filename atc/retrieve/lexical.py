@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
+import hashlib
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +15,8 @@ from atc.retrieve.fuse import best
 from atc.retrieve.words import tokens
 
 K1, B = 1.5, 0.75
-_NO_WORDS = "no-words"
-"""A file that stands for bm25s' own where no document has a word."""
+_WORDS, _NO_WORDS = "vocabulary.npy", "no-words"
+"""Files: hashes of words with their numbers, and what stands for bm25s' own where no document has a word."""
 _BLOCK = 1024
 """Documents whose best score is looked at first, to know early which scores are too low to come."""
 
@@ -25,7 +25,8 @@ class Texts(Sequence[str]):
     """Texts in a folder, each read as it is asked for: to read a million at once takes most of the time of opening."""
 
     def __init__(self, folder: Path, kind: str) -> None:
-        self._bytes, self._ends = (np.load(folder / f"{kind}-{part}.npy", mmap_mode="r") for part in ("bytes", "ends"))
+        files = (folder / f"{kind}-{part}.npy" for part in ("bytes", "ends"))
+        self._bytes, self._ends = (np.asarray(np.load(file, mmap_mode="r")) for file in files)
 
     @staticmethod
     def save(folder: Path, kind: str, texts: Iterable[str]) -> None:
@@ -44,16 +45,19 @@ class Texts(Sequence[str]):
         return self._bytes[start:end].tobytes().decode("utf-8", "surrogatepass")
 
 
-class _Vocabulary:
-    """The numbers of words on disk, which `Texts` has in order."""
+def _on_disk(folder: Path) -> Callable[[str], int | None]:
+    """Gives the number of a word, if it is there; words are found by 64 bits of their hashes, which are in order."""
+    hashes, numbers = np.asarray(np.load(folder / _WORDS, mmap_mode="r"))
 
-    def __init__(self, folder: Path) -> None:
-        self._words, self._numbers = Texts(folder, "words"), np.load(folder / "numbers.npy", mmap_mode="r")
+    def number(word: str) -> int | None:
+        place = hashes.searchsorted(wanted := np.uint64(_hash(word)))
+        return int(numbers[place]) if place < len(hashes) and hashes[place] == wanted else None
 
-    def get(self, word: str) -> int | None:
-        """The number of a word, if it is there."""
-        place = bisect_left(self._words, word)
-        return int(self._numbers[place]) if self._words[place : place + 1] == [word] else None
+    return number
+
+
+def _hash(word: str) -> int:
+    return int.from_bytes(hashlib.blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8).digest())
 
 
 class Lexical:
@@ -61,10 +65,12 @@ class Lexical:
 
     A word that stands twice in a query counts twice; of a view of several texts all words count. A document that shares
     no word with a view scores 0 and is never in `top`. `engine` is bm25s' index; None where no document has a word.
+    `number` gives the number of a word where that is not read from `vocabulary`.
     """
 
-    def __init__(self, names: Sequence[str], engine: Any, vocabulary: Mapping[str, int] | _Vocabulary) -> None:
+    def __init__(self, names: Sequence[str], engine: Any, vocabulary: Mapping[str, int], number: Any = None) -> None:
         self.names, self._engine, self._vocabulary = names, engine, vocabulary
+        self._number = number or vocabulary.get
         self._last: tuple[View, Floats] | None = None
 
     @classmethod
@@ -105,7 +111,7 @@ class Lexical:
             raise ValueError("the parts of the index do not belong together")
         for part in ("data", "indices", "indptr"):
             parts[part] = np.asarray(parts[part])  # slices of a memmap are slow; this is mapped all the same
-        return cls(names, engine, _Vocabulary(folder))
+        return cls(names, engine, {}, _on_disk(folder))
 
     def save(self, folder: Path) -> None:
         """Write an index that was built into `folder`, which is there."""
@@ -113,10 +119,8 @@ class Lexical:
         if self._engine is None:
             (folder / _NO_WORDS).touch()
             return
-        assert isinstance(self._vocabulary, Mapping)
-        words = sorted(self._vocabulary)
-        Texts.save(folder, "words", words)
-        np.save(folder / "numbers.npy", [self._vocabulary[word] for word in words])
+        pairs = sorted((_hash(word), number) for word, number in self._vocabulary.items())
+        np.save(folder / _WORDS, np.ascontiguousarray(np.array(pairs, np.uint64).T))
         self._engine.vocab_dict = {}  # which it would write as one JSON object
         self._engine.save(folder, show_progress=False)
 
@@ -137,7 +141,7 @@ class Lexical:
         total = np.zeros(len(self.names), dtype=np.float32)
         if self._engine is not None:
             words = Counter(tokens(view if isinstance(view, str) else "\n".join(view)))
-            numbers = [(self._vocabulary.get(word), times) for word, times in words.items()]
+            numbers = [(self._number(word), times) for word, times in words.items()]
             for times in sorted({times for number, times in numbers if number is not None}):
                 said = [number for number, of_one in numbers if of_one == times and number is not None]
                 total += np.float32(times) * self._engine.get_scores_from_ids(said)
