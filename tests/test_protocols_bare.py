@@ -96,6 +96,7 @@ def test_a_function_is_bound_only_where_its_module_was_named(tmp_path):
     box = load_tools(str(folder), str(module))
     assert list(box) == ["sum_up"], "the function has one tool, that of its description"
     assert box["sum_up"].call({"net": 100}) == 120
+    assert load_source(str(folder), modules=[str(module)]).tools["sum_up"].call({"net": 10}) == 12
 
 
 @pytest.mark.parametrize(

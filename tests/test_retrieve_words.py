@@ -61,7 +61,7 @@ def test_scores_are_those_of_bm25s_from_disk_too(tmp_path: Path) -> None:
     built = Lexical.build(list(TEXTS), TEXTS.values())
     built.save(tmp_path)
     opened = Lexical.open(tmp_path)
-    assert [*opened.names, opened.names[-1], opened.names[1:3]] == [*TEXTS, "zoo_animals", [*TEXTS][1:3]]
+    assert [*opened.names, opened.names[-1]] == [*TEXTS, "zoo_animals"]
     theirs = bm25s.BM25(k1=1.5, b=0.75)
     theirs.index([tokens(text) for text in TEXTS.values()], show_progress=False)
     for query in ("weather in a city", "zebras on a flight to the zoo zoo", "aardvark status zzz"):

@@ -67,12 +67,13 @@ _SETTINGS = ("model", "start_servers", "trust_annotations", "workers")
               help="Also call this tool, which may change something; without a name, all. Repeatable.")  # fmt: skip
 @click.option("--keep-values", is_flag=True, help="For public data: show values in examples as they are.")
 @click.option("--model", metavar="NAME", help="What proposes values and words; 'none' for no model.")
+@click.option("--module", "modules", multiple=True, metavar="MODULE", help="Python module whose functions SRC names.")
 @jobs_option
 @workers_option
 @servers_options
 def probe_command(
     sources: tuple[str, ...], *, output: Path | None, dry_run: bool, check: bool, keep_values: bool,
-    writes: tuple[str, ...], jobs: int | None, **flags: Any,
+    writes: tuple[str, ...], modules: tuple[str, ...], jobs: int | None, **flags: Any,
 ) -> None:  # fmt: skip
     """Write protocols of SRC's tools into DIR, by calling them.
 
@@ -86,11 +87,11 @@ def probe_command(
         raise click.UsageError("--check writes nothing; give it without -o and --dry-run")
     if output is None and not (dry_run or check):
         raise click.UsageError("say where to write the protocols: -o DIR")
-    config = load_config({key: flags.pop(key) for key in _SETTINGS} | {"tools": sources})
+    config = load_config({key: flags.pop(key) for key in _SETTINGS} | {"tools": (*sources, *modules)})
     settings = ProbeSettings(allow_writes="all" in writes or frozenset(writes), **flags)
     if len(sources) > 1 or config.workers is not None:
-        if output is None or dry_run:
-            raise click.UsageError("--check and --dry-run take one SRC, and no --workers")
+        if output is None or dry_run or modules:
+            raise click.UsageError("--check, --dry-run and --module take one SRC, and no --workers")
         with open_pool(config, jobs) as pool, redirect_stdout(sys.stderr):
             reports = probe_many(sources, output, pool, config, settings, keep_values=keep_values)
         print_result(reports, [(one["folder"], one["error"] or next(summary(one))) for one in reports])
@@ -101,7 +102,7 @@ def probe_command(
     with ExitStack() as stack:
         invoker = stack.enter_context(invoker_for(config, settings))
         with redirect_stdout(sys.stderr):  # what a module prints when it is imported is not the result
-            loaded = load_source(source, invoker=invoker)
+            loaded = load_source(source, invoker=invoker, modules=modules)
         if check:
             sys.exit(_check_again(source, loaded.tools, settings))
         log = None

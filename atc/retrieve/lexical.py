@@ -39,8 +39,6 @@ class Texts(Sequence[str]):
         return len(self._ends) - 1
 
     def __getitem__(self, place: Any) -> Any:
-        if isinstance(place, slice):
-            return [self[one] for one in range(len(self))[place]]
         start, end = self._ends[range(len(self))[place] :][:2]
         return self._bytes[start:end].tobytes().decode("utf-8", "surrogatepass")
 

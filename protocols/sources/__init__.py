@@ -80,15 +80,17 @@ def load_tools(*sources: ToolSource, invoker: Invoker | None = None) -> Toolbox:
     return Toolbox([tool for source in read for tool in _tools(source, invoker, read)])
 
 
-def load_source(source: str, *, invoker: Invoker | None = None) -> Source:
+def load_source(source: str, *, invoker: Invoker | None = None, modules: Sequence[str] = ()) -> Source:
     """One source with its tools ready to be called and what it holds beside them, read as `load_tools` reads it.
+
+    `modules` are Python modules that the user named too: descriptions in a folder may bind their functions.
 
     Raises:
         SourceUnavailable, InvalidProtocol: see `load_tools`.
     """
     invoker = invoker or Invoker()
-    read = _read(source, invoker, ())
-    return replace(read, tools=Toolbox(_tools(read, invoker, [read])))
+    read = _read_all([*modules, source], invoker)
+    return replace(read[-1], tools=Toolbox(_tools(read[-1], invoker, read)))
 
 
 def runs_nothing(text: str) -> bool:
