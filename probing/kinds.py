@@ -67,8 +67,8 @@ def kind_of(protocol: ToolProtocol) -> tuple[Kind, str]:
         return "read", "its source declares it"
     if method in ("PUT", "PATCH"):
         return "update", f"it is a {method}"
-    if named is not None and named[0] == "read" and method:
-        return "read", f"it is a {method}, although {named[1]}"
+    if named is not None and named[0] == "read":
+        return "read", f"it is a {method}, although {named[1]}" if method else "nothing declares that it only reads"
     return named or (("create", "it is a POST") if method else ("update", UNTOLD))
 
 

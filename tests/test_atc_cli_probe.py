@@ -166,6 +166,7 @@ def test_what_a_python_tool_prints_is_not_the_result(atc_, tmp_path):
     assert json.loads(out)["totals"]["answered"] == 1
     assert "imported" in err
     assert "called" in err
+    assert err.splitlines()[-1] == 'Next: atc run "…" --tools out --tools loud.py'
 
 
 def test_a_check_says_what_changed(atc_, tmp_path):

@@ -34,6 +34,7 @@ from probing.drift import CALLS, Checked, earlier_samples, recheck
 from probing.gate import Plan, PlannedTool, plan
 from probing.probe import probe
 from probing.samples import FOLDER, Log, ProbeSettings, Watch
+from protocols.protocol import PythonBinding
 from protocols.sources import load_source
 from protocols.toolbox import Toolbox
 
@@ -126,7 +127,9 @@ def probe_command(
     if probed.interrupted:
         say(f"Interrupted. {GOES_ON}")
         sys.exit(130)
-    say(report.get("error") or f'Next: atc run "…" --tools {output}')
+    runs_here = any(isinstance(tool.protocol.binding, PythonBinding) for tool in loaded.tools.values())
+    also = "".join(f" --tools {one}" for one in modules or sources if runs_here)
+    say(report.get("error") or f'Next: atc run "…" --tools {output}{also}')
     sys.exit(exit_code([report]))
 
 
