@@ -64,7 +64,4 @@ def service_tools() -> Toolbox:
 def bfcl_tools(data: Path) -> dict[str, Toolbox]:
     """The functions of each of BFCL's executable classes, by module; nobody calls them."""
     documents = json.loads((data / "bfcl" / "func_docs.json").read_text(encoding="utf-8"))
-    tools = {
-        module: [Tool(protocol_of(f), dict, source=module) for f in documents[module]] for module in CLASSES.values()
-    }
-    return {module: Toolbox(some) for module, some in tools.items()}
+    return {one: Toolbox([Tool(protocol_of(f), dict, source=one) for f in documents[one]]) for one in CLASSES.values()}

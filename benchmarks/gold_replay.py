@@ -43,9 +43,8 @@ def replay(tasks: Sequence[Task], sandbox: Sandbox) -> list[str]:
             toolbox = world.toolbox.only(task.candidates)
             agent = scripted_agent(toolbox, sandbox, task.program, store=store, ask_person=lambda _: True)
             solution = agent.run(task.question, seed=0)
-            stored = store.load("last")
-            recording = parse(json.dumps(to_document(record(stored))), where=task.id)
-            verdict = replayer.rerun(recording)
+            written = json.dumps(to_document(record(store.load("last"))))
+            verdict = replayer.rerun(parse(written, where=task.id))
             if solution.status != "solved":
                 problems.append(f"{task.id}: {solution.status}")
             if verdict.departure is not None:
@@ -63,9 +62,8 @@ def main(count: int, seed: int) -> dict[str, Any]:
     with closing(open_sandbox("zygote")) as sandbox, World(services_of(writing)) as world:
         problems = replay(sample, sandbox)
         questions = {arm: needless(writing, world, sandbox=sandbox, arm=arm) for arm in ("first", "repaired")}
-    passed = not problems and not any(of["asking"] for of in questions.values())
-    about = {"suite": "gold_replay", "replayed": len(sample), "passed": passed}
-    return about | {"problems": problems, "questions": questions}
+    found = {"passed": not problems and not any(of["asking"] for of in questions.values()), "problems": problems}
+    return {"suite": "gold_replay", "replayed": len(sample), **found, "questions": questions}
 
 
 if __name__ == "__main__":

@@ -11,13 +11,16 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import click
 
-from atc import Agent, Config
+from atc import Agent
+from atc.cli.settings import load_config
+from atc.cli.wiring import choose_model
 from atc.events import ToolsChosen
 from atc.models.scripted import ScriptedModel
 from atc.retrieve.document import ToolDocument
@@ -28,10 +31,11 @@ from atc.retrieve.index import ToolIndex
 from atc.retrieve.searches import in_turns
 from benchmarks.retrieval.data import load_data
 from benchmarks.runner import suite
+from protocols.ask import Ask
 from protocols.protocol import Annotations, ToolProtocol
 from protocols.toolbox import Tool, Toolbox
-from sandbox.base import Sandbox
 from sandbox.choose import open_sandbox
+from toolflow_bench.grade import grade
 from toolflow_bench.task import Task, load_tasks
 from toolflow_bench.world import World
 
@@ -44,59 +48,64 @@ def shown(rows: Sequence[dict[str, Any]], others: Sequence[ToolDocument], embedd
     data = load_data("toolflow")
     assert data.toolbox is not None
     asked = {query.id: query for query in data.queries}
-    index = ToolIndex.build([*data.documents, *others], embedder=choose(embedder))
-    assert index.dense is not None
+    index = ToolIndex.build([*data.documents, *others], embedder=None if embedder == "none" else choose(embedder))
+    ranker = Hybrid([(index.dense, 0.8), (index.lexical, 0.2)]) if index.dense else index.lexical
     found: dict[str, dict[int, float]] = {}
-    for name, ranker in (("bm25", index.lexical), ("hybrid", Hybrid([(index.dense, 0.8), (index.lexical, 0.2)]))):
-        for row in rows:
-            query = asked[row["task"]]
-            ranked = ranker.top([query.text, *row["queries"]], n=DEPTH)
-            own, *lists = (hits(one, ranker.names, k=DEPTH) for one in ranked)
-            for k in SHOWN:
-                ways = {"question": own[:k], "searches": in_turns(lists, Toolbox(), k=k)}
-                ways["searches + producers"] = in_turns(lists, data.toolbox, k=k)
-                for way, chosen in ways.items():
-                    whole = found.setdefault(f"{name}, {way}", dict.fromkeys(SHOWN, 0.0))
-                    whole[k] += {hit.tool for hit in chosen}.issuperset(query.gold)
-    return {way: {k: count / len(rows) for k, count in whole.items()} for way, whole in found.items()}
+    for row in rows:
+        query = asked[row["task"]]
+        own, *lists = (hits(one, ranker.names, k=DEPTH) for one in ranker.top([query.text, *row["queries"]], n=DEPTH))
+        for k in SHOWN:
+            ways = {"question": own[:k], "searches": in_turns(lists, Toolbox(), k=k)}
+            ways["searches + producers"] = in_turns(lists, data.toolbox, k=k)
+            for way, chosen in ways.items():
+                whole = found.setdefault(way, dict.fromkeys(SHOWN, 0.0))
+                whole[k] += {hit.tool for hit in chosen}.issuperset(query.gold) / len(rows)
+    return found
 
 
-def solve(rows: Sequence[dict[str, Any]], others: Sequence[ToolDocument]) -> dict[str, Any]:
-    """Tasks solved end to end, those whose tools were shown at once, and those whose missing tools were asked for."""
-    tasks = {task.id: task for task in load_tasks()}
-    figures: dict[str, Any] = {"tasks": len(rows), "solved": 0, "shown": 0, "asked for": 0, "problems": []}
+def solve(rows: Sequence[dict[str, Any]], others: Sequence[ToolDocument], name: str | None) -> dict[str, Any]:
+    """Tasks solved end to end, those whose tools were shown at once, and those whose tools were shown in the end.
+
+    The model of this name plans, asks and writes (ATC_MAX_SECONDS bounds a task); without one a script does.
+    """
+    tasks, config = {task.id: task for task in load_tasks()}, load_config({"model": name})
+    model = choose_model(config) if name else None
+    figures: dict[str, Any] = {"tasks": len(rows), "solved": 0, "shown": 0, "shown in the end": 0, "runs": []}
     with World() as world, open_sandbox("zygote") as sandbox, TemporaryDirectory() as folder:
         toolbox = world.toolbox.also(Tool(_protocol(document), call=dict) for document in others)
+        scripted: dict[str, Any] = {} if model else {"strategy": "chain", "samples": 1, "max_repairs": 0}
+        config = replace(config, allow_writes=("all",), index=Path(folder), **scripted)
         for row in rows:
             world.reset()
-            task = tasks[row["task"]]
+            task, chosen = tasks[row["task"]], list[str]()
             needed = {toolbox.find(name).alias for name in task.operations}
-            config = Config(strategy="chain", samples=1, max_repairs=0, allow_writes=("all",), index=Path(folder))
-            status, chosen, told = _solved(task, row["queries"], needed, toolbox, sandbox, config)
-            figures["solved"] += status == "solved"
-            figures["shown"] += needed <= chosen
-            figures["asked for"] += not needed <= chosen and all(f"def {name}(" in told for name in needed)
-            figures["problems"] += [f"{task.id}: {status}"] if status != "solved" else []
+            asked = model or _script(task, row["queries"], needed, chosen, toolbox)
+
+            def watch(event: Any, chosen: list[str] = chosen) -> None:
+                chosen.extend(event.tools if isinstance(event, ToolsChosen) and not chosen else ())
+
+            agent = Agent(toolbox, model=asked, sandbox=sandbox, config=config)
+            found = agent.run(task.question, seed=0, observer=watch)
+            solved = found.status == "solved" and grade(found.answer, task, state=world.snapshot()).correct
+            figures["solved"] += solved
+            figures["shown"] += needed.issubset(chosen)
+            figures["shown in the end"] += needed.issubset({*chosen, *found.tools})
+            took = f"{found.usage.model_calls} model calls, {found.seconds:.0f} s"
+            figures["runs"].append(f"{task.id}: {'right' if solved else found.status}, {took}: {found.answer!r}"[:160])
+            click.echo(figures["runs"][-1], err=True)
     return figures
 
 
-def _solved(
-    task: Task, queries: Sequence[str], needed: set[str], toolbox: Toolbox, sandbox: Sandbox, config: Config
-) -> tuple[str, set[str], str]:
-    """How the run ended, the tools that were shown at once, and the model's last prompt."""
-    chosen, program = set[str](), f"```python\n{task.program}\n```"
+def _script(task: Task, queries: Sequence[str], needed: set[str], chosen: Sequence[str], tools: Toolbox) -> Ask:
+    """Plans the searches `queries`, asks for the tools that are `needed` and not `chosen`, and gives the program."""
+    program = f"```python\n{task.program}\n```"
 
     def search(_: Any) -> str:
-        missing = sorted(needed - chosen)
-        about = "; ".join(toolbox[name].protocol.description.split(". ")[0] for name in missing)
+        missing = sorted(needed.difference(chosen))
+        about = "; ".join(tools[name].protocol.description.split(". ")[0] for name in missing)
         return f"SEARCH: {about}" if missing else program
 
-    def watch(event: Any) -> None:
-        chosen.update(event.tools if isinstance(event, ToolsChosen) else ())
-
-    model = ScriptedModel(json.dumps({"searches": list(queries)}), search, program)
-    solution = Agent(toolbox, model=model, sandbox=sandbox, config=config).run(task.question, seed=0, observer=watch)
-    return solution.status, chosen, "\n".join(message.content for message in model.prompts[-1])
+    return ScriptedModel(json.dumps({"searches": list(queries)}), search, program)
 
 
 def _protocol(document: ToolDocument) -> ToolProtocol:
@@ -113,10 +122,13 @@ def _protocol(document: ToolDocument) -> ToolProtocol:
 @click.option("--seed", default=3, show_default=True)
 @click.option("--embedder", default=DEFAULT, show_default=True)
 @click.option("--solve", "most", default=0, help="Run so many tasks end to end instead.")
-def main(searches: Path, others: Path, count: int, seed: int, embedder: str, most: int) -> dict[str, Any]:
+@click.option("--model", help="Who solves them; without it a script does, with the gold programs.")
+def main(
+    searches: Path, others: Path, count: int, seed: int, embedder: str, most: int, model: str | None
+) -> dict[str, Any]:
     rows = [json.loads(line) for line in searches.read_text(encoding="utf-8").splitlines()]
     drawn = random.Random(seed).sample(list(load_data(others).documents), count)
-    figures = solve(rows[:most], drawn) if most else {"shown": shown(rows, drawn, embedder)}
+    figures = solve(rows[:most], drawn, model) if most else {"shown": shown(rows, drawn, embedder)}
     return {"suite": "planned_searches", "tasks": len(rows), "others": count, **figures}
 
 

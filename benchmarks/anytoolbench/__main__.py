@@ -40,8 +40,9 @@ KINDS = ("missing information", "fake parameters", "names an API", "unreasonable
 """Why a query is no good: A.7's four kinds."""
 EXPLORE, WORDS, LEAST_CATEGORIES, MOST_CATEGORIES, CALLS = 20, 30, 2, 5, 10
 """Exploring calls, the shortest query, the categories of a solution (all B.4), and its calls, as the solver's (A.1)."""
-TURNS, FINISHES, POOL, TEMPERATURE = 40, 3, 16, 1.0
-"""Not in the paper: calls in all, times that a query is handed in, APIs in the pool, and the writer's temperature."""
+TURNS, FINISHES, POOL, TEMPERATURE, TRIES = 40, 3, 16, 1.0, 3
+"""Not in the paper: calls in all, times that a query is handed in, APIs in the pool, the writer's temperature, and
+attempts for each query that is wanted."""
 _REPLY_TOKENS, _VERDICT_TOKENS = 1500, 300
 _LONGEST_TEXT, _LINE, _LETTERS = 1500, 300, 3
 _NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
@@ -310,9 +311,6 @@ def _verdict(ask: Ask, instructions: str, case: str, words: Iterable[str]) -> tu
     found = json_object(ask(messages, schema=verdict, max_tokens=_VERDICT_TOKENS).text)
     word = one_text(found.get("verdict")).casefold()
     return next((one for one in words if one.casefold() == word), ""), one_text(found.get("reason"))
-
-
-TRIES = 3  # attempts for each query that is wanted, at most
 
 
 @suite
