@@ -54,7 +54,7 @@ def doubts(task: str, program: Program, trace: Trace, answer: str, tools: Toolbo
             f"It printed {unfinished[0]!r}, which holds no value yet: call a function, run a coroutine with"
             " asyncio.run(…), or make a list of a generator or map."
         )
-    if said.startswith(("{", "[{")) and ":" in said and "json" not in task.casefold():
+    if task and said.startswith(("{", "[{")) and ":" in said and "json" not in task.casefold():
         found.append("It printed a whole record: print only the value that the task asks for.")
     for unread in unread_pages(program, trace, tools)[:1]:
         found.append(

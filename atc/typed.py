@@ -53,7 +53,8 @@ class OutputType(Generic[T]):
         try:
             return self._adapter.validate_json(dumps(answered(answer)))
         except ValidationError:
-            if self._adapter.json_schema().get("type") != "string":
+            schema = self._adapter.json_schema()
+            if "string" not in [one.get("type") for one in (schema, *schema.get("anyOf", ()))]:
                 raise
             return self._adapter.validate_python(answer)
 

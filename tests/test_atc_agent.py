@@ -38,7 +38,7 @@ def test_an_answer_of_the_wrong_form_is_repaired_and_read_as_the_type(agent):
     assert "has not the form" in asked.ask.prompts[1][-1].content
 
 
-@pytest.mark.parametrize(("of", "output"), [(str, "7"), (int, 7), (list[int], [7])])
+@pytest.mark.parametrize(("of", "output"), [(str, "7"), (str | None, "7"), (int, 7), (list[int], [7])])
 def test_any_type_that_pydantic_reads(agent, of, output):
     found = "[get_ticket()['id']]" if isinstance(output, list) else "get_ticket()['id']"
     assert agent(f"print({found})").run("Say it.", output_type=of).output == output

@@ -127,6 +127,20 @@ def test_an_agent_searches_reads_stubs_and_runs_a_program(gateway, shop):
     assert reply["calls"][0].startswith("line 1: list_orders() → {orders: [{id: integer}] × 3000")
 
 
+@pytest.mark.parametrize("text", ["1,234", "+4915", "0xff", "1, 2"])
+def test_a_text_that_looks_like_numbers_is_answered_as_it_is(gateway, text):
+    assert talk(gateway, lambda client: run_program(client, f"print({text!r})"))["answer"] == text
+    reply = talk(gateway, lambda client: run_program(client, "print(list_orders()['orders'][0])"))
+    assert (reply["answer"], reply.get("warnings")) == ({"id": 0}, None)
+
+
+def test_what_may_be_null_is_answered_over_plain_mcp(open_gateway):
+    schema = {"anyOf": [{"type": "object"}, {"type": "null"}]}
+    gateway = open_gateway(tools=Toolbox([tool("get_note", {"title": "a"}, output=schema)]))
+    note = talk(gateway, lambda client: client.call_tool("get_note", {}), tools_server)
+    assert note.structured_content == {"result": {"title": "a"}}
+
+
 def test_a_fault_is_found_before_any_call(gateway, shop):
     reply = talk(gateway, lambda client: run_program(client, "print(list_orders()['order'])"))
     assert reply["status"] == "failed"

@@ -99,7 +99,8 @@ def _shadowed(name: str, node: ast.AST) -> Finding:
     what = "assignment" if isinstance(node, ast.Name) else "import" if hasattr(node, "names") else "definition"
     then = "Use another name for the value." if what == "assignment" else "Leave it out: the tool is there already."
     message = f"{name!r} is a tool, and this {what} replaces it. {then}"
-    return finding("tool-reassigned", node, message, tool=name, better=f"{name}_result")
+    better = f"{name}_result" if what == "assignment" else None
+    return finding("tool-reassigned", node, message, tool=name, better=better)
 
 
 _WRITERS = {"print", "pprint", "pp", "display", "exec", "eval", "write", "writelines", "print_exc", "info", "dump"}

@@ -101,7 +101,7 @@ class Requests:
         """The place is free again when the thread has ended, which may be after the request was cancelled."""
         await turns.take(client)
         done = asyncio.get_running_loop().run_in_executor(self._threads, work)
-        done.add_done_callback(lambda _: turns.give_back(client))
+        done.add_done_callback(lambda ended: (turns.give_back(client), ended.cancelled() or ended.exception()))
         return await asyncio.shield(done)
 
     async def run(
@@ -334,16 +334,16 @@ def tools_server(gateway: Gateway) -> Server[Any]:
         if params.request_state is not None:
             call = partial(gateway.call_again, params.request_state)
         try:
-            return await requests.run(ctx, params, call, told)
+            return await requests.run(ctx, params, call, partial(told, params.name))
         except AtcError as error:
             return result({"error": str(error)}, failed=True)
 
-    def told(reply: Reply) -> Done:
+    def told(name: str, reply: Reply) -> Done:
         """The response as text and, as its schema has it, as a structured result."""
         if "result" not in reply:
             return result(reply, failed=True)
-        response = reply["result"]
-        structured = response if isinstance(response, dict) else {RESULT: response}
+        response, offered = reply["result"], gateway.tools.find(name).protocol.output_schema or {"type": "object"}
+        structured = response if isinstance(response, dict) and offered.get("type") == "object" else {RESULT: response}
         return Done(content=result(response).content, structured_content=structured)
 
     return sealed(Server("atc", version=__version__, on_list_tools=list_tools, on_call_tool=call_tool), gateway)

@@ -7,7 +7,6 @@ where it came from.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
@@ -19,12 +18,9 @@ from atc.types import Attempt, Finding, Program, Solution
 from protocols.ask import Message
 from protocols.errors import ModelUnavailable
 from protocols.toolbox import Toolbox
-from protocols.words import alike
 
 GIVEN = "given"
 """What a run's record names as its strategy when the caller wrote its programs."""
-
-_CALLED = re.compile(r"([^\W\d]\w*)\s*\(")
 
 
 @dataclass(frozen=True)
@@ -64,10 +60,7 @@ def named_tools(program: Program, toolbox: Toolbox) -> Toolbox:
 
 def certain_findings(program: Program, toolbox: Toolbox) -> tuple[Finding, ...]:
     """What is certainly wrong with `program`. The nearest names for an unknown tool are looked for among all tools."""
-    tools = named_tools(program, toolbox)
-    found = check(program, tools)
-    unknown = [name for one in found if one.code == "unknown-tool" for name in _CALLED.findall(program.line(one.line))]
-    if unknown:
-        near = [alias for name in unknown for alias in alike(name, toolbox, most=3)]
-        found = check(program, toolbox.only(dict.fromkeys([*tools, *near])))
+    found = check(program, named_tools(program, toolbox))
+    if any(one.code == "unknown-tool" for one in found):
+        found = check(program, toolbox)
     return tuple(finding for finding in found if finding.certain)
