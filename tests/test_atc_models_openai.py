@@ -128,6 +128,8 @@ def test_a_model_that_spends_its_limit_on_thoughts_gets_a_larger_one_once():
         assert model(ASK, max_tokens=100).text == "Lima"
         model(ASK, max_tokens=100)
     assert [body["max_tokens"] for body in bodies(server)] == [100, 8292, 8292]
+    with endpoint(said("<think>```python\nprint(1)\n```\nNo.</think>\nLima")) as (model, server):
+        assert model(ASK).text.strip() == "Lima"
     with endpoint(said("", finish="length")) as (model, server), pytest.raises(ModelUnavailable, match="empty reply"):
         model(ASK)
     assert len(server.seen) == 2
@@ -139,9 +141,10 @@ def test_a_model_that_spends_its_limit_on_thoughts_gets_a_larger_one_once():
         (refusal(401, "Wrong API key: sk-secret-123."), 1, r"refuses the key \(HTTP 401: .*: …\); set OPENAI_API_KEY"),
         (refusal(404, "The model `m` does not exist"), 1, r"has no model 'm'.*name a model that it has with --model"),
         (Reply(404, b"<html><h1>Not found</h1></html>"), 1, r"\(HTTP 404: an HTML page\).*OPENAI_BASE_URL, which"),
-        (refusal(429, "no money", code="insufficient_quota"), 3, r"is still too busy .*no money\); wait"),
+        (refusal(429, "no money", code="insufficient_quota"), 3, r"takes no more requests .*no money\); wait or see"),
         (refusal(400, "bad\n\x1b[31mthings " + "x" * 900), 1, r"\(HTTP 400: bad \[31mthings x{180,190}\); try another"),
         (said("  \n"), 1, r"answered with an empty reply; try again or name another model"),
+        (Reply(body={"error": {"message": "loading"}}), 1, r"answered with an error \(loading\); try again"),
         (Reply(body=b"<!doctype html><p>Welcome</p>"), 1, r"answered with no JSON object, so it is not the OpenAI API"),
     ],
 )  # fmt: skip
@@ -265,7 +268,7 @@ def test_an_endpoint_that_lists_no_models_is_unknown_and_one_that_is_down_is_ask
     with serving(lambda _: next(replies)) as server:
         model = OpenAIModel("m", base_url=f"{server.url}/v1", max_retries=0)
         if status == 500:
-            with pytest.raises(ModelUnavailable, match="still fails"):
+            with pytest.raises(ModelUnavailable, match="fails"):
                 _ = model.powers
             assert model.powers.schema
         else:

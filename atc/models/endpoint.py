@@ -75,10 +75,10 @@ class Endpoint:
         except OpenAIError as error:
             if last and isinstance(error, APITimeoutError):
                 raise OutOfTime(f"the model endpoint {self.url} gave no answer in the time that was left.") from error
-            told = self._sentence(error)
+            sentence = self._sentence(error)
             if getattr(error, "status_code", None) in _REFUSALS:
-                raise Refused(error, told) from error
-            raise ModelUnavailable(told) from error
+                raise Refused(error, sentence) from error
+            raise ModelUnavailable(sentence) from error
 
     def request_at_root(self, path: str, body: dict[str, Json] | None = None) -> dict[str, Json]:
         """The same for a path of the server that is not of this API."""
@@ -147,8 +147,8 @@ class Endpoint:
                 "or correct OPENAI_BASE_URL, which usually ends in /v1."
             )
         if status == 429 or status >= 500:
-            state = "is still too busy" if status == 429 else "still fails"
-            return f"{endpoint} {state} after several tries {said}; wait, or {otherwise}."
+            state, then = ("takes no more requests now", " or see to its quota") if status == 429 else ("fails", "")
+            return f"{endpoint} {state} {said}; wait{then}, or {otherwise}."
         return f"{endpoint} refuses the request to {model!r} {said}; try another model."
 
     def _parsed(self, text: str) -> dict[str, Json]:
@@ -171,11 +171,15 @@ def detail(error: Any) -> str:
         body = json.loads(text)
     except ValueError:
         return "an HTML page" if text.lstrip().startswith("<") else _line(text) or "no text"
+    return told(body, key=error.request.headers.get("authorization", "").removeprefix("Bearer "))
+
+
+def told(body: Any, *, key: str) -> str:
+    """The error in the body of a reply, as `detail` gives it."""
     said: Any = body.get("error", body) if isinstance(body, dict) else body
     if isinstance(said, dict):
         said = said.get("message") or said
-    authorization = error.request.headers.get("authorization", "")
-    return _line(str(said).replace(authorization.removeprefix("Bearer ") or "\0", "…"))
+    return _line(str(said).replace(key or "\0", "…"))
 
 
 def _line(text: str) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 
 from atc.models import lark
 from atc.models.dialects import CONTINUING_FIELDS, GRAMMAR_FIELDS, LLAMA, Dialect, dialect_of, fits_strict
-from atc.models.endpoint import OPENAI_URL, Endpoint, Refused
+from atc.models.endpoint import OPENAI_URL, Endpoint, Refused, told
 from atc.models.wire import asked, completion_of, continued, continues, is_cut_before_text, sent, unfenced
 from protocols.ask import Completion, Message, Powers
 from protocols.errors import ModelUnavailable
@@ -151,8 +151,9 @@ class OpenAIModel:
         if going_on and not self._rendered_by_llama and not body.keys() & CONTINUING_FIELDS:
             text = text.removeprefix(messages[-1].content)  # begun anew, from those words
         if not text.strip() and not going_on and not body.keys() & GRAMMAR_FIELDS:
+            what = f"an error ({told(reply, key=self._endpoint.key)})" if reply.get("error") else "an empty reply"
             raise ModelUnavailable(
-                f"the model {self.name!r} at {self.url} answered with an empty reply; try again or name another model."
+                f"the model {self.name!r} at {self.url} answered with {what}; try again or name another model."
             )
         return replace(completion, text=text)
 
