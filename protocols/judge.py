@@ -202,8 +202,15 @@ def _without_branches(schema: Any) -> Any:
     changed = {k: v if k in ("const", "enum") else _without_branches(v) for k, v in schema.items()}
     for keyword in _UNEVALUATED:
         changed.pop(keyword, None)
-    branches = [{"not": {"not": {k: changed.pop(k)}}} for k in _BRANCHES if isinstance(schema.get(k), list)]
+    branches = [_branch(k, changed.pop(k)) for k in _BRANCHES if isinstance(schema.get(k), list)]
     return changed | {"allOf": [*changed.get("allOf", []), *branches]} if branches else changed
+
+
+def _branch(keyword: str, options: list[Any]) -> JsonObject:
+    """A clause of these options in one; of a schema that may also be null, what it breaks itself is told."""
+    others = [one for one in options if one != {"type": "null"}]
+    nullable = len(others) == 1 < len(options)
+    return {"if": {"type": "null"}, "else": others[0]} if nullable else {"not": {"not": {keyword: options}}}
 
 
 def _violation(error: jsonschema_rs.ValidationError) -> Violation:

@@ -142,7 +142,7 @@ class Plan:
         if joint == "[]" and place in ("query", "form"):
             yield from (_Name(place, name, owner, inner, name == wire) for name, inner in _bracketed(wire, value))
             return
-        if place == "query" and joint == "{}" and value is not None:
+        if place in ("query", "form") and joint == "{}" and value is not None:
             value = json.dumps(value, separators=(",", ":"))
         elif place == "query" and joint is not None and isinstance(value, list | tuple):
             value = joint.join(item for _, item in _pairs({argument: value})) or None
@@ -220,7 +220,7 @@ class Plan:
         return f"{self.origin.url}{path or '/'}{'?' + asked if asked else ''}"
 
     def _body(self, at: Mapping[str, Mapping[str, Json]]) -> tuple[bytes | None, str]:
-        if at["form"].keys() & self._files:
+        if at["form"] and self._files:
             pairs = _pairs(at["form"])
             return encode_multipart_formdata([(n, (n, text) if n in self._files else text) for n, text in pairs])
         if at["form"]:

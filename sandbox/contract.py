@@ -114,7 +114,8 @@ class Contract:
         got = shorten(repr(error.instance), 80)
         match error.kind:
             case jsonschema_rs.ValidationErrorKind.Type(types=wanted):
-                return f"{place} must be {_wanted(tuple(wanted))}, got {got}"
+                kinds = (self.types.get(alias) if len(path) == 1 else ()) or tuple(wanted)
+                return f"{place} must be {_wanted(kinds)}, got {got}"
             case jsonschema_rs.ValidationErrorKind.Enum(options=options):
                 return f"{place} must be one of {shorten(', '.join(map(repr, options)), 300)}, got {got}"
             case _ if broken.clause.endswith("anyOf") and len(path) == 1 and self.types[alias]:

@@ -142,12 +142,14 @@ def test_forms(call):
     seen = call(values, method="POST", locations=dict.fromkeys(values, "form"))
     assert seen.body == b"a=x%26y%3Dz%20%C3%A9&many=1&many=2&flag=true"
     assert seen.headers["content-type"] == "application/x-www-form-urlencoded"
-    files = {"doc": {"type": "string", "format": "binary"}, "n": {}}
-    seen = call({"doc": "a,b\n", "n": 1}, method="POST", properties=files, locations=dict.fromkeys(files, "form"))
+    files = {"doc": {"type": "string", "format": "binary"}, "n": {}, "meta": {"type": "object", "x-atc-join": "{}"}}
+    form = {"method": "POST", "properties": files, "locations": dict.fromkeys(files, "form")}
+    seen = call({"doc": "a,b\n", "n": 1, "meta": {"a": 1}}, **form)
     sent = message_from_bytes(b"Content-Type: " + seen.headers["content-type"].encode() + b"\n\n" + seen.body)
     parts = {part.get_param("name", header="content-disposition"): part for part in sent.get_payload()}
-    assert {name: part.get_payload() for name, part in parts.items()} == {"doc": "a,b\n", "n": "1"}
+    assert {name: part.get_payload() for name, part in parts.items()} == {"doc": "a,b\n", "n": "1", "meta": '{"a":1}'}
     assert (parts["doc"].get_filename(), parts["n"].get_filename()) == ("doc", None)
+    assert call({"n": 1}, **form).headers["content-type"].startswith("multipart/form-data")
 
 
 @pytest.mark.parametrize("value", [float("inf"), {1, 2}, object(), datetime(2026, 1, 1, tzinfo=UTC)])

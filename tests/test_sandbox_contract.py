@@ -20,6 +20,8 @@ SCHEMA = {
         "when": {"type": "string", "format": "date-time"},
         "stops": {"type": "array", "items": {"type": "object", "properties": {"code": {"type": "string"}}}},
         "any": {},
+        "kind": {"anyOf": [{"type": "string", "enum": ["a", "b"]}, {"type": "null"}]},
+        "price": {"anyOf": [{"type": "number", "exclusiveMinimum": 0}, {"type": "null"}]},
     },
     "$defs": {"count": {"type": "integer", "minimum": 1}},
 }
@@ -52,10 +54,16 @@ def test_accepts(given, accepted):
         ({"from_": None}, "argument 'from_' must be a string, got None"),
         ({"count": 0}, "argument 'count': 0 is less than the minimum of 1"),
         ({"note": 5}, "argument 'note' must be a string or None, got 5"),
+        ({"kind": "c"}, "argument 'kind' must be one of 'a', 'b', got 'c'"),
+        ({"price": -1}, "argument 'price': -1 is less than or equal to the minimum of 0"),
+        ({"price": "x"}, "argument 'price' must be a number or None, got 'x'"),
         ({"order": "left"}, "argument 'order' must be one of 'up', 'down', got 'left'"),
         ({"stops": [{"code": 5}]}, "argument 'stops[0].code' must be a string, got 5"),
         ({"from": "x"}, "no argument 'from'; did you mean 'from_'?"),
-        ({"zzz": 1}, "no argument 'zzz'; it takes from_, count, note, size, page, order, when, stops, any"),
+        (
+            {"zzz": 1},
+            "no argument 'zzz'; it takes from_, count, note, size, page, order, when, stops, any, kind, price",
+        ),
         ({"from_": "x" * 1000, "count": "y" * 1000}, "argument 'count' must be an integer, got '" + "y" * 78 + "…"),
     ],
 )
