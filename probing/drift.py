@@ -201,5 +201,5 @@ def _known(protocol: ToolProtocol, done: list[Sample]) -> Iterator[Arguments]:
     chosen = [s.arguments for s in (*done[:1], *sorted(done[1:], key=lambda s: -len(s.arguments)))]
     shown = (example.arguments for example in protocol.examples if protocol.required <= example.arguments.keys())
     chosen += [{name: Value(value, Origin(kind="given")) for name, value in one.items()} for one in shown]
-    chosen += [] if protocol.required else [{}]
+    chosen += [] if protocol.required or protocol.evidence.level == "guessed" else [{}]
     yield from {repr({n: v.value for n, v in one.items()}): one for one in chosen}.values()

@@ -121,7 +121,7 @@ def _missing(facts: ToolFacts, stopped: str) -> Iterator[str]:
     if not facts.samples:
         return
     for name, argument in facts.arguments.items():
-        tried = len(argument.refused) + len(argument.not_found)
+        tried = len({repr(s.arguments[name].value) for s in facts.samples if name in s.arguments})
         if not (argument.unknown or argument.accepted or (not facts.done and argument.required is False)):
             yield f"{name!r} was never accepted: {tried} tried." if tried else f"{name!r} was never given."
     if facts.done and not facts.fruitful:

@@ -237,7 +237,8 @@ class _Reader:
                 continue
             if isinstance(value, Mapping) and folded not in _PLACES and not self._placed(value):
                 value = _words_of(value)
-            if isinstance(value, str) and (known or not top) and " " in value.strip() and value != self.sent.get(key):
+            about = known or not (top or self._named(str(value)))  # else about the argument that it names
+            if isinstance(value, str) and about and " " in value.strip() and value != self.sent.get(key):
                 value = [value]
             if isinstance(value, list) and value and all(isinstance(item, str) for item in value):
                 path = (key,) if known else _steps(key)

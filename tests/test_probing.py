@@ -37,6 +37,7 @@ REFUSALS = [json.loads(line) for line in (Path(__file__).parent / "data/refusals
 def test_a_refusal_is_read_and_no_argument_made_up(case):
     found = read(case["reply"])
     assert tuple(case["hint"]) in found if case["hint"] else found == []
+    assert not case.get("alone") or len(set(found)) == 1
 
 
 @pytest.mark.parametrize(
