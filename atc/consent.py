@@ -89,10 +89,12 @@ class Consent:
         self._resume = f"atc runs resume {journal.run}" if journal.run is not None else ""
         self._taint = Taint(task, tools, rules=config.trust, calls=journal.completed)
         self._lock = threading.Lock()  # one question at a time; its answer may answer the next
-        self._allowed = self._meant(config.allow_writes)
+        self._allowed, self._again = self._meant(config.allow_writes), list[str]()
         if past is not None and (known := past.summary.identities):
-            before = Counter(map(str, past.summary.config.get("allow_writes") or ()))
-            self._allowed = (self._allowed & known.keys()) | self._meant(Counter(config.allow_writes) - before)
+            kept = {key: Counter(map(str, past.summary.config.get(key) or ())) for key in ("allow_writes", "trust")}
+            new = {key: Counter(getattr(config, key)) - before for key, before in kept.items()}
+            self._allowed = (self._allowed & known.keys()) | self._meant(new["allow_writes"])
+            self._again = [f"--{key.replace('_', '-')} {shlex.quote(one)}" for key in new for one in new[key]]
         self.toolbox = tools.map(lambda tool: replace(tool, admit=partial(self._admit, tool)))
 
     def _meant(self, names: Collection[str]) -> frozenset[str]:
@@ -138,7 +140,7 @@ class Consent:
         if not all(one.rules for one in tainted):  # no command could be read and typed safely
             return f"{told} To see it whole and decide, run this on a terminal: {self._resume or 'the task again'}"
         name = self._tools.spelling(question.tool)
-        options = [f"--allow-writes {shlex.quote(name)}"] if unallowed else []
+        options = self._again + ([f"--allow-writes {shlex.quote(name)}"] if unallowed else [])
         options += dict.fromkeys(f"--trust {one.rules[-1]}" for one in tainted)
         only = [one.rules[0] for one in tainted if len(one.rules) > 1]
         hint = f" (every value of that field; for this one alone: --trust {only[0]})" if len(only) == 1 else ""

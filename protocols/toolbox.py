@@ -155,7 +155,7 @@ class Toolbox(Mapping[str, Tool]):
 
         Looked for among all tools, also by a toolbox that is a selection of them: it must not make a name unambiguous.
         """
-        found = self._whole._by_name.get(name, [])  # noqa: SLF001 - another toolbox
+        found = self._whole._by_name.get(name) or self._by_name.get(name, [])  # noqa: SLF001 - another toolbox
         exact = [tool for tool in found if tool.qualified == name]
         return exact if exact and len({tool.source for tool in found}) == 1 else found
 

@@ -142,6 +142,8 @@ def test_tool_output_in_an_argument_pauses_and_the_rule_that_the_pause_names_let
         assert (paused.status, failure.kind, failure.call, sent) == ("paused", "paused", 1, [("read_mail", {})])
         assert "it equals sender in the response of read_mail" in failure.message
         assert "--trust read_mail:sender" in failure.message
+        again = agent(PROGRAM, store=store, trust=("value=x",)).resume(paused.run).attempts[-1].trace.failure
+        assert f"atc runs resume {paused.run} --trust value=x --trust read_mail:sender" in again.message
         done = agent(PROGRAM, store=store, trust=("read_mail:sender",)).resume(paused.run)
     assert (done.status, done.answer) == ("solved", "sent")
     assert sent == [("read_mail", {}), ("send-mail", {"to": EVE, "text": "hi"})]

@@ -122,8 +122,12 @@ def test_a_solved_program_becomes_a_tool_that_other_programs_call(saved, atc_):
     assert "spent" in out, err
     program = 'print(spent(city="Oslo", least=2) + spent(city="Bonn", least=1))\n'
     question = "What do the orders of Oslo above 2 and Bonn above 1 cost?"
-    code, out, err = atc_("run", question, "--tools", "shop.py", "--strategy", "chain", replies=[program])
+    how = ("--tools", "shop.py", "--strategy", "chain", "--allow-writes", "spent")
+    code, out, err = atc_("run", question, *how, replies=[program])
     assert (code, out.strip()) == (0, "32.0"), err
+    code, out, err = atc_("tools", "export", "--tools", "shop.py")
+    assert code == 0, err
+    assert "spent" not in out
 
 
 def test_calls_and_failures_are_at_the_callers_lines_and_name_the_saved_tool(saved, execute):

@@ -228,7 +228,7 @@ def import_(source: str, *, folder: Path, force: bool, **flags: Any) -> None:
     """
     config = load_config({"tools": (source,), **flags})
     learned = wiring.open_learned(config)
-    with wiring.open_toolbox(config) as declared:
+    with wiring.open_toolbox(config, saved=False) as declared:
         toolbox = learned.over(declared) if learned is not None else declared
         seen = [alias for alias in toolbox if toolbox[alias] is not declared[alias]]
         texts = {folder / f"{tool.alias}.json": _text(dump(tool.protocol)) for tool in toolbox.values()}
@@ -251,7 +251,7 @@ def import_(source: str, *, folder: Path, force: bool, **flags: Any) -> None:
 @options.output_option
 def export(*, format_: str, path: Path | None, **flags: Any) -> None:
     """Write the tools in another format, as JSON."""
-    with wiring.open_toolbox(load_config(flags)) as toolbox:
+    with wiring.open_toolbox(load_config(flags), saved=False) as toolbox:
         protocols = [tool.protocol for tool in toolbox.values()]
         title = ", ".join(dict.fromkeys(tool.source for tool in toolbox.values())) or "tools"
         text = _text([mcp_tool(one) for one in protocols] if format_ == "mcp" else to_openapi(protocols, title))

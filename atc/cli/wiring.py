@@ -94,15 +94,16 @@ def open_agent(
 
 
 @contextmanager
-def open_toolbox(config: Config) -> Iterator[Toolbox]:
-    """The configured tools, and the saved ones that need no others.
+def open_toolbox(config: Config, *, saved: bool = True) -> Iterator[Toolbox]:
+    """The configured tools, and the `saved` ones that need no others.
 
     With none configured, the flights service, started for as long as this is open.
     """
     with ExitStack() as stack:
         sources = config.tools or (_flights(config, stack),)
         invoker = stack.enter_context(Invoker(invoke_settings(config)))
-        yield offered(load_tools(*sources, invoker=invoker), saved_folder(config))
+        loaded = load_tools(*sources, invoker=invoker)
+        yield offered(loaded, saved_folder(config)) if saved else loaded
 
 
 def _flights(config: Config, stack: ExitStack) -> str:
