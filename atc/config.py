@@ -1,15 +1,17 @@
 """What a user can set, as one frozen value. `atc.cli.settings` makes it of files, variables and flags.
 
 A setting is one field here: its type, by which pydantic checks it, its default and its docstring. What is spelled with
-flags of its own (a strategy, a method of search: `NAME`, or `NAME:flag=value,flag`) is read here too.
+flags of its own (a strategy, a method of search: `NAME`, or `NAME:flag=value,flag`) is read here too, and so are the
+secrets, which stand in the configuration as the name of a variable or file until a tool needs them.
 """
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
@@ -239,6 +241,65 @@ def public(config: Config) -> dict[str, Json]:
 def adapter() -> TypeAdapter[Config]:
     """What checks and writes the configuration; it takes 9 ms to make."""
     return TypeAdapter(Config)
+
+
+def read_value(what: str, value: str) -> str:
+    """What `env:NAME` or `file:PATH` stands for, else the text itself; `what` names it in messages.
+
+    Raises:
+        InvalidConfig: the variable is not set, or the file cannot be read.
+    """
+    scheme, _, rest = value.partition(":")
+    if scheme == "env":
+        secret = os.environ.get(rest)
+        if not secret:
+            raise InvalidConfig(f"{what}: the variable {rest} is not set; set it, or change its value.")
+    elif scheme == "file":
+        try:
+            secret = Path(rest).expanduser().read_text(encoding="utf-8").partition("\n")[0].strip()
+        except (OSError, UnicodeDecodeError) as error:
+            reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
+            raise InvalidConfig(f"{what}: cannot read {rest}: {reason}.") from None
+        if not secret:
+            raise InvalidConfig(f"{what}: the first line of {rest} is empty; put the secret there.")
+    else:
+        secret = value
+    if any(ord(character) < 32 for character in secret):
+        raise InvalidConfig(f"{what}: the secret has control characters in it.")
+    return secret
+
+
+def with_secrets(config: Config) -> tuple[Config, dict[str, str]]:
+    """The configuration with its secrets read, and why some of them cannot be, by credential or `mcp.SERVER`."""
+    problems: dict[str, str] = {}
+
+    def read(owner: str, what: str, value: str) -> str:
+        try:
+            return value and read_value(what, value)
+        except InvalidConfig as error:
+            problems[owner] = str(error)
+            return value
+
+    credentials, servers = {}, {}
+    for name, entry in config.credentials.items():
+        value, secret = (read(name, f"credential {name!r}", text) for text in (entry.value, entry.client_secret))
+        credentials[name] = replace(entry, value=value, client_secret=secret)
+    for name, server in config.mcp.items():
+        env = {key: read(f"mcp.{name}", f"mcp.{name}.env.{key}", text) for key, text in server.env.items()}
+        servers[name] = replace(server, env=env)
+    return replace(config, credentials=credentials, mcp=servers), problems
+
+
+def portable(config: Config) -> Config:
+    """The configuration for workers on other machines: each secret read here, where its variable or file is.
+
+    Raises:
+        InvalidConfig: a secret cannot be read.
+    """
+    read, problems = with_secrets(config)
+    for problem in problems.values():
+        raise InvalidConfig(problem)
+    return read
 
 
 Kinds: TypeAlias = Mapping[str, Any]

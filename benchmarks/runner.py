@@ -17,7 +17,7 @@ import click
 import yaml
 
 from atc.agent import Agent
-from atc.cli.progress import bar
+from atc.cli.output import bar
 from atc.config import Config
 from atc.models.scripted import ScriptedModel
 from atc.side_by_side import as_done

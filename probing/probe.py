@@ -8,24 +8,31 @@ share of the calls before the last tool is explored.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
+from pathlib import Path
+from socket import gethostname
 from typing import Any
 
 from probing.facts import ToolFacts
-from probing.gate import Caller, NotCalled, why_not
+from probing.gate import Caller, NotCalled, host_of, why_not
 from probing.ledger import Made
 from probing.links import Flows, ObservedLink
 from probing.questions import discover, sharpen
-from probing.samples import Log, ProbeSettings, Watch
+from probing.samples import SOURCE, Log, ProbeSettings, Watch
 from probing.session import Session
 from probing.teacher import Teacher
 from probing.writes import Writes
 from protocols.ask import Ask
+from protocols.errors import AtcError
+from protocols.files import CannotWrite
+from protocols.invoke import Invoker
+from protocols.protocol import ToolProtocol
 from protocols.reply import one_line
-from protocols.toolbox import Toolbox
+from protocols.toolbox import Tool, Toolbox
 
 LINK_CALLS = 3
 """Calls of one tool's budget that are kept for finding out whether values flow as they seem to."""
@@ -81,6 +88,56 @@ def probe(
                 probing.take_away()
         return replace(probing.result(), interrupted=True)
     return probing.result()
+
+
+@dataclass(frozen=True, kw_only=True)
+class OneOfMany:
+    """A source with its protocols, which are bound where it is probed; then what was found with how many calls.
+
+    `error` says why it ended early.
+    """
+
+    source: str
+    folder: Path
+    protocols: Sequence[ToolProtocol] = ()
+    probed: Probed | None = None
+    sent: int = 0
+    error: str = ""
+
+
+def by_host(sources: Iterable[OneOfMany]) -> list[list[OneOfMany]]:
+    """The sources, those together that call one host, even by way of a third."""
+    groups: dict[frozenset[str], list[OneOfMany]] = {}
+    for source in sources:
+        hosts = frozenset(map(host_of, source.protocols))
+        met = [known for known in groups if known & hosts or known == hosts]
+        groups[hosts.union(*met)] = [*(one for known in met for one in groups.pop(known)), source]
+    return list(groups.values())
+
+
+def probe_in_turn(
+    sources: Sequence[OneOfMany], *, invoker: Invoker, settings: ProbeSettings, ask: Ask | None
+) -> list[OneOfMany]:
+    """Probe sources of one host one after another, so that its rate holds. What one fails at, others do not feel.
+
+    After Ctrl-C, those that were not begun are left out.
+    """
+    ended: list[OneOfMany] = []
+    for one in sources:
+        if ended and settings.requests_per_second:
+            time.sleep(1 / settings.requests_per_second)
+        try:
+            with Log(one.folder) as log:
+                if SOURCE not in log.notes:
+                    raise CannotWrite(f"{one.folder} is another folder on {gethostname()}: give one that is shared.")
+                tools = Toolbox(Tool(protocol, invoker.bind(protocol)) for protocol in one.protocols)
+                probed = probe(tools, log, settings=settings, ask=ask)
+                ended.append(replace(one, probed=probed, sent=log.sent))
+            if probed.interrupted:
+                break
+        except AtcError as error:  # of the source, or ours: the others are probed
+            ended.append(replace(one, error=str(error)))
+    return ended
 
 
 class _Probing:

@@ -22,6 +22,8 @@ from protocols.schema import Json, JsonObject
 
 FOLDER = ".probe"
 """Beside the protocols."""
+SOURCE = "source"
+"""Note of a log: what is probed."""
 
 OriginKind = Literal["given", "enum", "response", "error", "model", "generated"]
 """Where a value came from: the tool's own description, its enum, another response, an error reply that quoted it, a

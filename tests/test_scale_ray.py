@@ -25,10 +25,9 @@ ray = pytest.importorskip("ray", reason="needs the extra 'scale'")
 from ray.cluster_utils import Cluster  # noqa: E402 - needs ray
 
 import atc  # noqa: E402
+import probing.probe  # noqa: E402
 from atc import cluster as scale  # noqa: E402
-from atc.cli import probe_sources  # noqa: E402
-from atc.cli.wiring import portable  # noqa: E402
-from atc.config import Config, CredentialEntry  # noqa: E402
+from atc.config import Config, CredentialEntry, portable  # noqa: E402
 from atc.retrieve.document import ToolDocument  # noqa: E402
 from atc.retrieve.expand import expand_all  # noqa: E402
 from atc.retrieve.index import ToolIndex  # noqa: E402
@@ -197,10 +196,10 @@ def kill_workers() -> None:
 
 
 def test_sources_that_call_one_host_even_by_way_of_a_third_go_to_one_worker(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(probe_sources, "host_of", str)
+    monkeypatch.setattr(probing.probe, "host_of", str)
     called = ("a", "b", "c", "a b", "")
-    sources = [probe_sources.OneOfMany(source=hosts, folder=Path(), protocols=hosts.split()) for hosts in called]
-    groups = [{one.source for one in group} for group in probe_sources._by_host(sources)]
+    sources = [probing.probe.OneOfMany(source=hosts, folder=Path(), protocols=hosts.split()) for hosts in called]
+    groups = [{one.source for one in group} for group in probing.probe.by_host(sources)]
     assert groups == [{"c"}, {"a", "b", "a b"}, {""}]
 
 

@@ -13,8 +13,7 @@ import click
 
 from atc.cli.bench_run import flights, toolflow
 from atc.cli.options import FILE, VerbGroup, force_option
-from atc.cli.output import as_json, print_result, require_new, say
-from atc.cli.progress import bar
+from atc.cli.output import as_json, bar, print_result, require_new, say
 from atc.cli.serve import serve as serve_tools
 from atc.cli.settings import load_config
 from atc.terminal import count
@@ -87,9 +86,8 @@ def check(*, folder: Path | None, jobs: int) -> None:
     tasks = load_tasks(folder)
     require_gold(tasks)
     say(f"checking {count(len(tasks), 'task')}")
-    cache = load_config({}).cache_dir
     with bar("checking", total=len(tasks)) as advance:
-        checked = check_tasks(tasks, folder=cache, jobs=jobs, on_task=advance)
+        checked = check_tasks(tasks, folder=load_config().cache_dir, jobs=jobs, on_task=advance)
     lines = [f"problem  {problem}" for problem in checked.problems]
     lines += [f"{name:<12}  {value}" for name, value in checked.as_json().items() if name != "problems"]
     print_result(checked.as_json(), "\n".join(lines))
@@ -119,11 +117,10 @@ def fresh(*, seed: int, wanted: int, out: Path, force: bool) -> None:
     require_new(path, force=force)
     lines = []
     with bar("drawing", total=wanted) as advance:
-        for task in fresh_tasks(wanted, seed=seed, folder=load_config({}).cache_dir):
+        for task in fresh_tasks(wanted, seed=seed, folder=load_config().cache_dir):
             lines.append(json.dumps(to_document(task), ensure_ascii=False))
             advance(len(lines))
-    out.mkdir(parents=True, exist_ok=True)
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    write_whole(path.resolve(), "\n".join(lines) + "\n")  # a link goes on pointing where it does
     told = f"{path}: {count(len(lines), 'task')}"
     print_result({"tasks": len(lines), "file": str(path)}, told)
 

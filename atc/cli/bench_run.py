@@ -12,8 +12,7 @@ from typing import Any, NoReturn, TypeVar
 import click
 
 from atc.cli import options
-from atc.cli.output import print_result, say
-from atc.cli.progress import bar
+from atc.cli.output import bar, print_result, say
 from atc.cli.settings import load_config
 from atc.cli.wiring import Shared, open_agent, open_pool
 from atc.config import SETTINGS, Config

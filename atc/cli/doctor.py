@@ -17,9 +17,9 @@ import click
 from atc.cli.main import EXTRAS
 from atc.cli.options import Verb, workers_option
 from atc.cli.output import print_result
-from atc.cli.settings import read_settings, with_secrets
+from atc.cli.settings import read_settings
 from atc.cli.wiring import Shared, open_store
-from atc.config import Config, without_password
+from atc.config import Config, with_secrets, without_password
 from atc.models import openai
 from atc.models.fetch import LOCAL_MODELS, whereabouts
 from atc.models.llama import require_runtime
@@ -68,10 +68,9 @@ def _tried(name: str, look: Callable[[], str]) -> Check:
     """What `look` finds; what it raises says whether that is missing, or fails."""
     try:
         return name, "ok", look()
-    except (ModelUnavailable, SandboxUnavailable) as error:
-        return name, "missing", " ".join(str(error).split())
     except (AtcError, OSError, ImportError) as error:
-        return name, "failed", " ".join(str(error).split())
+        missing = isinstance(error, ModelUnavailable | SandboxUnavailable)
+        return name, "missing" if missing else "failed", " ".join(str(error).split())
 
 
 def _cluster(config: Config) -> Iterator[Check]:

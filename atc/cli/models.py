@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import click
 
 from atc.cli.options import VerbGroup, model_option
-from atc.cli.output import print_result, say
-from atc.cli.progress import told_in_tenths
+from atc.cli.output import print_result, say, told_in_tenths
 from atc.cli.settings import load_config
 from atc.cli.wiring import open_model
-from atc.config import Config
-from atc.models import SUGGESTIONS, free_memory, llamacpp_url, ollama_url, openai, recommended, served
-from atc.models.fetch import LOCAL_MODELS, fetch, whereabouts
+from atc.models import known, openai
+from atc.models.fetch import LOCAL_MODELS, fetch
 from atc.retrieve import embedders
 from atc.terminal import count
 from protocols.ask import Message
@@ -35,9 +32,9 @@ def models() -> None:
 def list_() -> None:
     """The models that can be used here, and which are: one writes programs, one searches tools."""
     config = load_config()
-    chosen = config.model or ("(endpoint)" if openai.configured() else "local")
-    rows = [("language", *row, row[0] == chosen) for row in _known(config, chosen)]
-    rows += [("embedding", *row, row[0] == config.embedder) for row in _embedders(config)]
+    folder, chosen = config.cache_dir / "models", config.model or ("(endpoint)" if openai.configured() else "local")
+    rows = [("language", *row, row[0] == chosen) for row in known(chosen, folder=folder)]
+    rows += [("embedding", *row, row[0] == config.embedder) for row in embedders.known(config.embedder, folder=folder)]
     documents = [dict(zip(("kind", "name", "state", "where", "in_use"), row, strict=True)) for row in rows]
     print_result(documents, [(("* " if used else "  ") + name, *more) for _, name, *more, used in rows])
 
@@ -54,8 +51,8 @@ def pull(name: str) -> None:
     folder = config.cache_dir / "models"
     name = config.embedder if name == "search" else name
     if name not in (*LOCAL_MODELS, *embedders.MODELS):
-        known = ", ".join([*LOCAL_MODELS, "search", *embedders.MODELS])
-        raise click.BadParameter(f"nothing to fetch is named {name!r}; there is {known}.", param_hint="NAME")
+        names = ", ".join([*LOCAL_MODELS, "search", *embedders.MODELS])
+        raise click.BadParameter(f"nothing to fetch is named {name!r}; there is {names}.", param_hint="NAME")
     files = [LOCAL_MODELS[name]] if name in LOCAL_MODELS else embedders.files(name)
     paths = [fetch(file, folder=folder, on_progress=told_in_tenths(), on_message=say) for file in files]
     told = {"model": name, "path": str(paths[0]), "bytes": sum(path.stat().st_size for path in paths)}
@@ -75,30 +72,3 @@ def test(**flags: Any) -> None:
     print_result({"model": ask.name, "reply": reply.text} | tokens | figures, reply.text)
     read, written = count(reply.input_tokens, "token"), f"{reply.output_tokens} written in {reply.seconds:.1f} s"
     say(f"{ask.name}: {read} read, {written} ({speed:.1f} a second, the first answer after loading)")
-
-
-def _known(config: Config, chosen: str) -> Iterator[tuple[str, str, str]]:
-    """Of each language model its name, state and place, also of the `chosen` one."""
-    for name in LOCAL_MODELS:
-        yield name, *whereabouts(name, folder=config.cache_dir / "models")
-    if openai.configured():
-        yield "(endpoint)", "set", openai.OpenAIModel().url
-    offered = dict(served(ollama_url(), llamacpp_url()))
-    for name, where in offered.items():
-        yield name, "served", where
-    if (best := recommended(free := free_memory())) is not None:
-        fits = f"recommended: needs {SUGGESTIONS[best] / 1e9:.0f} GB of {(free or 0) / 1e9:.0f} GB free memory"
-        yield f"ollama:{best}", "fits", f"{fits}; 'ollama pull {best}', or --model FILE.gguf for any GGUF"
-    if chosen not in (*LOCAL_MODELS, "(endpoint)", *offered):
-        yield chosen, "configured", "asked by 'atc models test'"
-
-
-def _embedders(config: Config) -> Iterator[tuple[str, str, str]]:
-    """The same of embedding models, which search uses."""
-    for name in embedders.MODELS:
-        size = sum(file.size for file in embedders.files(name))
-        here = embedders.ready(name, folder=config.cache_dir / "models")
-        fetched = f"{size / 1e6:,.0f} MB for search, fetched when first used or by 'atc models pull {name}'"
-        yield name, "here" if here else "not fetched", "for search" if here else fetched
-    if config.embedder not in embedders.MODELS:
-        yield config.embedder, "configured", "for search"

@@ -2,44 +2,44 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, redirect_stdout
 from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import click
 
+from atc.cli import wiring
 from atc.cli.options import AT_LEAST_ONE, POSITIVE, Verb, jobs_option, servers_options, workers_option
-from atc.cli.output import error_document, has_person, print_result, say
-from atc.cli.probe_sources import (
-    GOES_ON,
-    begin,
-    exit_code,
-    invoker_for,
-    open_model,
-    probe_many,
-    require_named,
-    summary,
-    write_report,
-)
-from atc.cli.progress import bar
+from atc.cli.output import bar, error_document, has_person, print_result, say
 from atc.cli.settings import load_config
-from atc.cli.wiring import open_pool
-from atc.terminal import count
+from atc.config import SETTINGS, Config, portable
+from atc.models import openai
+from atc.side_by_side import Pool, as_done
+from atc.terminal import count, escape_controls
 from probing.drift import CALLS, Checked, earlier_samples, recheck
 from probing.gate import Plan, PlannedTool, plan
-from probing.probe import probe
-from probing.samples import FOLDER, Log, ProbeSettings, Watch
-from protocols.protocol import PythonBinding
+from probing.output import READABLE, coverage, made_line, write
+from probing.probe import OneOfMany, Probed, by_host, probe, probe_in_turn
+from probing.samples import FOLDER, SOURCE, Log, ProbeSettings, Watch
+from protocols.ask import Ask
+from protocols.errors import AtcError
+from protocols.invoke import Invoker
+from protocols.protocol import PythonBinding, ToolProtocol
 from protocols.sources import load_source
 from protocols.toolbox import Toolbox
 
-_SETTINGS = ("model", "start_servers", "trust_annotations", "workers")
-"""Flags that are settings of the configuration too."""
+GOES_ON = "The same command goes on; no call is made twice."
+_LOADED_AT_ONCE = 16
+_LONGEST_NAME = 60
+_MOST_SHOWN = 12
+"""Tools without a response that the summary lists; the coverage report has all."""
 
 
 @click.command(
@@ -88,12 +88,13 @@ def probe_command(
         raise click.UsageError("--check writes nothing; give it without -o and --dry-run")
     if output is None and not (dry_run or check):
         raise click.UsageError("say where to write the protocols: -o DIR")
-    config = load_config({key: flags.pop(key) for key in _SETTINGS} | {"tools": (*sources, *modules)})
+    chosen = {name: flags.pop(name) for name in SETTINGS if name in flags}
+    config = load_config(chosen | {"tools": (*sources, *modules)})
     settings = ProbeSettings(allow_writes="all" in writes or frozenset(writes), **flags)
     if len(sources) > 1 or config.workers is not None:
         if output is None or dry_run or modules:
             raise click.UsageError("--check, --dry-run and --module take one SRC, and no --workers")
-        with open_pool(config, jobs) as pool, redirect_stdout(sys.stderr):
+        with wiring.open_pool(config, jobs) as pool, redirect_stdout(sys.stderr):
             reports = probe_many(sources, output, pool, config, settings, keep_values=keep_values)
         print_result(reports, [(one["folder"], one["error"] or next(summary(one))) for one in reports])
         if any(one["error"] for one in reports):
@@ -157,19 +158,57 @@ def allowed(tools: Toolbox, settings: ProbeSettings, log: Log) -> ProbeSettings:
     return agreed if named or click.confirm("Call these too?", default=False, err=True) else settings
 
 
+def require_named(protocols: Iterable[ToolProtocol], settings: ProbeSettings) -> None:
+    """Raise click.UsageError where `--allow-writes` names a tool that is none of these."""
+    named = frozenset() if isinstance(settings.allow_writes, bool) else settings.allow_writes
+    if strange := sorted(named - {protocol.name for protocol in protocols}):
+        raise click.UsageError(f"--allow-writes names no tool of the source: {', '.join(strange)}")
+
+
+def begin(log: Log, folder: Path, source: str) -> None:
+    """Note in the log what is probed.
+
+    Raises:
+        click.UsageError: it is the log of another source.
+    """
+    identity = str(Path(source).resolve()) if Path(source).exists() else source
+    if (before := log.notes.get(SOURCE)) is None:
+        log.note(SOURCE, identity)
+    elif before != identity:
+        remove = f"or remove {str(folder / FOLDER)!r}"
+        raise click.UsageError(f"{str(folder)!r} holds a probing of {before!r}; give another folder, {remove}")
+
+
+def invoker_for(config: Config, settings: ProbeSettings) -> Invoker:
+    """What makes calls: each is one request, since the gate of probing waits and repeats."""
+    own = replace(wiring.invoke_settings(config), retries=0, timeout_seconds=settings.timeout_seconds)
+    return Invoker(own)
+
+
+@contextmanager
+def open_model(config: Config) -> Iterator[Ask | None]:
+    """The model of `--model`, of the configuration, or of the endpoint; None for none.
+
+    The embedded model is used when it is named: it takes a minute a tool, which nobody expects who did not ask for it.
+    """
+    if config.model == "none" or (config.model is None and not openai.configured()):
+        if config.model is None:
+            say("No model: --model local adds words and values (about a minute a tool).")
+        yield None
+        return
+    with wiring.open_model(config) as ask:
+        say(f"Model: {ask.name} (--model none probes without).")
+        yield ask
+
+
 def _show_plan(plan: Plan, settings: ProbeSettings) -> None:
     """Print the plan: a line a tool, and what it comes to."""
     hosts = [{"host": host, "at_most": most} for host, most in plan.hosts.items()]
-    tools = [asdict(tool) for tool in plan.tools]
-    document = {
-        "tools": tools,
-        "hosts": hosts,
-        "total": plan.total,
-        "requests_per_second": settings.requests_per_second,
-    }
+    document = asdict(plan) | {"hosts": hosts, "requests_per_second": settings.requests_per_second}
     called = sum(bool(tool.at_most) for tool in plan.tools)
     writes = f", {len(plan.writes)} of them may change something" if plan.writes else ""
-    told = f"{count(called, 'tool')} of {len(tools)} would be called{writes}; {len(tools) - called} would not."
+    total = len(plan.tools)
+    told = f"{count(called, 'tool')} of {total} would be called{writes}; {total - called} would not."
     lines = [*_tool_lines(sorted(plan.tools, key=lambda tool: not tool.at_most)), "", told]
     for host, most in plan.hosts.items():
         pace = "" if host.startswith("Python ") else f", no more than {settings.requests_per_second:g} in a second"
@@ -210,12 +249,7 @@ def _check_again(source: str, tools: Toolbox, settings: ProbeSettings) -> int:
     ):
         checked = recheck(tools, log, settings=settings, earlier=earlier, watch=watch)
     problem = "" if checked.breaking or checked.calls else "Nothing could be checked."
-    document = {
-        "breaking": bool(checked.breaking),
-        "changes": [asdict(change) for change in checked.changes],
-        "unchecked": dict(checked.unchecked),
-        "calls": checked.calls,
-    } | error_document(problem, 3)
+    document = {"breaking": checked.breaking} | asdict(checked) | error_document(problem, 3)
     print_result(document, "\n".join(_check_lines(checked)))
     if problem:
         say(problem)
@@ -231,3 +265,107 @@ def _check_lines(checked: Checked) -> Iterator[str]:
     kinds = [f"{sum(c.severity == kind for c in checked.changes)} {kind}" for kind in ("breaking", "risky", "harmless")]
     changes = f"{count(len(checked.changes), 'change')} ({', '.join(kinds)})" if checked.changes else "no change"
     yield f"{changes} in {seen} of {count(checked.tools, 'tool')} with {count(checked.calls, 'call')}"
+
+
+def probe_many(
+    sources: Sequence[str], output: Path, pool: Pool, config: Config, settings: ProbeSettings, *, keep_values: bool
+) -> list[dict[str, Any]]:
+    """Probe all `sources`, each into a folder below `output`, and give the report of each.
+
+    Sources that call one host are probed one after another by one worker, so that its rate holds. Workers write the
+    logs; protocols are written here.
+
+    Raises:
+        click.UsageError: `--allow-writes` names a tool that no source has.
+    """
+    reports: dict[str, dict[str, Any]] = {}
+    folders = {source: output / _folder_name(source) for source in sources}
+    with invoker_for(config, settings) as invoker, bar("sources", total=len(sources)) as advance:
+
+        def done(one: OneOfMany) -> None:
+            report: dict[str, Any] = {"folder": str(folders[one.source]), "sent": one.sent, "totals": {"answered": 0}}
+            if one.probed is not None:
+                report = write_report(folders[one.source], one.probed, one.sent, keep_values=keep_values)
+            reports[one.source] = {"source": one.source, "error": ""} | report | error_document(one.error, 3)
+            say(f"{len(reports)}/{len(sources)}  {one.source}: {one.error or next(summary(report))}")
+            advance(len(reports))
+            if one.probed is not None and one.probed.interrupted:
+                say(GOES_ON)
+                raise KeyboardInterrupt
+
+        read = list(as_done(partial(_read, invoker, folders), sources, most=_LOADED_AT_ONCE, ordered=True))
+        for one in read:
+            if one.error:
+                done(one)
+        found = [one for one in read if not one.error]
+        require_named((protocol for one in found for protocol in one.protocols), settings)
+        # The configuration is made portable here: workers elsewhere have none of its files and variables.
+        away = portable(config) if config.workers is not None else config
+        for group in pool(partial(_prober, away, settings), by_host(found)):
+            for one in group:
+                done(one)
+    return [reports[source] for source in sources]
+
+
+def _read(invoker: Invoker, folders: Mapping[str, Path], source: str) -> OneOfMany:
+    """A source with its protocols, whose log is begun, or why it cannot be had."""
+    one = OneOfMany(source=source, folder=folders[source].absolute())  # a worker may stand in another one
+    try:
+        loaded = load_source(source, invoker=invoker)
+        if loaded.functions:
+            return replace(one, error=f"{source!r} is Python code, which is probed alone: give it as the only SRC.")
+        with Log(one.folder) as log:
+            begin(log, one.folder, source)
+    except (AtcError, click.UsageError) as error:
+        return replace(one, error=str(error))
+    return replace(one, protocols=[tool.protocol for tool in loaded.tools.values()])
+
+
+@contextmanager
+def _prober(config: Config, settings: ProbeSettings) -> Iterator[Callable[[Sequence[OneOfMany]], list[OneOfMany]]]:
+    """A worker that probes the sources of one host."""
+    with invoker_for(config, settings) as invoker, open_model(config) as ask:
+        yield partial(probe_in_turn, invoker=invoker, settings=settings, ask=ask)
+
+
+def write_report(folder: Path, probed: Probed, sent: int, *, keep_values: bool) -> dict[str, Any]:
+    """Write the protocols of a probing with `sent` calls, and give its report; `error` is there where it found none."""
+    written = write(folder, probed, keep_values=keep_values)
+    report = coverage(probed, written.protocols)
+    problem, code = "", 1
+    if not probed.interrupted and not report["totals"]["answered"]:
+        problem = f"No tool could be documented; {folder / READABLE} says why."
+        # Nothing answered at all although calls were allowed: it is down, and says nothing of the tools.
+        silent = not any(facts.samples for facts in probed.facts.values())
+        code = 3 if silent and any("connect" in why for why in probed.stopped.values()) else 1
+    about = {"folder": str(folder), "interrupted": probed.interrupted, "sent": sent}
+    files = {"written": list(written.written), "kept": list(written.kept)}
+    return about | files | report | error_document(problem, code)
+
+
+def exit_code(reports: Sequence[Mapping[str, Any]]) -> int:
+    """3 where something was missing or down, 1 where no tool of a source is documented, else 0."""
+    kinds = {report.get("kind") for report in reports}
+    return 3 if "environment" in kinds else int("failed" in kinds)
+
+
+def summary(report: Mapping[str, Any]) -> Iterator[str]:
+    """The report of a probing for people, its first line alone being short."""
+    totals, folder = report["totals"], Path(report["folder"])
+    known = f"{count(totals['fields'], 'response field')}, {count(totals['links'], 'link')}"
+    calls = count(report["sent"], "call")
+    yield f"{totals['answered']} of {count(totals['tools'], 'tool')} documented with {calls}: {known}"
+    silent = [(name, tool) for name, tool in report["coverage"].items() if not tool["answered"]]
+    for name, tool in silent[:_MOST_SHOWN]:
+        yield f"  {name}: {'; '.join(text.rstrip('.') for text in tool['missing']) or 'not called'}"
+    if len(silent) > _MOST_SHOWN:
+        yield f"  … and {len(silent) - _MOST_SHOWN} more"
+    for made in report["made"]:
+        yield f"{'Made and removed' if made['removed'] else 'Made and left'}: {escape_controls(made_line(made))}"
+    if report["kept"]:
+        yield f"Kept as they were changed by hand: {', '.join(report['kept'])}; without them they are written anew"
+    yield f"Protocols in {folder}; what is missing, and why, in {folder / READABLE}"
+
+
+def _folder_name(source: str) -> str:
+    return re.sub(r"\W+", "-", source.partition("://")[2] or source).strip("-")[-_LONGEST_NAME:]

@@ -7,7 +7,7 @@ import sys
 import time
 import webbrowser
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, suppress
+from contextlib import closing
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from atc.cli.run import config_of, resume
 from atc.cli.settings import load_config
 from atc.cli.wiring import open_agent, open_store, saved_folder
 from atc.consent import AskPerson
+from atc.models.local import forget_prompts
 from atc.recording import Recording, Replayer, line_without_secrets, record, without_secrets
 from atc.recording.document import parse, to_document
 from atc.recording.script import to_script
@@ -156,21 +157,11 @@ def purge(names: tuple[str, ...], *, older_than: float | None, every: bool, yes:
             question = f"Delete {count(len(chosen), 'run')} with all that they hold?"
             click.confirm(question, default=False, err=True, abort=True)
         deleted = store.delete([run.id for run in chosen])
-    _forget_prompts(config.cache_dir / "models" / "states", [run.task for run in chosen])
+    forget_prompts([run.task for run in chosen], folder=config.cache_dir / "models")
     print_result({"deleted": [run.id for run in chosen], "running": running})
     say(f"Deleted {count(deleted, 'run')}." if deleted else "There is nothing to delete.")
     if running:
         say(f"Left alone, since a process works on it: {', '.join(running)}.")
-
-
-def _forget_prompts(folder: Path, tasks: Sequence[str]) -> None:
-    """Delete what the embedded model kept of prompts with these tasks, in which a secret may have been typed."""
-    for note in folder.glob("*.json"):
-        with suppress(OSError, ValueError):
-            prompt = json.loads(note.read_text(encoding="utf-8")).get("prompt", "")
-            if any(task in prompt for task in tasks):
-                note.with_suffix(".state").unlink(missing_ok=True)
-                note.unlink()
 
 
 @runs.command("export", examples=["atc runs export last -o run.json"])

@@ -13,7 +13,6 @@ from typing import Any
 import click
 
 from atc.cli import options, output, wiring
-from atc.cli.progress import bar
 from atc.cli.settings import load_config
 from atc.consent import Consent
 from atc.retrieve.document import documents
@@ -142,12 +141,12 @@ def index(*, words_only: bool, expand: bool, queries: int, jobs: int | None, **f
         toolbox = stack.enter_context(wiring.open_toolbox(config))
         pool = stack.enter_context(wiring.open_pool(config, jobs))
         embedding = pool if config.workers is not None else None  # here, a model takes all cores by itself
-        with bar("Reading tools", total=len(toolbox)) as advance:
+        with output.bar("Reading tools", total=len(toolbox)) as advance:
             method = "bm25" if words_only else "hybrid"
             made = open_index(toolbox, config, method=method, pool=embedding, watch=advance)
         if expand:
             shared = stack.enter_context(wiring.Shared(config))
-            with bar("Asking for questions", total=len(toolbox)) as advance:
+            with output.bar("Asking for questions", total=len(toolbox)) as advance:
                 texts = documents(toolbox.values())
                 usage = expand_all(texts, made.store, lambda: shared.ask, queries=queries, pool=pool, watch=advance)
                 asked = usage.model_calls

@@ -16,10 +16,8 @@ from uuid import uuid4
 import click
 
 from atc.agent import Agent
-from atc.cli.output import confirmed, has_person, say
-from atc.cli.progress import told_in_tenths
-from atc.cli.settings import with_secrets
-from atc.config import Config, InvalidConfig
+from atc.cli.output import confirmed, has_person, say, told_in_tenths
+from atc.config import Config, portable, with_secrets
 from atc.consent import AskPerson, Question, question_text
 from atc.learned import LearnedSchemas
 from atc.models import choose
@@ -206,18 +204,6 @@ def open_pool(config: Config, jobs: int | None = None) -> Iterator[Pool]:
     with connected(config.workers):
         environment = {name: os.environ[name] for name in _VARIABLES if name in os.environ}
         yield RayPool(jobs, environment)
-
-
-def portable(config: Config) -> Config:
-    """The configuration for workers on other machines: each secret read here, where its variable or file is.
-
-    Raises:
-        InvalidConfig: a secret cannot be read.
-    """
-    read, problems = with_secrets(config)
-    for problem in problems.values():
-        raise InvalidConfig(problem)
-    return read
 
 
 class Shared(ExitStack):

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import requests
 
-from atc.models.fetch import LOCAL_MODELS
+from atc.models.fetch import LOCAL_MODELS, whereabouts
 from atc.models.local import LocalModel
 from atc.models.openai import OpenAIModel, configured
 from atc.models.scripted import ScriptedModel
@@ -79,6 +79,25 @@ def choose(
             )
         return endpoint(api_key="none", base_url=f"{llamacpp_url(rest)}/v1")
     return endpoint((rest if kind == "openai" else name) or None)
+
+
+def known(chosen: str, *, folder: Path) -> Iterator[tuple[str, str, str]]:
+    """The name, state and place of each model that can be used here, also of the `chosen` one.
+
+    `folder` is where fetched models are; `(endpoint)` stands for the default model of the configured endpoint.
+    """
+    for name in LOCAL_MODELS:
+        yield name, *whereabouts(name, folder=folder)
+    if configured():
+        yield "(endpoint)", "set", OpenAIModel().url
+    offered = dict(served(ollama_url(), llamacpp_url()))
+    for name, where in offered.items():
+        yield name, "served", where
+    if (best := recommended(free := free_memory())) is not None:
+        fits = f"recommended: needs {SUGGESTIONS[best] / 1e9:.0f} GB of {(free or 0) / 1e9:.0f} GB free memory"
+        yield f"ollama:{best}", "fits", f"{fits}; 'ollama pull {best}', or --model FILE.gguf for any GGUF"
+    if chosen not in (*LOCAL_MODELS, "(endpoint)", *offered):
+        yield chosen, "configured", "asked by 'atc models test'"
 
 
 def ollama_url() -> str:

@@ -258,6 +258,16 @@ class PromptStates:
             path.unlink(missing_ok=True)
 
 
+def forget_prompts(tasks: Sequence[str], *, folder: Path) -> None:
+    """Delete what models of `folder` kept of prompts with these tasks, in which a secret may have been typed."""
+    for note in (folder / "states").glob("*.json"):
+        with contextlib.suppress(OSError, ValueError):
+            prompt = json.loads(note.read_text(encoding="utf-8")).get("prompt", "")
+            if any(task in prompt for task in tasks):
+                note.with_suffix(".state").unlink(missing_ok=True)
+                note.unlink()
+
+
 def shared(left: str, right: str) -> int:
     """How many characters two texts begin with alike."""
     return len(os.path.commonprefix((left, right)))  # noqa: RUF071 - characters are what is meant

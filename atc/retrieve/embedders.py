@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -87,3 +88,14 @@ def ready(name: str = DEFAULT, *, folder: Path | None = None) -> bool:
     if name not in MODELS or missing(*PACKAGES):
         return False
     return all(cached(file, folder=folder) for file in files(name))
+
+
+def known(chosen: str, *, folder: Path) -> Iterator[tuple[str, str, str]]:
+    """The name, state and place of each model for search, also of the `chosen` one; `folder` is where they are."""
+    for name in MODELS:
+        size = sum(file.size for file in files(name))
+        here = ready(name, folder=folder)
+        fetched = f"{size / 1e6:,.0f} MB for search, fetched when first used or by 'atc models pull {name}'"
+        yield name, "here" if here else "not fetched", "for search" if here else fetched
+    if chosen not in MODELS:
+        yield chosen, "configured", "for search"

@@ -101,7 +101,8 @@ class Requests:
         """The place is free again when the thread has ended, which may be after the request was cancelled."""
         await turns.take(client)
         done = asyncio.get_running_loop().run_in_executor(self._threads, work)
-        done.add_done_callback(lambda ended: (turns.give_back(client), ended.cancelled() or ended.exception()))
+        done.add_done_callback(lambda _: turns.give_back(client))
+        done.add_done_callback(lambda ended: ended.cancelled() or ended.exception())  # else asyncio prints it
         return await asyncio.shield(done)
 
     async def run(

@@ -18,7 +18,7 @@ from typing import Any
 
 import click
 
-from atc.cli.progress import bar
+from atc.cli.output import bar
 from atc.cli.settings import load_config
 from atc.cli.wiring import choose_model, open_toolbox
 from atc.prompts import fill_from

@@ -13,8 +13,7 @@ import click
 
 from atc.cli.bench_run import run_options, strategies_option, wanted
 from atc.cli.options import model_option
-from atc.cli.output import say
-from atc.cli.progress import bar
+from atc.cli.output import bar, say
 from atc.cli.settings import load_config
 from atc.cli.wiring import choose_model, open_store
 from atc.side_by_side import Threads

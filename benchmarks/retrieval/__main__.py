@@ -22,7 +22,7 @@ from typing import Any
 import click
 
 from atc import __version__
-from atc.cli.progress import bar
+from atc.cli.output import bar
 from atc.cli.settings import load_config
 from atc.cli.wiring import choose_model
 from atc.config import Config
