@@ -117,12 +117,13 @@ async def run_program(client, source, **more):
 def test_an_agent_searches_reads_stubs_and_runs_a_program(gateway, shop):
     async def conversation(client):
         found = read(await client.call_tool("search_tools", {"query": "orders"}))
-        stub = (await client.call_tool("describe_tools", {"names": ["list_orders"]})).content[0].text
+        stub = (await client.call_tool("describe_tools", {"names": ["list_orders", "add_not"]})).content[0].text
         return found, stub, await run_program(client, "print(len(list_orders()['orders']))")
 
     found, stub, reply = talk(gateway, conversation)
     assert found["tools"][0].startswith("def list_orders() -> dict: ...  # The orders")
     assert "def list_orders() -> Orders:" in stub
+    assert stub.endswith("# no tool named 'add_not'; did you mean add_note?")
     assert (reply["status"], reply["answer"]) == ("solved", 3000)
     assert reply["calls"][0].startswith("line 1: list_orders() → {orders: [{id: integer}] × 3000")
 

@@ -22,7 +22,7 @@ from atc.retrieve.base import Retriever
 from atc.serve.results import Results
 from atc.strategies.given import certain_findings
 from atc.types import Attempt, Fault, Finding, Program, Solution, answered
-from protocols.errors import AtcError
+from protocols.errors import AtcError, UnknownTool
 from protocols.protocol import ProgramBinding
 from protocols.render import described_within, one_line, stubs, token_estimate
 from protocols.schema import Json, JsonObject, shape
@@ -153,15 +153,22 @@ class Gateway:
         read_only = True
 
         Raises:
-            UnknownTool: there is no such tool; it carries the nearest names.
+            UnknownTool: there is none of these tools; it carries the nearest names of the first.
         """
         names = [names] if isinstance(names, str) else names
         if not names:
             raise BadRequest("name at least one tool; search_tools finds their names.")
-        wanted = self._agent.toolbox.only(dict.fromkeys(self._agent.toolbox.find(name).alias for name in names))
+        toolbox, known, notes = self._agent.toolbox, dict[str, None](), list[str]()
+        for name in names:
+            try:
+                known[toolbox.find(name).alias] = None
+            except UnknownTool as error:
+                notes.append(f"# {error}")
+        wanted = toolbox.only(known or [toolbox.find(names[0]).alias])
         text, kept = described_within(wanted, budget=_DESCRIBED_AT_ONCE)
-        left = [name for name in wanted if name not in kept]
-        return text + (f"\n\n# Not shown for want of room: {', '.join(left)}. Ask for fewer at once." if left else "")
+        if left := [name for name in wanted if name not in kept]:
+            notes.append(f"# Not shown for want of room: {', '.join(left)}. Ask for fewer at once.")
+        return "\n\n".join([text, *notes])
 
     def check_program(self, source: str) -> Reply:
         """Check a program without running it.
