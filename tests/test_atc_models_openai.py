@@ -33,7 +33,7 @@ BODY = {"model": "m", "max_tokens": 9, **SAMPLING, "messages": TURNS}
 BEGUN_BODY = BODY | {"messages": [*TURNS, {"role": "assistant", "content": "x = 1\n"}]}
 
 
-def said(text: str | None, *, finish: str = "stop", **usage: Any) -> Reply:
+def said(text: str | list[Any] | None, *, finish: str = "stop", **usage: Any) -> Reply:
     choice = {"index": 0, "finish_reason": finish, "message": {"role": "assistant", "content": text}}
     return Reply(body={"object": "chat.completion", "choices": [choice], "usage": usage})
 
@@ -130,6 +130,9 @@ def test_a_model_that_spends_its_limit_on_thoughts_gets_a_larger_one_once():
     assert [body["max_tokens"] for body in bodies(server)] == [100, 8292, 8292]
     with endpoint(said("<think>```python\nprint(1)\n```\nNo.</think>\nLima")) as (model, server):
         assert model(ASK).text.strip() == "Lima"
+    thought = {"type": "thinking", "thinking": [{"type": "text", "text": "Hm."}]}
+    with endpoint(said([thought, {"type": "text", "text": "Lima"}])) as (model, server):
+        assert model(ASK).text == "Lima"
     with endpoint(said("", finish="length")) as (model, server), pytest.raises(ModelUnavailable, match="empty reply"):
         model(ASK)
     assert len(server.seen) == 2

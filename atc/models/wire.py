@@ -77,7 +77,10 @@ def _choice(reply: Mapping[str, Json]) -> Mapping[str, Json]:
 def _text(choice: Mapping[str, Json]) -> str:
     """The content, or what the model declines with."""
     message = choice.get("message") or {}
-    return str(message.get("content") or message.get("refusal") or "").rpartition("</think>")[2]
+    content = message.get("content") or message.get("refusal") or ""
+    if isinstance(content, list):  # parts, of which some models make thoughts one
+        content = "".join(part.get("text") or "" for part in content)
+    return str(content).rpartition("</think>")[2]
 
 
 def _count(value: Json) -> int:
