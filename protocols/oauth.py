@@ -19,7 +19,7 @@ from functools import partial
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qsl, urlencode, urlsplit
+from urllib.parse import parse_qsl, quote_plus, urlencode, urlsplit
 
 from protocols.credentials import Alternatives, Carried, Mask, address, advice, carried
 from protocols.errors import CredentialMissing
@@ -37,6 +37,7 @@ REDIRECT_PORT = 38457
 """Of the address to which a browser comes back, for those who register a client: always this one, where it is free."""
 _TOKEN_SECONDS = 30.0  # for an address to answer
 _EARLY_SECONDS = 30  # before its end, a token is refreshed
+_UNTOLD_SECONDS = 3600  # of a token whose end nobody told
 
 
 class TokenFile:
@@ -45,25 +46,30 @@ class TokenFile:
     def __init__(self, path: Path | None) -> None:
         self._path, self._lock = path, threading.Lock()
         self._known: dict[str, Any] = {}
-        if path is not None and path.is_file():
-            keep_private(path)
+
+    def _now(self) -> dict[str, Any]:
+        """All that is kept: another process may have put something there since."""
+        if self._path is not None and self._path.is_file():
+            keep_private(self._path)
             with suppress(ValueError, OSError):
-                self._known = dict(loads(path.read_text()))
+                self._known = dict(loads(self._path.read_text()))
+        return self._known
 
     def get(self, name: str) -> dict[str, Any]:
         """What was kept under a name; empty where nothing was."""
-        return dict(self._known.get(name, {}))
+        return dict(self._now().get(name, {}))
 
     def put(self, name: str, token: JsonObject) -> None:
         """Keep it."""
         with self._lock:
-            self._known[name] = dict(token)
+            self._now()[name] = dict(token)
             if self._path is not None:
                 write_whole(self._path, json.dumps(self._known), mode=0o600)
 
 
 class _Page(BaseHTTPRequestHandler):
     server: Redirect
+    timeout = 1  # browsers open connections on which they send nothing
 
     def do_GET(self) -> None:
         parts = urlsplit(self.path)
@@ -183,8 +189,9 @@ class Keyring:
             elif found is None:
                 found = ask(grant_type="client_credentials", **scope)
             kept = {"refresh_token": again, **found}
-            if isinstance(seconds := found.get("expires_in"), int | float):
-                kept["expires_at"] = time.time() + seconds
+            untold = "" if page else _UNTOLD_SECONDS  # what costs no sign-in has an end anyhow
+            with suppress(TypeError, ValueError):  # some send a text
+                kept["expires_at"] = time.time() + float(found.get("expires_in") or untold)
             self.tokens.put(key, kept)
             return str(found["access_token"])
 
@@ -201,12 +208,16 @@ class Keyring:
         self.settings.open_browser(f"{page}{'&' if '?' in page else '?'}{urlencode(asked)}")
         return {"code": redirect.wait(state)["code"], "redirect_uri": redirect.url, "code_verifier": verifier}
 
-    def _ask(self, name: str, url: str, **form: str) -> JsonObject:
-        """What the token's address answers to a form."""
+    def _ask(self, name: str, url: str, basic: str = "", **form: str) -> JsonObject:
+        """What the token's address answers to a form; one that takes the client by HTTP Basic alone is sent it so."""
         headers = {**DEFAULT_HEADERS, "Content-Type": "application/x-www-form-urlencoded"}
+        headers |= {"Authorization": f"Basic {basic}"} if basic else {}
         request = HttpRequest(method="POST", url=url, headers=headers, body=urlencode(form).encode())
         origin, _ = split_url(url)
         answer = self.transport.send(request, origin, deadline=time.monotonic() + _TOKEN_SECONDS)
+        if answer.status in (400, 401) and b"invalid_client" in answer.body and "client_secret" in form:
+            client = f"{quote_plus(form.pop('client_id'))}:{quote_plus(form.pop('client_secret'))}"
+            return self._ask(name, url, base64.b64encode(client.encode()).decode(), **form)
         if answer.status is None:
             problem = answer.trouble
         elif answer.status != 200:

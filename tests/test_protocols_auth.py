@@ -5,6 +5,7 @@ import hashlib
 import json
 import os
 import re
+import socket
 import subprocess
 import sys
 import threading
@@ -19,6 +20,7 @@ pytest.importorskip("uvicorn")
 
 from protocols.errors import CredentialMissing, ToolError
 from protocols.invoke import Credential, Invoker, InvokeSettings
+from protocols.oauth import TokenFile
 from protocols.sources import load_tools
 from tests.loopback import Reply, closed_port, serving
 from toolflow_bench.services.serve import serve
@@ -210,6 +212,8 @@ def shop():
     async def token(request: fastapi.Request):
         form = {key: values[0] for key, values in parse_qs((await request.body()).decode()).items()}
         asked.append(form)
+        if request.headers.get("authorization") == f"Basic {base64.b64encode(b'me:in+a+header').decode()}":
+            return {"access_token": "machine", "expires_in": "3600"}
         if form["grant_type"] == "client_credentials" and form.get("client_secret") == "s3cret":
             return {"access_token": f"machine-{form['scope']}", "expires_in": 3600}
         digest = hashlib.sha256(form.get("code_verifier", "").encode()).digest()
@@ -224,7 +228,7 @@ def shop():
         yield served.url, asked
 
 
-def test_a_client_gets_its_token_by_its_secret(shop):
+def test_a_client_gets_its_token_by_its_secret(shop, tmp_path):
     url, asked = shop
     host = url.removeprefix("http://")
     credentials = {"client": Credential(hosts=(host,), client_id="me", client_secret="s3cret")}
@@ -235,6 +239,10 @@ def test_a_client_gets_its_token_by_its_secret(shop):
         assert tools["get_order"].call({"order_id": 5}) == {"id": 5, "token": "Bearer ***"}
         assert tools["get_order"].call({"order_id": 6})["id"] == 6
         assert len(asked) == before + 1, "the token is kept"
+    by_header = Credential(hosts=(host,), client_id="me", client_secret="in a header")
+    with Invoker(InvokeSettings(credentials={"client": by_header}, tokens=tmp_path / "tokens.json")) as invoker:
+        assert load_tools(f"{url}/openapi.json", invoker=invoker)["get_order"].call({"order_id": 5})["id"] == 5
+    assert "expires_at" in (tmp_path / "tokens.json").read_text()
     wrong = Credential(hosts=(host,), client_id="me", client_secret="guess")
     with Invoker(InvokeSettings(credentials={"client": wrong})) as invoker:
         tools = load_tools(f"{url}/openapi.json", invoker=invoker)
@@ -244,10 +252,12 @@ def test_a_client_gets_its_token_by_its_secret(shop):
 
 def test_a_person_signs_in_once_in_the_browser(shop, tmp_path):
     url, _ = shop
-    pages = []
+    pages, idle = [], []
 
     def browser(page):
         pages.append(page)
+        back = urlsplit(parse_qs(urlsplit(page).query)["redirect_uri"][0])
+        idle.append(socket.create_connection((back.hostname, back.port)))  # as browsers open some ahead
         threading.Thread(target=lambda: urlopen(page).read(), daemon=True).start()
 
     host = url.removeprefix("http://")
@@ -256,6 +266,7 @@ def test_a_person_signs_in_once_in_the_browser(shop, tmp_path):
     for _ in range(2):
         with Invoker(kept) as invoker:
             assert load_tools(f"{url}/openapi.json", invoker=invoker)["me"].call({}) == {"token": "***"}
+    idle[0].close()
     assert len(pages) == 1, "the second time the token is refreshed"
     assert parse_qs(urlsplit(pages[0]).query)["code_challenge_method"] == ["S256"]
     assert (tmp_path / "tokens.json").stat().st_mode & 0o077 == 0
@@ -263,6 +274,13 @@ def test_a_person_signs_in_once_in_the_browser(shop, tmp_path):
         tools = load_tools(f"{url}/openapi.json", invoker=invoker)
         with pytest.raises(CredentialMissing, match="needs a sign-in in a browser; run this command once on a"):
             tools["me"].call({})
+
+
+def test_what_another_process_signed_in_to_is_kept(tmp_path):
+    one, other = TokenFile(tmp_path / "tokens.json"), TokenFile(tmp_path / "tokens.json")
+    other.put("a", {"access_token": "1"})
+    one.put("b", {"access_token": "2"})
+    assert (one.get("a"), other.get("b")) == ({"access_token": "1"}, {"access_token": "2"})
 
 
 def test_a_document_does_not_decide_who_gets_the_client_s_secret(tmp_path):
