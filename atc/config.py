@@ -222,7 +222,7 @@ class Config:
     """By the name that a tool's binding gives."""
     mcp: Mapping[str, McpEntry] = field(default_factory=dict)
     """MCP servers by the name that a tool's binding gives."""
-    headers: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    headers: Mapping[Annotated[str, AfterValidator(_host)], Mapping[str, str]] = field(default_factory=dict)
     """Fixed headers of a source, by the host that its tools call. What is secret belongs into `credentials`."""
 
 

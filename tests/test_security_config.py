@@ -110,6 +110,7 @@ def test_tools_of_a_cloned_folder_run_nothing_and_stay_inside(place):
         "repair = 'traceback'",
         "settle_seconds = 0",
         "max_calls = 501",
+        "max_calls = '501'",
         "samples = 2",
     ],
 )

@@ -12,6 +12,7 @@ import os
 import stat
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -82,7 +83,7 @@ def read_settings(
         Layer(PROJECT_FILE, values),
         Layer("environment", _read_environment(), lambda key: f"ATC_{key.upper()}"),
         *([stored] if stored else []),
-        Layer("command line", given, lambda key: f"--{key.replace('_', '-')}"),
+        Layer("command line", given, lambda key: f"--{key.replace('_', '-').replace('retrieval', 'method')}"),
     ]
     config, origins = _merge(layers)
     if project is not None and not project.trusted and origins["tools"] == PROJECT_FILE:
@@ -257,5 +258,7 @@ def _beyond(key: str, raw: Any, below: Config) -> str:
         return f"'tools' with {', '.join(map(repr, beyond))} (code, a command, or a place elsewhere)" if beyond else ""
     if key in _LIMITS:
         limit = getattr(below, key) or (1 if key == "samples" else None)  # what is left to the model may be one
-        return f"{key!r} above {limit:g}" if limit is not None and isinstance(raw, int | float) and raw > limit else ""
+        with suppress(TypeError, ValueError):  # "99" is read as a number; what is none is an error later on
+            return f"{key!r} above {limit:g}" if limit is not None and not float(raw) <= limit else ""
+        return ""
     return repr(key) if key not in _HARMLESS and key in SETTINGS else ""

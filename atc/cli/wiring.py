@@ -170,12 +170,13 @@ def invoke_settings(config: Config) -> InvokeSettings:
 
     settings = InvokeSettings(confirm_start=may_start, trust_annotations=config.trust_annotations)
     if not config.lend_credentials:
+        told = (
+            "these tools get none of your credentials and MCP servers: lend_credentials is off, as it is for tools that"
+            " an untrusted atc.toml names ('atc config trust', and a new run)."
+        )
         if config.credentials or config.mcp:
-            say(
-                "These tools get none of your credentials and MCP servers: lend_credentials is off, as it is for tools"
-                " that an untrusted atc.toml names ('atc config trust')."
-            )
-        return settings
+            say(f"T{told[1:]}")
+        return replace(settings, problems=dict.fromkeys(config.credentials, told))
     config, problems = with_secrets(config)
     return replace(
         settings,

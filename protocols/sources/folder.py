@@ -94,7 +94,8 @@ def read_protocols(
                     where,
                     f"{protocol.name!r} asks to run the Python function {binding.function!r}, which a file may not.",
                     path="binding.python",
-                    hint=f"If you trust it, {download}give the module {binding.module!r} as a source yourself.",
+                    hint=f"If you trust it, {download}give the module {binding.module!r} as a source yourself"
+                    " ('--tools MODULE', or '--module MODULE' of 'atc probe').",
                 )
             return [protocol]
     found = (read_protocols(part, where=at, base_url=base_url, modules=modules) for at, part in parts)
