@@ -187,6 +187,13 @@ def test_an_agent_answers_in_worlds_that_begin_anew(open_shop, shops, sandbox, t
     assert sandbox.run  # still open: agents do not close what they share
 
 
+def test_a_model_is_sampled_as_often_as_in_a_run(open_shop, sandbox, tmp_path: Path) -> None:
+    model = Model("", "")
+    model.samples = 3
+    rows = ask(worker(model, open_shop, sandbox, max_repairs=0), tmp_path)
+    assert (rows[0].correct, len(model.seeds)) == (True, 2 + len(rows))
+
+
 def test_services_that_are_gone_are_an_outage(open_shop, shops, sandbox, tmp_path: Path) -> None:
     @contextmanager
     def closed() -> Iterator[Shop]:

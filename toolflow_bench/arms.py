@@ -21,7 +21,7 @@ from toolflow_bench.runner import Item, OpenWorker, digest, run_suite
 
 _SETTINGS = (
     *("sandbox", "max_tools", "prompt_tokens", "samples", "max_repairs", "max_calls", "max_tokens"),
-    *("max_model_calls", "repair", "decoding", "docs", "temperature"),
+    *("max_model_calls", "max_cost", "repair", "decoding", "docs", "temperature", "retrieval", "embedder"),
 )
 """Of the configuration: what changes results."""
 

@@ -135,8 +135,8 @@ def require_gold(tasks: Sequence[Task]) -> None:
     """
     if unknown := next((task.id for task in tasks if not task.program), None):
         raise InvalidTask(
-            f"the gold program of {unknown!r} is not known: the installed package has answers and final states alone; "
-            "run this in a checkout of the project."
+            f"the gold program of {unknown!r} is not known: give its line a 'program'; those of ToolFlow's own tasks "
+            "are in a checkout of the project, not in the installed package."
         )
 
 

@@ -130,7 +130,7 @@ class _Reseeded:
 
     def __init__(self, ask: Ask, offset: int) -> None:
         self._ask, self._offset = ask, offset
-        self.name, self.prompt_tokens = ask.name, ask.prompt_tokens
+        self.name, self.prompt_tokens, self.samples = ask.name, ask.prompt_tokens, getattr(ask, "samples", 1)
 
     @property
     def powers(self) -> Powers:
