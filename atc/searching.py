@@ -21,6 +21,7 @@ _MOST_PHRASES = 6
 _ROOM = 6
 """One answer to a search takes this fraction of what a prompt tells of tools."""
 _ASKS = re.compile(r"^[ \t*`]*SEARCH:(.*)$", re.MULTILINE)
+_CODE = re.compile(r"^[ \t]*```\w*\n(?!\s*SEARCH:)\s*\S", re.MULTILINE)  # some models put the line into a fence, too
 _NAME = re.compile(r"[^\W\d]\w*")
 
 Search = Callable[[Sequence[str]], Sequence[str]]
@@ -67,7 +68,7 @@ class Searching:
 
     def asks(self, reply: str, messages: Sequence[Message]) -> bool:
         """Whether a reply to `messages` asks for other tools; what they are is told from the next prompt on."""
-        phrases = [] if "```" in reply else [part for line in _ASKS.findall(reply) for part in line.split(";")]
+        phrases = [] if _CODE.search(reply) else [part for line in _ASKS.findall(reply) for part in line.split(";")]
         if not phrases or self._count > MOST_SEARCHES:
             return False
         told = Message("user", self.answer(phrases))

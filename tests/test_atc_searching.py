@@ -63,6 +63,10 @@ def test_the_model_plans_searches_and_may_go_on_searching(solve, strategy, repli
     assert "def harbour_weather(*, harbour: str)" in second[-1].content
 
 
+def test_a_search_in_a_fence_is_a_search(solve):
+    assert solve(PLAN, f"```python\n{SEARCH}\n```", ANSWER, max_repairs=0)[0].answer == "strong"
+
+
 def test_searches_are_bounded(solve):
     solution, model = solve(PLAN, SEARCH, "SEARCH: no such thing", "SEARCH: oil", SEARCH, SEARCH, max_repairs=0)
     assert solution.status == "failed"

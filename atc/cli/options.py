@@ -102,6 +102,7 @@ on_unknown_option = click.option(
     help="A write of which nothing tells whether it took effect: pause (default), or go on without it.",
 )
 budget_options = several(
+    click.option("--max-calls", type=click.IntRange(0), metavar="N", help="Tool calls of one execution (500)."),
     click.option("--max-tokens", type=AT_LEAST_ONE, metavar="N", help="Model tokens of the run."),
     click.option("--max-model-calls", type=AT_LEAST_ONE, metavar="N", help="Requests to the model."),
     click.option("--max-seconds", type=POSITIVE, metavar="S", help="Wall time of the run; of one resumed, from now."),

@@ -47,7 +47,6 @@ _OWN = frozenset({"credentials", "mcp", "state_dir", "store", "cache_dir"})
 @options.learn_option
 @options.on_unknown_option
 @click.option("--dry-run", is_flag=True, help="Choose tools, write and check the program; call nothing.")
-@click.option("--max-calls", type=click.IntRange(0), metavar="N", help="Tool calls of one execution (500).")
 @options.budget_options
 def run(task: str, *, dry_run: bool, **flags: Any) -> None:
     """Solve TASK ('-' reads stdin) by one program over the given tools.
@@ -181,6 +180,8 @@ def _why(solution: Solution) -> str | None:
         failure = last.trace.failure if last is not None and last.paused and last.trace is not None else None
         left = f"Writes are left that the final program does not make. It would answer: {solution.answer}"
         return failure.message if failure else left
+    if solution.limit and " = " not in solution.limit:  # a bound of the strategy, which no setting raises
+        return f"There was no answer within {solution.limit}, the most of this strategy: ask for less, or take another."
     if solution.limit:
         return f"The run's budget is spent: {solution.limit}. Raise it with 'atc runs resume', or ask for less."
     return last.fault.message if last is not None and last.fault is not None else "No program gave an answer."

@@ -195,7 +195,8 @@ class Store:
     @property
     def expanded(self) -> int:
         """How many documents a model has written about."""
-        [(count,)] = self._rows("SELECT count(DISTINCT document) FROM expansions WHERE texts != '[]'")
+        written = "SELECT document FROM expansions WHERE texts != '[]'"  # also of tools that are gone, or were others
+        [(count,)] = self._rows(f"SELECT count(*) FROM documents WHERE digest IN ({written})")  # noqa: S608
         return int(count)
 
     def texts(
