@@ -135,8 +135,8 @@ def require_gold(tasks: Sequence[Task]) -> None:
     """
     if unknown := next((task.id for task in tasks if not task.program), None):
         raise InvalidTask(
-            f"the gold program of {unknown!r} is not known: give its line a 'program'; those of ToolFlow's own tasks "
-            "are in a checkout of the project, not in the installed package."
+            f"the gold program of {unknown!r} is not known: give its line a 'program', or for ToolFlow's own tasks run "
+            "this in a checkout of the project: the installed package has answers and final states alone."
         )
 
 
