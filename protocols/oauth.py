@@ -37,7 +37,6 @@ REDIRECT_PORT = 38457
 """Of the address to which a browser comes back, for those who register a client: always this one, where it is free."""
 _TOKEN_SECONDS = 30.0  # for an address to answer
 _EARLY_SECONDS = 30  # before its end, a token is refreshed
-_UNTOLD_SECONDS = 3600  # of a token whose end nobody told
 
 
 class TokenFile:
@@ -189,7 +188,7 @@ class Keyring:
             elif found is None:
                 found = ask(grant_type="client_credentials", **scope)
             kept = {"refresh_token": again, **found}
-            untold = "" if page else _UNTOLD_SECONDS  # what costs no sign-in has an end anyhow
+            untold = "" if page else 3600  # what costs no sign-in has an end anyhow
             with suppress(TypeError, ValueError):  # some send a text
                 kept["expires_at"] = time.time() + float(found.get("expires_in") or untold)
             self.tokens.put(key, kept)

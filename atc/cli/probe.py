@@ -31,7 +31,7 @@ from probing.samples import FOLDER, SOURCE, Log, ProbeSettings, Watch
 from protocols.ask import Ask
 from protocols.errors import AtcError
 from protocols.invoke import Invoker
-from protocols.protocol import PythonBinding, ToolProtocol
+from protocols.protocol import ToolProtocol
 from protocols.sources import load_source
 from protocols.toolbox import Toolbox
 
@@ -128,8 +128,7 @@ def probe_command(
     if probed.interrupted:
         say(f"Interrupted. {GOES_ON}")
         sys.exit(130)
-    runs_here = any(isinstance(tool.protocol.binding, PythonBinding) for tool in loaded.tools.values())
-    also = "".join(f" --tools {one}" for one in modules or sources if runs_here)
+    also = "".join(f" --tools {one}" for one in modules or (sources if loaded.functions else ()))
     say(report.get("error") or f'Next: atc run "…" --tools {output}{also}')
     sys.exit(exit_code([report]))
 

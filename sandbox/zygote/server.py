@@ -39,9 +39,11 @@ def serve(options: dict[str, Any]) -> NoReturn:
         layering.enter()
     except Exception as error:  # noqa: BLE001 - whatever it is, the host must hear it
         control.send(json.dumps({"failed": f"{type(error).__name__}: {error}"[:2000]}).encode())
+        control.recv(1)  # the host's first request: left unread, it would reset the connection before this is heard
         os._exit(1)
     control.send(json.dumps({"missing": layering.missing}).encode())
     if any(name in REQUIRED and why != SWITCHED_OFF for name, why in layering.missing.items()):
+        control.recv(1)
         os._exit(1)
     _Server(control, layering, run).listen()
     os._exit(0)
