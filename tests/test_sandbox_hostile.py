@@ -88,7 +88,7 @@ def harm(source, trace, wall, changes, secrets):
     told += [text for text in (trace.stdout, str(trace.value)) if says_escaped(text, source)]
     if len(trace.calls) > 20:
         told.append(f"{len(trace.calls)} calls")
-    if trace.failure is not None and trace.failure.type == "wall_seconds" and trace.seconds >= wall + 1.0:
+    if trace.failure is not None and trace.failure.type == "wall_seconds" and trace.seconds >= wall + 2.0:  # twelve at once on two cores
         told.append(f"{trace.seconds:.1f} s instead of {wall} s")
     return told
 
