@@ -88,7 +88,8 @@ def harm(source, trace, wall, changes, secrets):
     told += [text for text in (trace.stdout, str(trace.value)) if says_escaped(text, source)]
     if len(trace.calls) > 20:
         told.append(f"{len(trace.calls)} calls")
-    if trace.failure is not None and trace.failure.type == "wall_seconds" and trace.seconds >= wall + 2.0:  # twelve at once on two cores
+    # Twelve of them may run at once on two cores.
+    if trace.failure is not None and trace.failure.type == "wall_seconds" and trace.seconds >= wall + 2.0:
         told.append(f"{trace.seconds:.1f} s instead of {wall} s")
     return told
 
