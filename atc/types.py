@@ -114,7 +114,7 @@ class Fault:
 
 def answered(text: str) -> Json:
     """What a program printed: as JSON where it is JSON or the `repr` of a value, else the text (`1,234`, `+49…`)."""
-    for read in (json.loads, ast.literal_eval) if text[:1] in "[({'\"NTF" else (json.loads,):
+    for read in (json.loads, ast.literal_eval) if text[:1] in "[({'\"NTF" else (json.loads,):  # NTF: None, True …
         try:
             value: Json = read(text)
             json.dumps(value, allow_nan=False)

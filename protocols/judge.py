@@ -207,7 +207,7 @@ def _without_branches(schema: Any) -> Any:
 
 
 def _branch(keyword: str, options: list[Any]) -> JsonObject:
-    """A clause of these options in one; of a schema that may also be null, what it breaks itself is told."""
+    """One clause for these options, which gives no errors of theirs; only where the other option is null it does."""
     others = [one for one in options if one != {"type": "null"}]
     nullable = len(others) == 1 < len(options)
     return {"if": {"type": "null"}, "else": others[0]} if nullable else {"not": {"not": {keyword: options}}}

@@ -188,9 +188,9 @@ class Keyring:
             elif found is None:
                 found = ask(grant_type="client_credentials", **scope)
             kept = {"refresh_token": again, **found}
-            untold = "" if page else 3600  # what costs no sign-in has an end anyhow
+            lasts: Any = found.get("expires_in") or (None if page else 3600)  # untold: an hour, if nobody must sign in
             with suppress(TypeError, ValueError):  # some send a text
-                kept["expires_at"] = time.time() + float(found.get("expires_in") or untold)
+                kept["expires_at"] = time.time() + float(lasts)
             self.tokens.put(key, kept)
             return str(found["access_token"])
 

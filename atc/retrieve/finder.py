@@ -86,7 +86,7 @@ def open_index(
     from atc.retrieve.index import ToolIndex
 
     models, folder = config.cache_dir / "models", config.index
-    by_meaning = method != AUTO and read(method)[0].embeds and "=bm25" not in method
+    by_meaning = method != AUTO and read(method)[0].embeds and "=bm25" not in method  # on=bm25, of=bm25
     wanted = ready(config.embedder, folder=models) if method == AUTO else by_meaning
     embedder = choose(config.embedder, folder=models) if wanted else None
     if folder is None and config.tools:

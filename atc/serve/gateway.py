@@ -164,7 +164,7 @@ class Gateway:
                 known[toolbox.find(name).alias] = None
             except UnknownTool as error:
                 notes.append(f"# {error}")
-        wanted = toolbox.only(known or [toolbox.find(names[0]).alias])
+        wanted = toolbox.only(known or [toolbox.find(names[0]).alias])  # raises where there is none
         text, kept = described_within(wanted, budget=_DESCRIBED_AT_ONCE)
         if left := [name for name in wanted if name not in kept]:
             notes.append(f"# Not shown for want of room: {', '.join(left)}. Ask for fewer at once.")
