@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import secrets
 import signal
 import socket
 import subprocess
@@ -23,11 +24,11 @@ ATC = ("-c", "import sys; from atc.cli.main import main; sys.exit(main())")  # t
 
 
 def free_port() -> int:
-    """A port of loopback that nobody listens on now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+    """A port of loopback that nobody listens on now, below those that systems give to whoever asks for any port."""
+    while True:
+        with suppress(OSError), socket.socket() as probe:
+            probe.bind(("127.0.0.1", 15_000 + secrets.randbelow(15_000)))
+            return int(probe.getsockname()[1])
 
 
 @contextmanager
