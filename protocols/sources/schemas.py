@@ -7,16 +7,16 @@ plain (`type: int`) and dropped where it is not.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
-from functools import lru_cache
 from typing import Any, Literal
 from urllib.parse import unquote
 
+from jsonschema_rs import meta
+
 from protocols.errors import InvalidProtocol
 from protocols.judge import compiles
-from protocols.schema import ANNOTATIONS, Json, JsonObject, dumps, mapping, narrowed, pointer, references, resolve
+from protocols.schema import ANNOTATIONS, Json, JsonObject, mapping, narrowed, pointer, references, resolve
 from protocols.words import FreeNames
 
 _DEFINITIONS = "#/$defs/"
@@ -222,11 +222,7 @@ def _nullable(schema: dict[str, Any]) -> dict[str, Any]:
     return changed
 
 
-@lru_cache(maxsize=4096)
-def _compiles(schema: str) -> bool:
-    return compiles(json.loads(schema))
-
-
 def _accepted(keyword: str, value: Json) -> bool:
-    """Whether the metaschema allows `value` there: patterns that compile, numbers that are numbers."""
-    return _compiles(dumps({keyword: value}))
+    """Whether a schema may say that: patterns that compile, numbers that are numbers."""
+    schema = {keyword: value}
+    return compiles(schema) if keyword in ("pattern", "patternProperties") else meta.is_valid(schema)
