@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
@@ -133,24 +133,33 @@ def _tools(source: Source, invoker: Invoker, sources: Sequence[Source]) -> list[
 def _read_all(given: Sequence[str | Callable[..., Any]], invoker: Invoker) -> list[Source]:
     """The sources that are text, in their order, and all functions as one more.
 
-    What a file describes of a module or an MCP server beside it is the file's tool alone.
+    What a file describes of a module or an MCP server beside it is the file's tool alone. It may describe functions of
+    the modules that were named.
     """
-    texts = [text for text in given if isinstance(text, str)]
-    read, modules = dict[str, Source](), set[str]()
-    # Modules are read first, since files may bind the functions of those that were named.
-    for text in sorted(texts, key=lambda text: not _is_python(_spelled(text)[1])):
-        read[text] = _read(text, invoker, modules)
-        modules |= {p.binding.module for p in read[text].protocols if isinstance(p.binding, PythonBinding)}
-    described = [p.binding for source in read.values() if source.kind == "protocols" for p in source.protocols]
-    for text, source in read.items():
-        if source.kind in ("python", "mcp"):
-            read[text] = replace(source, protocols=[p for p in source.protocols if p.binding not in described])
-    found = [read[text] for text in texts]
+    found = [_read(text, invoker) for text in given if isinstance(text, str)]
     if functions := [one for one in given if not isinstance(one, str)]:
         protocols, callables = read_functions(functions)
         ours = Source(text="the functions", name="functions", kind="python", protocols=protocols, functions=callables)
         found.append(ours)
-    return found
+    modules = {name.partition(":")[0] for source in found for name in source.functions}
+    described = []
+    for source in found:
+        for protocol in source.protocols if source.kind == "protocols" else ():
+            described.append(binding := protocol.binding)
+            if isinstance(binding, PythonBinding) and binding.module not in modules:
+                raise InvalidProtocol(
+                    source.text,
+                    f"{protocol.name!r} asks to run the Python function {binding.function!r}, which a file may not.",
+                    path="binding.python",
+                    hint=f"If you trust it, give the module {binding.module!r} as a source yourself"
+                    " ('--tools MODULE', or '--module MODULE' of 'atc probe').",
+                )
+    return [
+        source
+        if source.kind not in ("python", "mcp")
+        else replace(source, protocols=[one for one in source.protocols if one.binding not in described])
+        for source in found
+    ]
 
 
 def _spelled(text: str) -> tuple[str, str, str | None]:
@@ -171,7 +180,7 @@ def _is_python(location: str) -> bool:
     return Path(module).suffix == ".py" or (is_module(module) and not path.is_file())
 
 
-def _read(text: str, invoker: Invoker, modules: Collection[str]) -> Source:
+def _read(text: str, invoker: Invoker) -> Source:
     name, location, base_url = _spelled(text)
     if is_mcp(location):
         name, protocols = invoker.servers.open(location, name=name)
@@ -188,7 +197,7 @@ def _read(text: str, invoker: Invoker, modules: Collection[str]) -> Source:
     if base_url is not None:
         invoker.homes.add(homes[-1].host)
     if location.strip() and path.is_dir():
-        protocols = read_folder(path, base_url=base_url, modules=modules)
+        protocols = read_folder(path, base_url=base_url)
         return Source(text=text, name=name or path.resolve().name, kind="protocols", protocols=protocols)
     if not fetched and not (location.strip() and path.exists()):
         raise SourceUnavailable(
@@ -203,8 +212,7 @@ def _read(text: str, invoker: Invoker, modules: Collection[str]) -> Source:
     elif isinstance(document, Mapping) and document.keys() & {"openapi", "swagger", "paths"}:
         kind, protocols = "openapi", read_openapi(document, where=location, base_url=base_url)
     else:
-        allowed = () if fetched else modules
-        protocols = read_protocols(document, where=location, base_url=base_url, modules=allowed)
+        protocols = read_protocols(document, where=location, base_url=base_url)
     if fetched:
         protocols = [_pinned(one, homes, location) for one in protocols]
     title = identifier(protocols[0].collection.strip()).lower() if kind != "protocols" else ""

@@ -11,14 +11,14 @@ It becomes a protocol that holds what was described and no more: `atc probe` fin
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, get_args
 from urllib.parse import unquote_plus
 
 from protocols.errors import InvalidProtocol, SourceUnavailable, docs_page
 from protocols.origin import is_url
-from protocols.protocol import BODYLESS, Evidence, Location, PythonBinding, ToolProtocol, dump, load
+from protocols.protocol import BODYLESS, Evidence, Location, ToolProtocol, dump, load
 from protocols.schema import Json
 from protocols.sources.fetch import fetch_document
 from protocols.sources.operation import Arguments, readable_name
@@ -31,19 +31,19 @@ _BARE_KEYS = frozenset({"method", "url", "path", "arguments", "request"})
 _TYPES = ("string", "integer", "number", "boolean", "array", "object")
 
 
-def read_folder(path: Path | str, *, base_url: str | None = None, modules: Collection[str] = ()) -> list[ToolProtocol]:
+def read_folder(path: Path, *, base_url: str | None = None) -> list[ToolProtocol]:
     """The protocols of every file under `path`, files in the order of their paths; hidden files are left out.
 
-    `base_url` is where the paths of bare descriptions are; only functions of `modules` may be bound.
+    `base_url` is where the paths of bare descriptions are.
 
     Raises:
         SourceUnavailable: no such folder, no tool in it, or a file that cannot be read.
-        InvalidProtocol: a file breaks the format, or binds a Python function of a module that was not named.
+        InvalidProtocol: a file breaks the format.
     """
     found = [
         protocol
-        for file in files_of(Path(path).expanduser())
-        for protocol in read_protocols(fetch_document(str(file)), where=str(file), base_url=base_url, modules=modules)
+        for file in files_of(path)
+        for protocol in read_protocols(fetch_document(str(file)), where=str(file), base_url=base_url)
     ]
     if not found:
         problem = f"the folder {str(path)!r} has no protocol files (*.json or *.yaml) that describe a tool"
@@ -62,13 +62,11 @@ def files_of(folder: Path) -> list[Path]:
     ]
 
 
-def read_protocols(
-    document: Json, *, where: str, base_url: str | None = None, modules: Collection[str] = ()
-) -> list[ToolProtocol]:
+def read_protocols(document: Json, *, where: str, base_url: str | None = None) -> list[ToolProtocol]:
     """The protocols of one file's content, bare descriptions among them. For the rest see `read_folder`.
 
     Raises:
-        InvalidProtocol: it breaks the format, or binds a Python function of a module that was not named.
+        InvalidProtocol: it breaks the format.
     """
     match document:
         case list():
@@ -86,20 +84,8 @@ def read_protocols(
             raise InvalidProtocol(where, "this is an OpenAPI document, not a protocol.", hint=hint)
         case _:
             bare = isinstance(document, str) or _is_bare(document)
-            protocol = load(_completed(document, where, base_url) if bare else document, where=where)
-            binding = protocol.binding
-            if isinstance(binding, PythonBinding) and binding.module not in modules:
-                download = "download the document, give the file, and " if is_url(where) else ""
-                raise InvalidProtocol(
-                    where,
-                    f"{protocol.name!r} asks to run the Python function {binding.function!r}, which a file may not.",
-                    path="binding.python",
-                    hint=f"If you trust it, {download}give the module {binding.module!r} as a source yourself"
-                    " ('--tools MODULE', or '--module MODULE' of 'atc probe').",
-                )
-            return [protocol]
-    found = (read_protocols(part, where=at, base_url=base_url, modules=modules) for at, part in parts)
-    return [protocol for protocols in found for protocol in protocols]
+            return [load(_completed(document, where, base_url) if bare else document, where=where)]
+    return [found for at, part in parts for found in read_protocols(part, where=at, base_url=base_url)]
 
 
 # --- bare descriptions
