@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 import jsonschema_rs
@@ -16,19 +16,14 @@ MOST_BACKTRACKS = 10_000
 """Steps back of a pattern with look-around or back-references, for one text; other patterns take none."""
 
 
-def _refuse(uri: str) -> NoReturn:
-    # jsonschema-rs fetches remote references by itself unless it is given a retriever.
-    raise ValueError(f"the remote reference {uri} is not fetched")
-
-
 def validator(schema: JsonObject, *, formats: bool = True) -> jsonschema_rs.Draft202012Validator:
     """A validator of `schema`. Raises `ValueError` for a schema that cannot be one.
 
-    Its methods take as long as schema and value make them; `Judge` bounds that.
+    Its methods take as long as schema and value make them; `Judge` bounds that. Nothing is fetched.
     """
     patterns = jsonschema_rs.FancyRegexOptions(backtrack_limit=MOST_BACKTRACKS)
     return jsonschema_rs.Draft202012Validator(
-        dict(schema), validate_formats=formats, retriever=_refuse, pattern_options=patterns
+        dict(schema), validate_formats=formats, offline=True, pattern_options=patterns
     )
 
 
