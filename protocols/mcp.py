@@ -110,33 +110,24 @@ class Servers:
         tool, name, mask = protocol.name, binding.server, self._keyring.mask
         failed: Outcome = "refused" if reads else "unknown"
 
-        def error(text: str, outcome: Outcome, answer: str | None = None) -> ToolError:
-            kept = mask(answer)[:_MAX_ANSWER] if answer is not None else None
-            return ToolError(None, one_line(mask(text)), outcome=outcome, answer=kept)
-
         def call(arguments: JsonObject) -> Json:
             refuse_unless_json(tool, arguments)  # which the SDK's connection does not survive
             if name not in self._known:
-                raise error(
-                    f"the tool {tool!r} belongs to the MCP server {name!r}, which is not configured; add [mcp.{name}]"
-                    " with its command or url to your settings.",
-                    "not_run",
-                )
+                problem = f"the tool {tool!r} belongs to the MCP server {name!r}, which is not configured"
+                problem += f"; add [mcp.{name}] with its command or url to your settings."
+                raise ToolError(None, problem, outcome="not_run")
             try:
                 result = self._connected(self._known[name]).call(binding.tool, arguments, failed=failed)
+                return mask.result(to_json(_value(result, protocol.output_schema, failed=failed)))
             except CredentialMissing:
                 raise
             except ToolError as lost:
-                text = f"{tool}: the MCP server {name!r}: {lost.body}" if lost.answer is None else lost.answer
-                raise error(text, lost.outcome, lost.answer) from None
-            if result.get("isError"):
-                text = "\n".join(str(block.get("text", "")) for block in result.get("content", ())).strip()
-                text = text or "no explanation"
-                raise error(text, failed if _UNSURE.search(text) else "refused", text)
-            try:
-                return mask.result(to_json(_value(result, protocol.output_schema)))
+                said = None if lost.answer is None else mask(lost.answer)
+                text = said or f"{tool}: the MCP server {name!r}: {mask(lost.body)}"
+                answer = said and said[:_MAX_ANSWER]
+                raise ToolError(None, one_line(text), outcome=lost.outcome, answer=answer) from None
             except TypeError as problem:
-                raise error(f"{tool}: {problem}", failed) from None
+                raise ToolError(None, one_line(mask(f"{tool}: {problem}")), outcome=failed) from None
 
         return call
 
@@ -186,12 +177,16 @@ class Servers:
             return known.connection
 
 
-def _value(result: JsonObject, schema: JsonObject | None) -> Json:
+def _value(result: JsonObject, schema: JsonObject | None, *, failed: Outcome) -> Json:
     """What programs get: the structured content, else the only content block, else the list of them.
 
     Text that is JSON is read as JSON unless `schema` wants text. Of images, sound and files that are not text, only
-    what they are and how many bytes they have is given.
+    what they are and how many bytes they have is given. Raises `ToolError` where the result is an error.
     """
+    if result.get("isError"):
+        text = "\n".join(str(block.get("text", "")) for block in result.get("content", ())).strip()
+        text = text or "no explanation"
+        raise ToolError(None, text, outcome=failed if _UNSURE.search(text) else "refused", answer=text)
     if result.get("structuredContent") is not None:
         return result["structuredContent"]
     values = [_block(block, schema) for block in result.get("content", ())]
