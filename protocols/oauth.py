@@ -46,22 +46,19 @@ class TokenFile:
         self._path, self._lock = path, threading.Lock()
         self._known: dict[str, Any] = {}
 
-    def _now(self) -> dict[str, Any]:
-        """All that is kept: another process may have put something there since."""
+    def get(self, name: str) -> dict[str, Any]:
+        """What was kept under a name, by another process too; empty where nothing was."""
         if self._path is not None and self._path.is_file():
             keep_private(self._path)
             with suppress(ValueError, OSError):
                 self._known = dict(loads(self._path.read_text()))
-        return self._known
-
-    def get(self, name: str) -> dict[str, Any]:
-        """What was kept under a name; empty where nothing was."""
-        return dict(self._now().get(name, {}))
+        return dict(self._known.get(name, {}))
 
     def put(self, name: str, token: JsonObject) -> None:
         """Keep it."""
         with self._lock:
-            self._now()[name] = dict(token)
+            self.get(name)  # what another process has put there since stays
+            self._known[name] = dict(token)
             if self._path is not None:
                 write_whole(self._path, json.dumps(self._known), mode=0o600)
 
