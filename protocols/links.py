@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any, NamedTuple
 
 from protocols.protocol import HttpBinding, Link, ToolProtocol, Verify
@@ -184,7 +184,7 @@ def guess_links(protocols: Sequence[ToolProtocol]) -> list[ToolProtocol]:
     pairs = (pair for protocol in protocols for pair in pairwise(_parts(protocol)))
     collections = frozenset(before for before, here in pairs if "{" not in before and "{" in here)
     places: dict[str, list[_Place]] = {}
-    for protocol in filter(_may_produce, protocols):
+    for protocol in protocols:
         for key, place in _produced(protocol, collections):
             places.setdefault(key, []).append(place)
     for found in places.values():
@@ -213,16 +213,12 @@ def _links(protocol: ToolProtocol, argument: str, places: dict[str, list[_Place]
         yield Link(argument=argument, tool=place.tool, path=place.path, support="guessed")
 
 
-def _may_produce(protocol: ToolProtocol) -> bool:
-    """Whether what a tool answers with is news: what a PATCH changes was there before, and its id was given."""
-    binding = protocol.binding
-    return not protocol.writes or not isinstance(binding, HttpBinding) or binding.method == "POST"
-
-
 def _produced(protocol: ToolProtocol, collections: Collection[str]) -> Iterator[tuple[str, _Place]]:
     """Every place in a tool's response that has a key, with the key."""
-    ids = [keys for name in protocol.required if (keys := _keys_of(protocol, name))]
-    needs = frozenset(key for keys in ids for key in keys)
+    if protocol.writes and isinstance(protocol.binding, HttpBinding) and protocol.binding.method != "POST":
+        return  # what a PATCH changes was there before, and its id was given
+    ids = [*filter(None, (_keys_of(protocol, name) for name in protocol.required))]
+    needs = frozenset(chain(*ids))
     searches = any(snake(name) in SEARCHES for name in protocol.parameters)
     for path, schema in response_paths(protocol.output_schema):
         kinds = frozenset(types(schema)) - {"null"}
