@@ -67,9 +67,6 @@ def parse(text: str, *, where: str) -> Json:
         return loads(text if start in ("{", "[") else json.dumps(_yaml(text)))
     except RecursionError:
         raise SourceUnavailable(f"{where} is nested too deeply to be read.") from None
-    except OverflowError:
-        problem = "holds more than can be read safely once its aliases are written out"
-        raise SourceUnavailable(f"{where} {problem}.") from None
     except (yaml.YAMLError, ValueError, TypeError) as error:
         mark, problem = getattr(error, "problem_mark", None), getattr(error, "problem", None) or str(error)
         problem = f"{problem} (line {mark.line + 1})" if mark else problem
@@ -118,14 +115,13 @@ for _tag, _pattern, _first in (
 
 
 def _yaml(text: str) -> Any:
-    """Raises `OverflowError` for a document that is too large once its aliases are written out."""
     loader = _Loader(text)
     try:
         node = loader.get_single_node()
         if node is None:
             return None
         if _size(node, {}) > MAX_YAML_BYTES:
-            raise OverflowError
+            raise ValueError("it holds more than can be read safely once its aliases are written out")
         return loader.construct_document(node)
     finally:
         loader.dispose()
