@@ -64,12 +64,10 @@ def read_har(document: JsonObject, *, where: str, base_url: str | None = None) -
             f"{where} records no API call: none of its {len(items)} requests was answered with JSON; record again with "
             "the network panel of the browser open, and save everything as HAR."
         )
+    called = Counter(entry.origin for entry in entries)
     named = split_url(base_url)[0] if base_url else None
-    [(origin, _)] = Counter(entry.origin for entry in entries).most_common(1)
-    recorded_there = any(entry.origin == named for entry in entries)
-    if named and recorded_there:
-        origin = named
-    server = base_url.rstrip("/") if base_url and not recorded_there else origin.url
+    origin = named if named and named in called else called.most_common(1)[0][0]
+    server = base_url.rstrip("/") if base_url and origin != named else origin.url
     operations: dict[tuple[str, str], list[_Entry]] = {}
     for entry in entries:
         if entry.origin == origin:
