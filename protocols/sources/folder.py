@@ -119,14 +119,13 @@ def _completed(document: Json, where: str, base_url: str | None) -> dict[str, An
     asked = [unquote_plus(name) for name, _, value in pairs if not value]
     kept = "&".join(f"{name}={value}" for name, _, value in pairs if value)
     in_path = re.findall(r"\{([^{}/]+)\}", path)
-    described: Any = given.pop("arguments", None)
+    described: Any = given.pop("arguments", None) or {}
     if isinstance(described, list) and all(isinstance(name, str) for name in described):
         described = dict.fromkeys(described)
-    if not isinstance(described, Mapping | None):
+    if not isinstance(described, dict):
         raise _invalid(where, f"they must be a list of names or an object, got {described!r}.", "arguments")
     arguments = Arguments()
-    names = [*(described or ()), *in_path, *asked]
-    for name, one in (dict.fromkeys(names) | dict(described or {})).items():
+    for name, one in (dict.fromkeys([*described, *in_path, *asked]) | described).items():
         if not isinstance(one, str | Mapping | None):
             raise _invalid(where, f"{one!r} is neither a sentence nor a schema.", f"arguments.{name}")
         schema = {"type" if one in _TYPES else "description": one.strip()} if isinstance(one, str) else dict(one or {})
