@@ -8,6 +8,7 @@ from typing import Generic, TypeVar
 from pydantic import TypeAdapter, ValidationError
 
 from atc.prompts import fill
+from atc.store.stored import first_problem
 from atc.types import Attempt, Fault, Solution, answered
 from protocols.schema import dumps
 
@@ -38,9 +39,7 @@ class OutputType(Generic[T]):
             if attempt.answer is not None:
                 self.read(attempt.answer)
         except ValidationError as error:
-            first = error.errors(include_url=False)[0]
-            told = ": ".join([*filter(None, [".".join(map(str, first["loc"]))]), first["msg"]])
-            message = f"the answer has not the form that the task asks for: {told}."
+            message = f"the answer has not the form that the task asks for: {first_problem(error)}."
             return replace(attempt, fault=Fault(kind="no_answer", message=message))
         return attempt
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from atc.agent import Agent
 from atc.config import Config
 from atc.recording import InvalidRecording, Recording, Replayer, record
-from atc.recording.document import from_document, parse, to_document
+from atc.recording.document import parse, to_document
 from atc.store import Store
 from protocols.errors import InvalidProtocol, ToolError
 from protocols.protocol import ToolProtocol
@@ -164,7 +164,7 @@ def changed(document, *path_and_value):
 )
 def test_a_document_that_is_none_says_why(document, path_and_value, problem):
     with pytest.raises(InvalidRecording) as caught:
-        from_document(changed(document, *path_and_value), where="run.json")
+        parse(json.dumps(changed(document, *path_and_value)), where="run.json")
     assert str(caught.value).startswith("run.json: ")
     assert problem in str(caught.value)
 
@@ -175,11 +175,11 @@ def test_a_file_that_is_none_and_a_broken_tool_are_named(document):
     with pytest.raises(InvalidRecording, match=r"run\.json: it is n"):
         parse("[" * 200_000, where="run.json")
     with pytest.raises(InvalidProtocol, match=r"run\.json: tool 'get_note'"):
-        from_document(changed(document, "tools", "get_note", "binding", {"ftp": {}}), where="run.json")
+        parse(json.dumps(changed(document, "tools", "get_note", "binding", {"ftp": {}})), where="run.json")
 
 
 def test_a_file_does_not_choose_a_sandbox_that_is_no_boundary(document, replayer):
-    recording = from_document(changed(document, "end", "backend", "trusted"), where="f")
+    recording = parse(json.dumps(changed(document, "end", "backend", "trusted")), where="f")
     assert replayer.rerun(recording).backend != "trusted"
 
 

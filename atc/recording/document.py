@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from atc.recording import InvalidRecording, Recording
-from atc.store.stored import adapter
+from atc.store.stored import adapter, first_problem
 from protocols.protocol import dump, load
 from protocols.schema import Json, mapping
 from sandbox.contract import shorten
@@ -20,7 +20,7 @@ _FORMAT = "atc recording "
 
 
 def to_document(recording: Recording) -> dict[str, Any]:
-    """The recording as plain JSON. `from_document` reads it."""
+    """The recording as plain JSON. `parse` reads its text."""
     return {
         "format": f"{_FORMAT}{FORMAT}",
         **adapter(Recording).dump_python(recording, exclude={"tools", "trace"}),
@@ -30,21 +30,17 @@ def to_document(recording: Recording) -> dict[str, Any]:
 
 
 def parse(text: str, *, where: str) -> Recording:
-    """Read a run file's text; `where` is its name in messages. Raises `InvalidRecording` as `from_document` does."""
-    try:
-        return from_document(json.loads(text), where=where)
-    except (ValueError, RecursionError) as error:
-        problem = f"it is not JSON ({error}); it may have been cut off. Export the run anew."
-        raise InvalidRecording(where, problem) from error
-
-
-def from_document(document: Json, *, where: str) -> Recording:
-    """Read one JSON document; `where` names it in messages.
+    """Read a run file's text; `where` is its name in messages.
 
     Raises:
         InvalidRecording: it is none, or of a format that this version does not know, or a part is missing or wrong.
         InvalidProtocol: one of its tools is.
     """
+    try:
+        document: Json = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        problem = f"it is not JSON ({error}); it may have been cut off. Export the run anew."
+        raise InvalidRecording(where, problem) from error
     found = re.fullmatch(rf"{_FORMAT}(\d{{1,6}})", str(mapping(document).get("format")))
     if found is None:
         raise InvalidRecording(where, "it is no recording of a run; 'atc runs export RUN -o FILE' writes one.")
@@ -57,7 +53,5 @@ def from_document(document: Json, *, where: str) -> Recording:
     try:
         recording: Recording = adapter(Recording).validate_python({**document, "tools": tools})
     except ValidationError as error:
-        problem = error.errors()[0]
-        path = ".".join(str(part) for part in problem["loc"])
-        raise InvalidRecording(where, f"{path}: {shorten(problem['msg'], 200)}; export the run anew.") from error
+        raise InvalidRecording(where, f"{shorten(first_problem(error), 200)}; export the run anew.") from error
     return recording

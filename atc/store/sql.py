@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from difflib import get_close_matches
+from functools import partial
 from typing import Any, Protocol, Self
 
 from atc import events
@@ -163,17 +164,16 @@ class RunStore(ABC):
 
         The intent of a call is durable when this returns; the call is sent only then.
         """
+        return partial(self._observe, run)
 
-        def observe(event: events.Event) -> None:
-            with self._transaction(run) as db:
-                if isinstance(event, events.Called):
-                    intended = None if event.complete else self._now(db)
-                    call = (int(event.complete), int(event.call.reused), as_json(ToolCall, event.call))
-                    db.execute(_CALL, (run, event.execution, event.call.index, intended, *call))
-                else:
-                    write_event(db, run, event)
-
-        return observe
+    def _observe(self, run: str, event: events.Event) -> None:
+        with self._transaction(run) as db:
+            if isinstance(event, events.Called):
+                intended = None if event.complete else self._now(db)
+                call = (int(event.complete), int(event.call.reused), as_json(ToolCall, event.call))
+                db.execute(_CALL, (run, event.execution, event.call.index, intended, *call))
+            else:
+                write_event(db, run, event)
 
     def finish(
         self, run: str, solution: Solution | None = None, *, status: str | None = None, error: str | None = None
@@ -240,7 +240,7 @@ class RunStore(ABC):
         )
         attempts = []
         for one in rows_of(db, "attempts", run):
-            attempt: Attempt = replace(from_json(Attempt, one["document"]), execution=one["execution"])
+            attempt = replace(from_json(Attempt, one["document"]), execution=one["execution"])
             made = tuple(stored.call for stored in calls if stored.execution == attempt.execution)
             attempts.append(replace(attempt, trace=attempt.trace and replace(attempt.trace, calls=made)))
         exchanges = tuple(from_json(Exchange, one["document"]) for one in rows_of(db, "exchanges", run))
@@ -296,7 +296,7 @@ class RunStore(ABC):
         return len(runs)
 
     def _summary(self, db: Database, row: Row) -> RunSummary:
-        run: RunSummary = from_json(RunSummary, row["document"])
+        run = from_json(RunSummary, row["document"])
         lost = run.status == "running" and self._owner(db, row["id"]) is None
         counted = {name: row[name] for name in ("id", "attempts", "calls")}
         return replace(run, status="interrupted" if lost else run.status, **counted)
@@ -317,9 +317,7 @@ def _new_id(now: float) -> str:
 
 def read_run(db: Database, run: str) -> RunSummary:
     """What the document of a run says."""
-    row = db.execute("SELECT document FROM runs WHERE id = ?", (run,)).fetchone()
-    found: RunSummary = from_json(RunSummary, row["document"])
-    return found
+    return from_json(RunSummary, db.execute("SELECT document FROM runs WHERE id = ?", (run,)).fetchone()["document"])
 
 
 def change_run(db: Database, run: str, **changes: Any) -> None:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 from pydantic import BeforeValidator, TypeAdapter, ValidationError
 
@@ -17,6 +17,8 @@ from protocols.protocol import ToolProtocol
 from protocols.schema import Json
 from sandbox.journal import Recorded
 from sandbox.trace import Pins
+
+T = TypeVar("T")
 
 
 class StoreUnavailable(AtcError):
@@ -111,13 +113,16 @@ def as_json(kind: type, value: Any) -> str:
     return json.dumps(adapter(kind).dump_python(value), default=repr, separators=(",", ":"))
 
 
-def from_json(kind: type, text: str) -> Any:
+def from_json(kind: type[T], text: str) -> T:
     """A value of `kind` that `as_json` wrote. Raises `StoreUnavailable`: another version of atc wrote it."""
     try:
-        return adapter(kind).validate_python(json.loads(text))
+        value: T = adapter(kind).validate_python(json.loads(text))  # type: ignore[arg-type]  # a type is hashable
     except ValidationError as error:
-        problem = error.errors()[0]
-        place = ".".join(map(str, problem["loc"]))
-        raise StoreUnavailable(
-            f"the store of runs holds what this atc cannot read: {place}: {problem['msg']}."
-        ) from error
+        raise StoreUnavailable(f"the store of runs holds what this atc cannot read: {first_problem(error)}.") from error
+    return value
+
+
+def first_problem(error: ValidationError) -> str:
+    """`calls.0.line: Field required`, or what is wrong alone where that is the whole."""
+    problem = error.errors(include_url=False)[0]
+    return ": ".join(filter(None, [".".join(map(str, problem["loc"])), problem["msg"]]))
