@@ -169,8 +169,10 @@ class Savable:
         function.args.kwonlyargs = [ast.arg(parameter) for parameter in parameters]
         function.args.kw_defaults = [None for _ in parameters]
         at = next(n for n, node in enumerate(function.body) if ast.unparse(node) == "BODY")
+        tree = parse(self._source, flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
         names = {_key(value): parameter for parameter, value in parameters.items()}
-        function.body[at : at + 1] = _Body(names).of(parse(self._source, flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT))
+        named = {id(node): names[key] for node in _literals(tree) if (key := _key(node.value)) in names}
+        function.body[at : at + 1] = _Parametrized(named).visit(tree).body
         return ast.unparse(ast.fix_missing_locations(function))
 
     def _proved(self, source: str, binding: ProgramBinding, sandbox: Sandbox) -> Json:
@@ -202,24 +204,15 @@ class Savable:
         return schema if hidden else schema | {"description": f"Such as {value!r}."}
 
 
-class _Body(ast.NodeTransformer):
-    """Makes a program the body of a function: `names` has the parameter for each literal that is one."""
+class _Parametrized(ast.NodeTransformer):
+    """Puts parameters in the places of literals: `names` has those that are one, by the identity of their nodes."""
 
-    def __init__(self, names: Mapping[str, str]) -> None:
-        self._names, self._replaced = names, dict[int, str]()
-
-    def of(self, tree: ast.Module) -> list[ast.stmt]:
-        """The statements."""
-        self._replaced = {
-            id(node): self._names[key] for node in _literals(tree) if (key := _key(node.value)) in self._names
-        }
-        body: list[ast.stmt] = self.visit(tree).body
-        return body
+    def __init__(self, names: Mapping[int, str]) -> None:
+        self._names = names
 
     def visit_Constant(self, node: ast.Constant) -> ast.expr:
         """A parameter in the literal's place."""
-        name = self._replaced.get(id(node))
-        return node if name is None else ast.Name(name, ast.Load())
+        return ast.Name(self._names[id(node)], ast.Load()) if id(node) in self._names else node
 
 
 def offered(toolbox: Toolbox, folder: Path) -> Toolbox:
