@@ -47,14 +47,6 @@ class InvalidConfig(AtcError):
     page = "reference/configuration"
 
 
-def _words(value: Any) -> Any:
-    return shlex.split(value) if isinstance(value, str) else value
-
-
-def _parts(value: Any) -> Any:
-    return tuple(value.split(",")) if isinstance(value, str) else value
-
-
 def without_password(address: str) -> str:
     """A database's address as it can be shown. Where it is ambiguous, more is left out than the password."""
     shown = re.sub(r"://([^:/@]*):.*@", r"://\1:***@", address)
@@ -86,10 +78,12 @@ def _of_form(pattern: str, told: str) -> AfterValidator:
 
 Text = Annotated[str, _of_form(r"\S", "a text that is not empty")]
 Names = Annotated[tuple[Text, ...], BeforeValidator(lambda raw: (raw,) if isinstance(raw, str) else raw)]
+Words = Annotated[tuple[Text, ...], BeforeValidator(lambda raw: shlex.split(raw) if isinstance(raw, str) else raw)]
 Secret = Annotated[str, PlainSerializer(_without_secret)]
 AtLeastOne = Annotated[int, Field(ge=1)]
 NotNegative = Annotated[int, Field(ge=0)]
 Price = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Prices = Annotated[tuple[Price, Price], BeforeValidator(lambda raw: raw.split(",") if isinstance(raw, str) else raw)]
 AboveZero = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Folder = Annotated[Path, AfterValidator(lambda path: path.expanduser().absolute())]
 Address = Annotated[
@@ -122,7 +116,7 @@ class CredentialEntry(Credential):
 class McpEntry(McpServer):
     """An MCP server that the user has named. Its command is started without asking."""
 
-    command: Annotated[tuple[Text, ...], BeforeValidator(_words)] = ()
+    command: Words = ()
     """Its words, or one line as a shell takes it. Either this or `url` is set."""
     env: Mapping[Text, Secret] = Field(default_factory=dict, repr=False)
     """Variables of the command: `env:NAME`, `file:PATH` or the text itself. It gets no others of ours but PATH, HOME,
@@ -188,7 +182,7 @@ class Config:
     """Wall time of one run; None: no cap."""
     max_cost: AboveZero | None = None
     """USD that the model of one run may cost, by `model_price`; None: no cap."""
-    model_price: Annotated[tuple[Price, Price], BeforeValidator(_parts)] | None = None
+    model_price: Prices | None = None
     """USD for a million tokens of prompts, and of replies; None: the list price (`atc/models/prices.py`)."""
     allow_writes: Names = ()
     """Tools that may change something without being asked about; `all` stands for every tool."""
