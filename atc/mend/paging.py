@@ -149,9 +149,7 @@ def read_every_page(program: Program, unread: Unread, tools: Toolbox) -> Program
     helper, tree = _helper(unread, tool), parse(program.source)
     calls = [n for n in ast.walk(tree) if isinstance(n, ast.Call) and getattr(n.func, "id", None) == unread.tool]
     given = {keyword.arg: keyword.value for call in calls for keyword in call.keywords}
-    few = any(
-        _is_few(tool, alias, given[alias]) for alias in SIZE_ARGUMENTS if alias in given and alias in tool.arguments
-    )
+    few = any(_is_few(tool, alias, asked) for alias, asked in given.items() if alias and alias in tool.arguments)
     if helper is None or not calls or few or given.keys() & {unread.argument, None}:
         return None
     place = Places(program.source)
@@ -160,9 +158,9 @@ def read_every_page(program: Program, unread: Unread, tools: Toolbox) -> Program
 
 
 def _is_few(tool: Tool, alias: str, asked: ast.expr) -> bool:
-    """Whether a page of the size asked for has fewer rows than one has by default."""
-    default = _argument(tool, alias).get("default")
-    return isinstance(asked, ast.Constant) and isinstance(asked.value, int) and asked.value < (default or 0)
+    """Whether an argument asks for a page with fewer rows than one has by default."""
+    size = getattr(asked, "value", None) if alias in SIZE_ARGUMENTS else None
+    return isinstance(size, int) and size < (_argument(tool, alias).get("default") or 0)
 
 
 def _helper(unread: Unread, tool: Tool) -> str | None:
@@ -174,10 +172,8 @@ def _helper(unread: Unread, tool: Tool) -> str | None:
         return _AT_ONCE.format(tool=tool.alias, argument=unread.argument, most=most) if larger else None
     sizes, step, default = "", 1, schema.get("default")
     if unread.count is not None and key is not None:
-        most_of = (
-            (alias, _argument(tool, alias).get("maximum")) for alias in tool.arguments if alias in SIZE_ARGUMENTS
-        )
-        sizes = next((f'"{alias}": {most}, ' for alias, most in most_of if isinstance(most, int)), "")
+        largest = {alias: _argument(tool, alias).get("maximum") for alias in tool.arguments if alias in SIZE_ARGUMENTS}
+        sizes = next((f'"{alias}": {most}, ' for alias, most in largest.items() if isinstance(most, int)), "")
         more = f'page["page"] < page["{unread.count}"]'
     elif unread.size is not None and types(schema) == ("integer",):
         step = 1 if unread.argument in _NUMBERS else unread.size
