@@ -23,16 +23,12 @@ def to_script(recording: Recording) -> str:
     """
     where = f"run {recording.run}"
     if recording.answer is None:
-        raise InvalidRecording(
-            where, "it has no answer, so there is no program worth a script; 'atc runs show' has it."
-        )
+        problem = "it has no answer, so there is no program worth a script; 'atc runs show' has it."
+        raise InvalidRecording(where, problem)
     tools = list(recording.toolbox.values())
-    for tool in tools:
-        if not isinstance(tool.protocol.binding, HttpBinding):
-            raise InvalidRecording(
-                where,
-                f"the tool {tool.alias!r} is not called over HTTP, so a script cannot call it; replay the run instead.",
-            )
+    if others := [tool.alias for tool in tools if not isinstance(tool.protocol.binding, HttpBinding)]:
+        problem = f"the tool {others[0]!r} is not called over HTTP, so a script cannot call it; replay the run instead."
+        raise InvalidRecording(where, problem)
     documents = ({key: value for key, value in dump(tool.protocol).items() if key in _KEPT} for tool in tools)
     lines = "".join(f"    {tool.alias!a}: {document!a},\n" for tool, document in zip(tools, documents, strict=True))
     program = recording.program.rstrip("\n").replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
@@ -49,6 +45,7 @@ def _header(recording: Recording, tools: Sequence[Tool]) -> str:
     writes = [tool.alias for tool in tools if tool.protocol.writes]
     bindings = [tool.protocol.binding for tool in tools]
     names = dict.fromkeys(name for one in bindings if isinstance(one, HttpBinding) for name in one.credential_names)
+    hidden = [text for text in recording.secrets if text in recording.program]
     lines = [
         *_plain_lines(recording.task),
         "",
@@ -58,11 +55,7 @@ def _header(recording: Recording, tools: Sequence[Tool]) -> str:
         "Needs Python 3.11 and atc (automatic-tool-chain), which runs the program in a sandbox.",
         *([f"Sends credentials of your configuration to their hosts: {', '.join(names)}."] if names else []),
         *([f"It changes things ({', '.join(writes)}): each run does so again, with --allow-writes."] if writes else []),
-        *(
-            f"{text} stands for a value that was redacted; put it in."
-            for text in recording.secrets
-            if text in recording.program
-        ),
+        *(f"{text} stands for a value that was redacted; put it in." for text in hidden),
     ]
     return "#!/usr/bin/env python3\n" + "\n".join(f"# {line}".rstrip() for line in lines)
 
