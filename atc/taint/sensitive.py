@@ -143,18 +143,15 @@ class _Search:
                     yield from self._text(place.below(KEY), key, [], on_key)
                 yield from self.walk(place.below(key, key), inner, inside(here, key), mark)
         elif isinstance(value, list):
-            yield from self._list(place, value, here, mark)
+            for index, inner in enumerate(value):
+                yield from self.walk(place.below(index), inner, inside(here, index), mark)
+            texts = [inner for inner in value if isinstance(inner, str)]
+            if len(texts) > 1 and mark.kind is None:  # whoever gets them may join them
+                yield from self._framed(place, "".join(texts), mark)
         elif isinstance(value, str):
             yield from self._text(place, value, here, mark)
         else:
             yield from self._leaf(place, value, mark, here)
-
-    def _list(self, place: _Place, value: list[Json], here: list[JsonObject], mark: _Mark) -> Iterator[Leaf]:
-        for index, inner in enumerate(value):
-            yield from self.walk(place.below(index), inner, inside(here, index), mark)
-        texts = [inner for inner in value if isinstance(inner, str)]
-        if len(texts) > 1 and mark.kind is None:  # whoever gets them may join them
-            yield from self._framed(place, "".join(texts), mark)
 
     def _text(self, place: _Place, text: str, here: list[JsonObject], mark: _Mark) -> Iterator[Leaf]:
         """The text as a leaf, or what it holds: JSON that every reader reads alike is walked, other texts searched."""
