@@ -9,10 +9,10 @@ from itertools import islice
 
 from atc.attribute.facts import Facts
 from atc.attribute.sources import Source, Sources
-from atc.attribute.suspects import Suspect, nothing
+from atc.attribute.suspects import Suspect, is_method, nothing
 from atc.attribute.tree import Tree, called_name, covers
 from atc.findings import invocation
-from atc.paths import MAX_NODES, Place, at, places
+from atc.paths import KEY, MAX_NODES, Place, at, places
 from protocols.toolbox import Toolbox
 from sandbox.trace import ToolCall, Trace
 
@@ -79,7 +79,8 @@ class Record:
         found = [self._candidate(suspect, source) for source in sources]
         # A value that came unchanged, and is of another kind than the exception speaks of, is not the one that failed.
         kind = suspect.role in ("type", "attribute", "length")
-        return [c for c in found if c is not None and not (kind and c.source.exact and not c.proven)]
+        unlike = [c for c in found if c and not c.proven and (c.place.missing is KEY or (kind and c.source.exact))]
+        return [c for c in found if c is not None and c not in unlike]
 
     def _candidate(self, suspect: Suspect, source: Source) -> Candidate | None:
         drifted = any(call.drift for call in self.made(source))
@@ -91,9 +92,10 @@ class Record:
                 where = Place(away[:-1], above, away[-1]) if gone else Place(away, at(call.result, away))
                 return Candidate(call, where, suspect, source, proven=True, broken=True)
         first: Candidate | None = None
+        known = source.exact or is_method(suspect.expr)  # how long a value is that was made of others, nobody knows
         for call, place in islice(self.items(source), MAX_NODES):
             first = first or Candidate(call, place, suspect, source, proven=False)
-            if proves(suspect, place):
+            if (known or suspect.role != "length") and proves(suspect, place):
                 return Candidate(call, place, suspect, source, proven=True)
         return first
 
@@ -106,7 +108,7 @@ class Record:
             keyed = self.candidates(asked, self.sources.of(asked.expr))
             return [*self.candidates(suspect, [source for source in known if source.exact]), *keyed]
         found = self.candidates(suspect, known)
-        if any(candidate.proven for candidate in found):
+        if any(candidate.proven for candidate in found) or not suspect.unfilled:
             return found
         unfilled = replace(suspect, role="empty", fails=nothing, path=())
         filling = self.candidates(unfilled, self.sources.control(_rooted(suspect.expr)))

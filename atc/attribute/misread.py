@@ -11,7 +11,7 @@ from atc.attribute.blame import MOST_ITEMS, Candidate, Record, best
 from atc.attribute.sources import Source
 from atc.attribute.suspects import Suspect, nothing, suspects
 from atc.findings import a_type, invocation, keys_there, listed, snippet, spelled
-from atc.paths import EACH, Path, at, general, origins, text
+from atc.paths import EACH, KEY, Path, at, general, origins, text
 from atc.types import Fact, Fault, FaultKind, Program
 from protocols.schema import Json
 from sandbox.trace import Failure, ToolCall
@@ -23,7 +23,7 @@ def from_exception(program: Program, failure: Failure, record: Record) -> Fault:
     chosen: Candidate | None = None
     for around in suspects(failure, record.tree):
         candidate = best([candidate for suspect in around for candidate in record.behind(suspect)])
-        if candidate is not None and (candidate.proven or candidate.source.filters):
+        if candidate is not None and (candidate.proven or (candidate.source.filters and candidate.suspect.unfilled)):
             return explain(failure, candidate, record)
         if not found:  # what is further from the failing expression needs a proof
             found, chosen = around, candidate
@@ -51,6 +51,8 @@ def explain(failure: Failure, chosen: Candidate, record: Record) -> Fault:
     """The fault in words, by what was asked of the value."""
     head = f"line {failure.line}: {failure.type}" + (f" {failure.message}" if failure.message else "")
     call, place, role = chosen.call, chosen.place, chosen.suspect.role
+    if place.path[-1:] == (KEY,):
+        return _keys_alone(head, failure, chosen, record)
     if chosen.broken:
         return _reading(head, failure, chosen, record)
     if chosen.source.filters and not chosen.proven:
@@ -103,6 +105,19 @@ def _reading(head: str, failure: Failure, chosen: Candidate, record: Record) -> 
     if drift:
         evidence += facts.about_drift(call)
     return _fault("drift" if drift else "misread_result", f"{head}: {what}.", failure, call, wanted, evidence)
+
+
+def _keys_alone(head: str, failure: Failure, chosen: Candidate, record: Record) -> Fault:
+    """An object that was iterated as though it were a list of its values, or of what it holds."""
+    call, path, facts = chosen.call, chosen.place.path[:-1], record.facts
+    where, value = facts.result_of(call, path), at(call.result, path)
+    lists = [key for key, inner in value.items() if isinstance(inner, list)] if isinstance(value, Mapping) else []
+    told = "Read a value by its key, or take all with .values()."
+    if len(lists) == 1:
+        told = f"The list in it is at `{facts.written(call, (*path, lists[0]))}`."
+    message = f"{head}: {where} is an object, and iterating it gives its keys; {keys_there(value)}."
+    evidence = [facts.fact("keys", call, told, path, lists), *facts.about_schema(call, path)]
+    return _fault("misread_result", message, failure, call, path, evidence)
 
 
 def _hint(value: Json, suspect: Suspect) -> str:

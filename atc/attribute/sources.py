@@ -22,7 +22,7 @@ from atc.attribute.tree import (
     simple_name,
     target_steps,
 )
-from atc.paths import EACH, Path, meets
+from atc.paths import EACH, KEY, Path, meets
 from sandbox.trace import Hint
 
 MAX_STEPS = 20_000
@@ -33,6 +33,8 @@ _SAME = frozenset(
     "list tuple set dict iter copy deepcopy loads run deque sorted reversed filter islice values result items".split()  # noqa: SIM905
 )
 """Functions and methods that give the items they are given, perhaps fewer or in another order."""
+_CHANGES = frozenset("sort reverse append extend insert remove clear update add discard".split())  # noqa: SIM905
+"""Methods that change their object and give None."""
 _MODULES = frozenset("asyncio json math re statistics itertools collections copy random heapq".split())  # noqa: SIM905
 
 
@@ -106,6 +108,10 @@ class Sources:
             case ast.Dict(keys=keys, values=values) if path:
                 given = [value for key, value in zip(keys, values, strict=True) if meets(constant_step(key), path[0])]
                 return [source for value in given for source in self.of(value, path[1:])]
+            case ast.Tuple(elts=parts) | ast.List(elts=parts) if path:
+                return [
+                    source for n, part in enumerate(parts) if meets(n, path[0]) for source in self.of(part, path[1:])
+                ]
             case ast.ListComp() | ast.SetComp() | ast.GeneratorExp() | ast.DictComp():
                 return self._comprehension(expr, path)
             case ast.Await(value=value):
@@ -131,7 +137,7 @@ class Sources:
                 case ast.ListComp() | ast.SetComp() | ast.GeneratorExp() | ast.DictComp():
                     for generator in around.generators[::-1]:
                         if (steps := target_steps(generator.target, name.id)) is not None:
-                            return self.of(generator.iter, (EACH, *steps, *path))
+                            return self._each(generator.iter, (*steps, *path))
                 case ast.Lambda() if (at := _parameter(around, name.id)) is not None:
                     return self._given(around, name.id, at, path)
                 case ast.FunctionDef() | ast.AsyncFunctionDef():
@@ -142,12 +148,19 @@ class Sources:
                         return [*given, *self._defined(reached, path)]
         return self._defined(self.tree.reaching(name.id, name, self.tree.root), path)
 
+    def _each(self, iterated: ast.expr, path: Path) -> list[Source]:
+        """What is at `path` of each item of what is iterated; an object, iterated, gives its keys."""
+        return [*self.of(iterated, (EACH, *path)), *(() if path else self.of(iterated, (KEY,)))]
+
     def _defined(self, reached: Sequence[Definition], path: Path) -> list[Source]:
         found: list[Source] = []
         for made in reached[::-1]:
             if all(meets(a, b) for a, b in zip(made.writes, path, strict=False)):
-                if len(path) >= len(made.writes):
-                    found += self.of(made.value, (*made.steps, *path[len(made.writes) :]))
+                rest = path[len(made.writes) :]
+                if made.steps[:1] == (EACH,):
+                    found += self._each(made.value, (*made.steps[1:], *rest))
+                elif len(path) >= len(made.writes):
+                    found += self.of(made.value, (*made.steps, *rest))
                 else:
                     found += self._filling(made)
         return found
@@ -186,7 +199,7 @@ class Sources:
             items = [arg for arg in call.args if arg is not function]
             if function in (*call.args, *(keyword.value for keyword in call.keywords)):
                 passed = items[-1] if items else getattr(call.func, "value", None)  # rows.sort(key=…)
-                found += self.of(passed, (EACH, *path)) if isinstance(passed, ast.expr) else []
+                found += self._each(passed, path) if isinstance(passed, ast.expr) else []
         return found
 
     def _call(self, call: ast.Call, path: Path) -> list[Source]:
@@ -202,9 +215,13 @@ class Sources:
             given = [arg for n, arg in enumerate(call.args) if isinstance(arg, ast.Starred) or meets(n, path[0])]
             gave = [self.of(a.value, path) if isinstance(a, ast.Starred) else self.of(a, path[1:]) for a in given]
             return [source for sources in gave for source in sources]
+        if KEY in path[:1] and method in ("values", "items", "most_common"):
+            return []
         args: list[ast.expr] = [arg.value if isinstance(arg, ast.Starred) else arg for arg in call.args]
         if isinstance(call.func, ast.Attribute) and getattr(call.func.value, "id", "") not in _MODULES:
             receiver = call.func.value
+            if method in _CHANGES:
+                return []
             if method in ("get", "setdefault", "pop") and args:
                 return self.of(receiver, (constant_step(args[0]), *path))
             if method in ("items", "most_common"):

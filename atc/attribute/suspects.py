@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from atc.attribute.tree import Tree, constant_step, covers, position, simple_name
-from atc.paths import EACH, Path
+from atc.paths import EACH, KEY, Path
 from atc.types import answered
 from protocols.parsing import literal
 from protocols.schema import Json
@@ -27,6 +27,7 @@ _GOES_THROUGH = frozenset(
 
 _PYTHON_TYPES: dict[str, tuple[type, ...]] = {"str": (str,), "int": (int,), "float": (float,), "bool": (bool,)}
 _PYTHON_TYPES |= {"list": (list,), "dict": (dict,), "NoneType": (type(None),), "None": (type(None),), "string": (str,)}
+_PYTHON_TYPES |= {"tuple": ()}  # no response holds one: it is the program's own
 
 Role = Literal["key", "attribute", "index", "type", "empty", "value", "length"]
 
@@ -45,6 +46,11 @@ class Suspect:
     path: Path = ()
     key: Json = None
     index: ast.expr | None = None
+
+    @property
+    def unfilled(self) -> bool:
+        """Whether it fails where something should have filled it, and did not."""
+        return any(map(self.fails, (None, 0, "", [], {})))
 
 
 def suspects(failure: Failure, tree: Tree) -> Iterator[list[Suspect]]:
@@ -104,7 +110,8 @@ def _of(failure: Failure, nodes: Sequence[ast.AST], tree: Tree) -> Iterator[Susp
             divided = isinstance(node, ast.BinOp) and role == "empty" and expr is node.left
             whole = role == "empty" and (path or expr not in ast.iter_child_nodes(node))
             if not (given or divided or whole or (role == "length" and loop and not path)):
-                yield Suspect(expr, role, test, path, own, index)
+                parts = role == "length" and not path and is_method(expr)  # of a text that `.split()` took apart
+                yield Suspect(expr, role, _texts(fails) if parts else test, path, own, index)
 
 
 def _test(name: str, message: str) -> tuple[Role, Test, Json]:
@@ -122,11 +129,14 @@ def _test(name: str, message: str) -> tuple[Role, Test, Json]:
             return "type", of_type("dict"), None
         if re.search(r"' and '|between instances of", message):  # of two, the one that is seldom meant to stand there
             return "type", of_type(*({*known} & {"NoneType"} or {*known} & {"dict", "list"} or known)), None
-        against = [n for n in re.findall(r"\bnot \W?(\w+)|(\w+) found", message) for n in n if n in _PYTHON_TYPES]
+        against = [
+            n for n in re.findall(r"\b(?:not|got) \W?(\w+)|(\w+) found", message) for n in n if n in _PYTHON_TYPES
+        ]
         return "type", of_type(*(known[:1] if "indices" in message else against[:1] or known[:1])), None
-    if (unpacked := re.search(r"unpack .{0,40}expected (?:at least )?(\d+)", message)) is not None:
-        wanted = int(unpacked.group(1))
-        return "length", lambda v: isinstance(v, list | str | Mapping) and len(v) != wanted, None
+    if (unpacked := re.search(r"unpack .{0,40}expected (?:at least )?(\d+)(?:, got (\d+))?", message)) is not None:
+        wanted, got = int(unpacked[1]), int(unpacked[2] or -1)
+        fits = got.__eq__ if got >= 0 else wanted.__lt__
+        return "length", lambda v: isinstance(v, list | str | Mapping) and fits(len(v)), None
     quoted = re.search(r"('(?:[^'\\]|\\.){0,200}'|\"(?:[^\"\\]|\\.){0,200}\")|(?<=remains: ).{1,200}", message)
     text = "" if quoted is None else str(literal(quoted[1])) if quoted[1] else quoted[0]
     if name.endswith("Error") and text:
@@ -145,6 +155,15 @@ def of_type(*names: str) -> Test:
     return lambda value: isinstance(value, kinds) and (isinstance(value, bool) <= (bool in kinds))
 
 
+def is_method(expr: ast.expr) -> bool:
+    """Whether it is `value.method(…)`."""
+    return isinstance(expr, ast.Call) and isinstance(expr.func, ast.Attribute)
+
+
+def _texts(fails: Test) -> Test:
+    return lambda value: isinstance(value, str) or fails(value)
+
+
 def _shorter(index: int) -> Test:
     return lambda value: isinstance(value, list | str) and not -len(value) <= index < len(value)
 
@@ -159,11 +178,12 @@ def _used_at(node: ast.AST, tree: Tree) -> Iterator[tuple[ast.expr, Path]]:
     if isinstance(parent, ast.For | ast.AsyncFor | ast.comprehension) and parent.iter is node:
         yield parent.iter, ()
         if isinstance(parent.target, ast.Tuple | ast.List):
-            yield parent.iter, (EACH,)
+            yield from ((parent.iter, (step,)) for step in (KEY, EACH))
     elif isinstance(parent, ast.Assign | ast.Starred) and isinstance(node, ast.expr):
         yield node, ()
     bodies: list[ast.expr] = []
-    for child in ast.iter_child_nodes(node):
+    taken_apart = isinstance(node, ast.Tuple | ast.List) and isinstance(node.ctx, ast.Store)
+    for child in () if taken_apart else ast.iter_child_nodes(node):
         part = child.value if isinstance(child, ast.Starred | ast.keyword) else child
         if isinstance(part, ast.Lambda):
             bodies.append(part.body)
@@ -177,6 +197,6 @@ def _used_at(node: ast.AST, tree: Tree) -> Iterator[tuple[ast.expr, Path]]:
             getters = [n for n in ast.walk(node) if isinstance(n, ast.Call) and simple_name(n) == "itemgetter"]
             for each in (*held, *node.args, *counted):
                 yield from ((each, (EACH, constant_step(field))) for getter in getters for field in getter.args)
-                yield each, (EACH,)
+                yield from ((each, (step,)) for step in ((EACH,) if node.keywords else (KEY, EACH)))
     for body in bodies:
         yield from ((part, ()) for part in (body.elts if isinstance(body, ast.Tuple | ast.List) else [body]))
