@@ -54,9 +54,12 @@ def alike(name: str, known: Iterable[str], *, most: int = 1, cutoff: float = 0.6
     close = get_close_matches(name, compared, n=most, cutoff=cutoff)
     longer = [other for other in known if ours <= _words(other)] if len(ours) > 1 else []
     same = [other for other in known if nouns <= _words(other)] if nouns and len(ours) > 1 else []
+    began = [other for other in known if snake(other).startswith(begins)]
+    ends = [other for other in known if snake(name).endswith(f"_{snake(other)}")]  # `total_pages`: rather `pages`
     longer.sort(key=lambda other: (not f"{snake(other)}_".startswith(begins), len(other)))
     same.sort(key=lambda other: (len(_words(other) - nouns), other not in close, len(other)))
-    return list(dict.fromkeys([*longer, *same, *close]))[:most]
+    sure = [] if get_close_matches(name, close, cutoff=0.8) else [*ends, *(began if len(began) == 1 else ())]
+    return list(dict.fromkeys([*longer, *same, *sure, *close]))[:most]
 
 
 def _words(name: str) -> set[str]:
