@@ -9,7 +9,7 @@ from itertools import islice
 
 from atc.attribute.facts import Facts
 from atc.attribute.sources import Source, Sources
-from atc.attribute.suspects import Suspect, is_method, nothing
+from atc.attribute.suspects import Suspect, nothing
 from atc.attribute.tree import Tree, called_name, covers
 from atc.findings import invocation
 from atc.paths import KEY, MAX_NODES, Place, at, places
@@ -92,10 +92,10 @@ class Record:
                 where = Place(away[:-1], above, away[-1]) if gone else Place(away, at(call.result, away))
                 return Candidate(call, where, suspect, source, proven=True, broken=True)
         first: Candidate | None = None
-        known = source.exact or is_method(suspect.expr)  # how long a value is that was made of others, nobody knows
+        known = source.exact or suspect.role != "length"  # of a value that was made of others, nobody knows that
         for call, place in islice(self.items(source), MAX_NODES):
             first = first or Candidate(call, place, suspect, source, proven=False)
-            if (known or suspect.role != "length") and proves(suspect, place):
+            if known and proves(suspect, place):
                 return Candidate(call, place, suspect, source, proven=True)
         return first
 

@@ -110,8 +110,7 @@ def _of(failure: Failure, nodes: Sequence[ast.AST], tree: Tree) -> Iterator[Susp
             divided = isinstance(node, ast.BinOp) and role == "empty" and expr is node.left
             whole = role == "empty" and (path or expr not in ast.iter_child_nodes(node))
             if not (given or divided or whole or (role == "length" and loop and not path)):
-                parts = role == "length" and not path and is_method(expr)  # of a text that `.split()` took apart
-                yield Suspect(expr, role, _texts(fails) if parts else test, path, own, index)
+                yield Suspect(expr, role, test, path, own, index)
 
 
 def _test(name: str, message: str) -> tuple[Role, Test, Json]:
@@ -153,15 +152,6 @@ def of_type(*names: str) -> Test:
     """A test for the JSON values that Python calls by one of these names."""
     kinds = tuple(kind for name in names for kind in _PYTHON_TYPES[name])
     return lambda value: isinstance(value, kinds) and (isinstance(value, bool) <= (bool in kinds))
-
-
-def is_method(expr: ast.expr) -> bool:
-    """Whether it is `value.method(…)`."""
-    return isinstance(expr, ast.Call) and isinstance(expr.func, ast.Attribute)
-
-
-def _texts(fails: Test) -> Test:
-    return lambda value: isinstance(value, str) or fails(value)
 
 
 def _shorter(index: int) -> Test:

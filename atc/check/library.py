@@ -209,13 +209,22 @@ def _length(core: Core, node: ast.Call, arguments: Arguments) -> t.Type:
     return t.INT
 
 
-def _refuse(core: Core, value: t.Type, node: ast.expr, kinds: tuple[str, ...], name: str, then: str) -> t.Type:
-    """`value` without None; reports one that may be None, or that is of a kind which `name` does not take."""
-    value = need_value(core, value, node, f"{name} fails on None")
+def _refuse(
+    core: Core, value: t.Type, node: ast.expr, kinds: tuple[str, ...], name: str, then: str, *, item: bool = False
+) -> t.Type:
+    """`value` without None; reports one that may be None, or that is of a kind which `name` does not take.
+
+    With `item` it is one of those that `node` holds, or the element where that is a comprehension.
+    """
+    if item and _element(node) is not node:
+        node, item = _element(node), False
+    value = need_value(core, value, node, f"{name} fails on None", item=item)
     if t.category(value) in kinds and not core.catches("TypeError"):
-        better = f"str({spelled(node)})" if name == "join()" and t.category(value) == "number" else None
+        text = f"an item of {spelled(node)}" if item else spelled(node)
+        number = name == "join()" and t.category(value) == "number"
+        better = (f"map(str, {spelled(node)})" if item else f"str({text})") if number else None
         then += f" Write {better}." if better else ""
-        core.report("wrong-operand", node, f"{spelled(node)} is {t.described(value)}{then}", better=better)
+        core.report("wrong-operand", node, f"{text} is {t.described(value)}{then}", better=better)
     return value
 
 
@@ -238,7 +247,7 @@ def _total(core: Core, _node: ast.Call, arguments: Arguments) -> t.Type:
     if len(arguments.values) != 1 or arguments.named:
         return t.ANY
     kinds = ("str", "dict", "list", "tuple")
-    item = _refuse(core, item, _element(arguments.nodes[0]), kinds, "sum()", "; sum() adds numbers only.")
+    item = _refuse(core, item, arguments.nodes[0], kinds, "sum()", "; sum() adds numbers only.", item=True)
     names = {member.name for member in t.members(item) if isinstance(member, t.Atom)}
     return t.ANY if t.category(item) != "number" else t.INT if names <= {"int", "bool"} else t.NUMBER
 
@@ -260,7 +269,7 @@ def _extreme(core: Core, node: ast.Call, arguments: Arguments) -> t.Type:
 def _check_keyed(core: Core, item: t.Type, where: ast.expr, arguments: Arguments, use: str) -> None:
     """Check the values by which items are ordered: those of `key=`, or the items themselves."""
     key = arguments.named.get("key", t.NONE)
-    place: ast.expr | None = _element(where)
+    place: ast.expr | None = where
     if key != t.NONE:
         item = apply(core, key, [item])
         place = key.node.body if isinstance(key, t.Function) and isinstance(key.node, ast.Lambda) else None
@@ -271,7 +280,7 @@ def _check_keyed(core: Core, item: t.Type, where: ast.expr, arguments: Arguments
     first = t.members(item)[0]
     keys = list(first.shape.properties) if isinstance(first, t.Record) else []
     then = f" Say which value to go by: key=lambda x: x[{keys[0]!r}]." if keys else ""
-    _refuse(core, item, place, ("dict",), use, f", which {use} cannot order.{then}")
+    _refuse(core, item, place, ("dict",), use, f", which {use} cannot order.{then}", item=place is where)
 
 
 def _sorted(core: Core, node: ast.Call, arguments: Arguments) -> t.Type:
@@ -401,8 +410,8 @@ def _call_one(core: Core, member: t.Type, func: ast.Attribute, node: ast.Call, a
             return _of_list(core, member, func, node, arguments)
         case t.Atom("str"):
             if func.attr == "join" and arguments.values:
-                item, place = _first_items(core, arguments), _element(arguments.nodes[0])
-                _refuse(core, item, place, ("number", "dict", "list"), "join()", "; join() takes strings only.")
+                kinds, then = ("number", "dict", "list"), "; join() takes strings only."
+                _refuse(core, _first_items(core, arguments), arguments.nodes[0], kinds, "join()", then, item=True)
             if func.attr in ("split", "splitlines", "rsplit"):
                 return core.listing(node, t.STR)
             return _TEXT.get(func.attr, t.ANY)

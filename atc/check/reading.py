@@ -23,9 +23,11 @@ ENVELOPE = {
 """Keys that careful programs ask any response for, there or not."""
 
 
-def need_value(core: Core, value: t.Type, node: ast.expr, use: str, argument: str | None = None) -> t.Type:
-    """`value` where None would fail, as an `argument` perhaps: reports that it may be None, or always is, and gives
-    the rest.
+def need_value(
+    core: Core, value: t.Type, node: ast.expr, use: str, argument: str | None = None, *, item: bool = False
+) -> t.Type:
+    """`value`, an `item` of `node` or `node` itself, where None would fail: reports one that may be None, or always is,
+    and gives the rest.
     """
     if core.catches("TypeError", "AttributeError"):
         return t.not_none(value)
@@ -40,9 +42,9 @@ def need_value(core: Core, value: t.Type, node: ast.expr, use: str, argument: st
         return t.ANY
     for member in t.members(value):
         if isinstance(member, t.Null) and member.origin is not None and member.origin not in core.env.calm:
-            text = spelled(node)
+            text = f"an item of {spelled(node)}" if item else spelled(node)
             message = f"{text} may be None here ({member.origin} can be null); {use}. Test `is not None` first."
-            better = f"if {text} is not None"
+            better = None if item else f"if {text} is not None"
             more = {"tool": member.origin.tool, "argument": argument, "better": better}
             core.report("none-value", node, message, certain=False, **more)
             break
