@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import secrets
 import time
 from bisect import insort
@@ -19,6 +20,7 @@ from sandbox.trace import Pins, ToolCall
 
 Sink = Callable[[int, ToolCall, bool], None]
 """Takes the execution's number (0-based), the call, and whether it is complete (False: an intent, not sent yet)."""
+_WHOLE = re.compile(r'("(?:[^"\\]++|\\.)*+")|\.0(?=[],}])')  # texts, and the ends of floats that are whole numbers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,6 +96,8 @@ class Journal:
     def _issue(self, call: ToolCall, defaults: JsonObject, *, writes: bool) -> _Place:
         """Where a call stands that is issued now."""
         key = canonical(call.tool, {**defaults, **call.arguments} if defaults else call.arguments)
+        if writes and ".0" in key:  # it does the same with 5 as with 5.0, and must not be done for each
+            key = _WHOLE.sub(lambda found: found[1] or "", key)
         occurrence = self._issued[key] = self._issued.get(key, -1) + 1
         entries = self._done.get(key, ())
         # An entry of this execution answers nothing in it; those before have filled the places below `occurrence`.

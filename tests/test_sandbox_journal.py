@@ -46,6 +46,13 @@ def test_the_kth_call_is_answered_by_the_kth():
     assert execute(journal, read("a", x=1), read("a", x=1), read("a", x=1)) == [True, True, True]
 
 
+def test_a_write_is_not_repeated_for_a_number_written_otherwise():
+    journal = Journal()
+    execute(journal, write("b", x=[5, "5.0"]), read("a", x=5))
+    assert execute(journal, write("b", x=[5.0, "5.0"]), read("a", x=5.0)) == [True, False]
+    assert execute(journal, write("b", x=[5, "5"])) == [False]
+
+
 def test_an_execution_that_is_made_again_goes_on_from_what_failed_in_it():
     """A program that took a refusal for "none" and then wrote must not write something else when it is resumed."""
     steps = (read("a", x=1), read("a", x=2), write("b"), read("c"))
