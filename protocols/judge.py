@@ -87,13 +87,15 @@ class Judge:
         # In a document of its own within the schema, references are that document's.
         self._has_documents = any(not str(part.get("$id") or "#").startswith("#") for part in inner)
         self._places: dict[tuple[int, ...], _Place] = {}
+        self._root: _Place | None = None
         self._met = 0  # schemas at all places so far
 
     def valid(self, value: Json) -> bool:
         """Whether `value` conforms. Raises `TooMuch`, and `ValueError` for what is no JSON."""
         if self._size > MOST_PARTS:
             raise TooMuch(f"the schema has more than {MOST_PARTS:,} parts")
-        spent, left = 0, [(value, self._place([self._schema]))]
+        self._root = self._root or self._place([self._schema])  # once: each place that is made counts
+        spent, left = 0, [(value, self._root)]
         while left:
             whole, place = left.pop()
             spent += len(place.schemas) + place.comparisons

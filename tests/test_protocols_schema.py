@@ -76,6 +76,12 @@ def test_hosts_are_compared_with_their_pattern():
     assert Judge({"items": HOST}).valid(["api.example.org"] * 1000)
 
 
+def test_a_schema_serves_any_number_of_values(monkeypatch):
+    monkeypatch.setattr("protocols.judge.MOST_PARTS", 9)
+    judge = Judge({"items": {"type": "integer"}})
+    assert all(judge.valid([n]) for n in range(20))
+
+
 @pytest.mark.parametrize(
     ("schema", "value"),
     [
