@@ -115,9 +115,7 @@ class Wire:
 
     def _receive(self) -> None:
         if self._poll is not None:
-            for _ in range(GLANCES):
-                if self._poll.poll(0):
-                    break
+            any(self._poll.poll(0) for _ in range(GLANCES))
         try:
             data = self._channel.recv(65536)
         except OSError as error:

@@ -104,9 +104,7 @@ class Channel:
         parts = []
         while (end := self._read.find(b"\n")) < 0:
             parts.append(self._read)
-            for _ in range(GLANCES):
-                if self._readable(0.0):
-                    break
+            any(self._readable(0.0) for _ in range(GLANCES))
             self._read = self._recv(65536)
             if not self._read:
                 self._gone()
