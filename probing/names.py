@@ -31,6 +31,9 @@ REPLIES: dict[str, tuple[str, ...]] = {name: tuple(words.split()) for name, word
 """Fields of error replies, by what they hold."""
 NAMES: dict[str, frozenset[str]] = {kind: frozenset(words.split()) for kind, words in _READ["names"].items()}
 """Words of names of arguments and fields, by what they say."""
+SAID = {kind: re.compile("|".join(parts)) for kind, parts in _READ["said"].items()}
+TYPE_WORDS: dict[str, str] = {word: kind for kind, words in _READ["types"].items() for word in words.split()}
+TOLD_FORMATS: dict[str, str] = _READ["told_formats"]
 _SAME: dict[str, str] = _READ["same"]
 
 EQUAL, NEAR, TOLD = 0.0, 0.75, 1.5

@@ -15,9 +15,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Literal
+from typing import Literal, cast
 
-from probing.names import REPLIES, parts_of, text_of
+from probing.names import REPLIES, SAID, TOLD_FORMATS, TYPE_WORDS, parts_of, text_of
 from probing.samples import Sample
 from protocols.reply import one_line
 from protocols.schema import Json
@@ -59,25 +59,6 @@ _ERRORS, _BESIDE, _OF_RECORDS, _PLACES, _NOT_FIELDS, _SELDOM_FIELDS = (
     frozenset(REPLIES[name]) for name in ("errors", "beside", "of_records", "places", "no_arguments", "seldom")
 )
 _TEXTS, _PLACE_KEYS, _WORDS, _CODES = (REPLIES[name] for name in ("texts", "place_keys", "complaints", "codes"))
-_TYPE_WORDS = {
-    word: kind
-    for kind, words in {
-        "integer": "int integer long whole", "number": "decimal double float number numeric", "boolean": "bool boolean",
-        "string": "str string text", "array": "array list", "object": "dict dictionary mapping object",
-    }.items()
-    for word in words.split()
-}  # fmt: skip
-_FORMAT_WORDS = (
-    ("date-time", r"date-?time|date and time|timestamp"), ("date", r"\bdate\b|yyyy-mm-dd"),
-    ("email", r"e-?mail"), ("uuid", r"\buuid\b|\bguid\b"), ("uri", r"\buri\b|\burl\b"),
-    ("time", r"\btime\b(?! ?zone)"), ("date-time", r"iso ?-?8601|rfc ?3339"),
-)  # fmt: skip
-_TYPED = re.compile(
-    r"\b(?:be|is|type|types|expected|not|to|into|as|valid|should be|required|must|an?)\b[^\w\n]{0,3}"
-    r"(?:(?:an?|the|of|type|valid|positive|negative|non-negative|whole|json|single|well-formed)\b[^\w\n]{0,3}){0,4}"
-    r"(int|integer|long|number|float|decimal|numeric|double|str|string|bool|boolean|list|array|dict|object|dictionary"
-    r"|mapping)\b"
-)
 _PLAIN = frozenset({"date", "field", "format", "name", "number", "text", "time", "type", "value"})
 """Names of arguments that are words of most sentences: taken for names only where quoted, or first."""
 _Complaint = tuple[tuple[str, ...], str, Mapping[str, Json]]
@@ -183,9 +164,7 @@ class _Reader:
 
     def read(self, text: str) -> Iterator[Hint]:
         """The hints of a whole reply: those of its complaints, else of its sentences."""
-        document: Json = None
-        with suppress(ValueError, RecursionError):
-            document = json.loads(text)
+        document = _document(text)
         if not isinstance(document, dict | list):
             yield from self._sentences(text)
             return
@@ -253,7 +232,8 @@ class _Reader:
         listed = next((found for key in ("allowedValues", "allowed", "options") if (found := inside.get(key))), None)
         facts += [Hint(kind="enum", values=tuple(listed))] if isinstance(listed, list) else []
         pattern = inside.get("pattern")
-        facts += [Hint(kind="pattern", pattern=pattern)] if isinstance(pattern, str) else []
+        if isinstance(pattern, str):  # in JavaScript between slashes
+            facts.append(Hint(kind="pattern", pattern=re.sub(r"^/(.*)/$", r"\1", pattern)))
         if name is None:
             told = {fact.kind for fact in facts}  # what was not sent, and is complained of, is an argument
             missed = "missing" in told or (inside and "unknown" not in told and spelled.lower() not in _PLACES)
@@ -276,7 +256,7 @@ class _Reader:
                 r"(?:arguments|parameters|fields|options)(?: are)?: [\w, .'-]+", "", sentence
             )  # all there are
             facts, names = wanted(said), self._named(said)
-            stated = _STATED.search(said.strip())
+            stated = SAID["stated"].search(said.strip())
             new = next(filter(None, stated.groups()), "") if stated else ""
             if not self.known(new) and re.fullmatch(r"[A-Za-z_]\w{0,60}", new):
                 certain = [fact for fact in facts if fact.kind == "missing" or (stated and stated[3])]
@@ -289,6 +269,8 @@ class _Reader:
         found: dict[str, None] = {}
         for match in re.finditer(rf"{_QUOTED}|(?<![\w.])([A-Za-z_][\w-]*(?:\.\w+)*)(?![\w(])", sentence):
             name, word = self.known(match[1] or match[2]), match[2] or ""
+            if sentence[match.end() :][:1] == "/" and word.lower() in _PLACES:
+                continue  # `body/limit must be …`
             if name is not None and (match[1] or match.start() == 0 or (len(word) > 2 and word not in _PLAIN)):
                 found.setdefault(name)
         for quoted in re.finditer(_QUOTED, sentence) if not found else ():
@@ -297,57 +279,50 @@ class _Reader:
         return list(found)
 
 
-_UNKNOWN = re.compile(
-    r"\b(?:unknown|unexpected|unrecogni[sz]ed|unsupported|extra|additional|no such)"
-    r"\b.*\b(?:argument|parameter|field|propert|key|input|option)|not (?:a )?(?:known|allowed|permitted)"
-)
-_MISSING = re.compile(
-    r"\bmissing\b|required|(?:must|may|should|can)(?:.?t| ?not) be (?:null|empty|blank)|not-null"
-    r"|must be (?:given|provided|set|defined)|is mandatory"
-)
-_STATED = re.compile(
-    rf"\b(?i:argument|parameter|field|property|attribute|column)(?: validation for)? {_QUOTED}"
-    rf"|{_QUOTED}(?: (?:argument|parameter|field|property))? is (?:an? )?(?:required|missing|mandatory)"
-    r"|^(?!(?:argument|body|data|field|format|input|it|parameter|property|request|this|value)\b)([a-z]\w*)"
-    r" (?:is (?:required|missing)|(?:must|should)(?: not)? be|can(?:not|'t) be)\b"
-)
-"""How a sentence names an argument that nobody has described."""
 _LISTED = re.compile(
     r"(?:one of|among|(?:allowed|available|valid|known|supported|possible|permitted) \w+\b(?: are| include)?"
     r"|choose from|should be|expected)\W{0,4}"
     r"((?:['\"`\[]?[\w./:+-]+['\"`\]]?(?:, (?:or |and )?| or | and |\|))+['\"`\[]?[\w./:+-]+)",
     re.IGNORECASE,
 )
-_LOST = re.compile(
-    r"not found|does ?n[o']t exist|no such|unknown (?!argument|param|field)|could not find|no \w+ (?:with|named|called)"
-    r"|not exist|there is no"
-)
+_ISSUES = re.compile(r"\[\s*\{")
+_PART = r"(?:%[YmdHMS]|(?i:YYYY|MM|DD|HH|SS)(?![A-SU-Za-su-z]))"
+_MASK = re.compile(rf"(?<![\w%]){_PART}(?:[-/.:, T]{{1,2}}{_PART})+")
 
 
 def wanted(words: str) -> list[Hint]:
     """What a clause says that a value must be, whichever argument it is about."""
-    words = re.sub(r",? (?:but )?(?:got|found|was|received):? .*", "", words[:8_000])  # what was sent is not wanted
+    words = re.sub(r",? (?:but )?(?:got|found|was|received):? .*|, (?:but )?not .*", "", words[:8_000])
     low = words[:600].lower()
-    if _UNKNOWN.search(low):
+    if SAID["unknown"].search(low):
         return [Hint(kind="unknown")]
     if "at least one of" in low:
         return [Hint(kind="any_of")]
-    found = [Hint(kind="missing")] if _MISSING.search(low) else []
+    found = [Hint(kind="missing")] if SAID["missing"].search(low) else []
     if listed := _LISTED.search(words[:4_000]):
         parts = (part.strip(" '\"`[]().") for part in re.split(r",|\bor\b|\band\b|\|", listed[1]))
         values = tuple(part for part in parts if part and " " not in part)
-        if len(values) > 1 and not any(value.lower() in _TYPE_WORDS for value in values):
+        if len(values) > 1 and not any(value.lower() in TYPE_WORDS for value in values):
             return [*found, Hint(kind="enum", values=values)]
     found += _measured(low)
-    typed = _TYPED.search(low)
+    mask = _MASK.search(words[:600])
+    if matched := SAID["matched"].search(words[:4_000]):
+        found.append(Hint(kind="pattern", pattern=matched[1] or matched[2]))
+    elif "isoformat" in low:  # Python's own word, for dates and times alike
+        found.append(Hint(kind="pattern", pattern=r"^\d{4}-\d{2}-\d{2}"))
+    elif mask and mask[0].upper() not in ("YYYY-MM-DD", "%Y-%M-%D"):
+        text = mask[0].replace(".", r"\.")
+        form = re.sub(_PART, lambda part: r"\d{4}" if "y" in part[0].lower() else r"\d{1,2}", text)
+        found.append(Hint(kind="pattern", pattern=f"^{form}$"))
+    typed = SAID["typed"].search(low)
     if typed and not any(hint.kind == "length" for hint in found):
-        found.append(Hint(kind="type", types=(_TYPE_WORDS[typed[1]],)))
+        found.append(Hint(kind="type", types=(TYPE_WORDS[typed[1]],)))
     elif "true or false" in low:
         found.append(Hint(kind="type", types=("boolean",)))
     elif not found and re.search(r"valid|format|must be|should be|expected|parse|convert|is not", low):
-        form = next((form for form, pattern in _FORMAT_WORDS if re.search(pattern, low)), "")
+        form = next((form for pattern, form in TOLD_FORMATS.items() if re.search(pattern, low)), "")
         found += [Hint(kind="format", format=form)] if form else []
-    return found or ([Hint(kind="not_found")] if _LOST.search(low) else [])
+    return found or ([Hint(kind="not_found")] if SAID["lost"].search(low) else [])
 
 
 _BETWEEN = re.compile(
@@ -394,6 +369,20 @@ def _words_of(node: Mapping[str, Json]) -> str:
     words = [str(node[key]) for key in _WORDS if isinstance(node.get(key), str)]
     words += [snake(str(node[key])).replace("_", " ") for key in _CODES if isinstance(node.get(key), str)]
     return ". ".join(words)
+
+
+def _document(text: str) -> Json:
+    """A reply as JSON, also where a text holds a list of complaints: Zod's are the message of its error."""
+    listed = _ISSUES.search(text)
+    for part in (text, text[listed.start() : text.rfind("]") + 1] if listed else ""):
+        with suppress(ValueError, RecursionError):
+            return cast("Json", json.loads(part, object_hook=_unfolded))
+    return None
+
+
+def _unfolded(node: dict[str, Json]) -> dict[str, Json]:
+    held = {key: _document(part) for key, part in node.items() if isinstance(part, str) and _ISSUES.match(part)}
+    return node | {key: part for key, part in held.items() if part is not None}
 
 
 def _messages(document: Json, depth: int = 5) -> Iterator[str]:
