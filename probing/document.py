@@ -148,6 +148,8 @@ def _property(facts: ToolFacts, argument: ArgumentFacts, root: JsonObject, *, ke
     for clause in clauses(argument):
         if _allows(clause, accepted, argument):
             found |= clause
+    if "enum" in found and None in accepted:
+        found["enum"] = [*found["enum"], None]
     if "type" not in found and (kinds := _types(argument, found)):
         found["type"] = one_or_all(kinds)
     whole = top.keys() & {"anyOf", "oneOf", "allOf", "enum", "const"}
