@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
-from probing.facts import ToolFacts, learn, place_of
+from probing.facts import ArgumentFacts, ToolFacts, learn, place_of
 from probing.gate import Caller
 from probing.kinds import reads
 from probing.ledger import records
@@ -106,13 +106,16 @@ class Session:
                 record = max((one for one, _ in islice(records(sample.response), 20)), key=len, default={})
                 if len(record) > len(best):
                     best, origin = dict(record), Origin(kind="response", tool=name, sample=sample.number)
-        given = {}
+        given, facts = dict[str, Value](), self.facts(tool)
+        unknown = {hint.argument for said in facts.said.values() for hint in said if hint.kind == "unknown"}
         for name, value in best.items():
-            word = snake(name)
-            known = name not in self.facts(tool).arguments or name in self.facts(tool).usable
-            if known and isinstance(value, str | int | float) and word not in _OF_THE_SERVICE and name[:1] not in "_$@":
-                by_id = word.rpartition("_")[2] in ID_WORDS
-                given[name] = Value(value if by_id else self.ledger.mark.put(value, {}, {}), origin)
+            word, argument = snake(name), facts.arguments.get(name, ArgumentFacts(name=name))
+            whole = argument.required and isinstance(value, list | Mapping)  # of parts that nobody has named
+            known = name not in unknown and word not in _OF_THE_SERVICE and name[:1] not in "_$@"
+            if known and (whole or isinstance(value, str | int | float)):
+                by_id, fits = word.rpartition("_")[2] in ID_WORDS, Fits(facts, argument)
+                forms = [value] if by_id else [self.ledger.mark.put(value, {}, {}), value]  # what is no free text stays
+                given |= dict([(name, Value(form, origin)) for form in forms if fits.allows(form)][:1])
         return given
 
     def _marked(self, facts: ToolFacts, name: str, value: Value) -> Value:
@@ -170,7 +173,9 @@ def next_arguments(session: Session, facts: ToolFacts, *, alone: bool, beside: A
     None where there are none: an argument without any value, or all combinations were tried.
     """
     for wanted in _sets(session, facts):
-        choices = ({**beside, **one} for one in session.choices(facts.name, wanted, alone=alone))
+        whole = {name: value for name, value in beside.items() if isinstance(value.value, list | Mapping)}
+        left = [name for name in wanted if name not in whole]
+        choices = ({**beside, **one} for one in session.choices(facts.name, left, alone=alone))
         if (found := next((c for c in choices if not session.called(facts.name, c)), None)) is not None:
             return found
     return None

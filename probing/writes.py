@@ -72,7 +72,8 @@ class Writes:
         updates = session.kinds[tool] == "update"
         if updates:
             self._show()  # it is given only what was shown to be this probing's own
-        vain = updates and not any(ledger.takes(tool, made) for made in ledger.made())
+        named = [name for name in session.protocols[tool].parameters if ledger.names_it(tool, name)]
+        vain = updates and not (named and all(ledger.owned(tool, name) for name in named))
         for _ in range(ATTEMPTS):
             if made_here(before := session.facts(tool)):
                 break

@@ -132,11 +132,18 @@ def test_what_was_sent_becomes_no_type_and_no_argument(tmp_path):
 
 
 def test_a_write_of_which_no_argument_is_named_gets_the_fields_of_the_records_there(tmp_path):
-    comments, fakes = [{"id": 1, "body": "first", "post": 7}], Fakes()
+    there = {"id": 1, "body": "first", "post": 7, "kind": "note", "url": "/comments/1", "pay": {"in": "EUR"}}
+    comments, fakes = [dict(there)], Fakes()
 
     def create(given):
         if "body" not in given:
             raise refuse(400, "nothing to say")
+        if "url" in given:
+            raise refuse(422, "Unknown field 'url'.")
+        if given["kind"] != "note":
+            raise refuse(400, "body/kind must be equal to one of the allowed values")
+        if given.get("pay") != there["pay"]:
+            raise refuse(400, "body/pay/in is none of ours" if "pay" in given else "'pay' is required")
         comments.append({"id": len(comments) + 1, **given})
         return comments[-1]
 
@@ -146,7 +153,8 @@ def test_a_write_of_which_no_argument_is_named_gets_the_fields_of_the_records_th
         probed = probe(fakes.toolbox, log, settings=ProbeSettings(requests_per_second=None, allow_writes=True))
     sent = [given for name, given in fakes.calls if name == "create_comment"]
     assert any({"body", "post"} <= given.keys() for given in sent)
-    assert comments[0] == {"id": 1, "body": "first", "post": 7}
+    assert comments[0] == there
+    assert {"kind": "note", "pay": there["pay"]}.items() <= comments[1].items()
     assert all("no_such_argument" not in given for given in sent)
     assert {one["tool"] for one in probed.made} == {"create_comment"}
 
