@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from protocols.protocol import HttpBinding, ToolProtocol, dump
 from protocols.schema import JsonObject
-from protocols.sources.operation import annotations_of
+from protocols.sources.operation import FORM_TYPES, annotations_of
 from protocols.words import identifier
 
 RESULT = "result"
@@ -118,8 +118,8 @@ def _request_body(protocol: ToolProtocol, binding: HttpBinding, properties: Json
     if (whole := binding.body_argument) is not None:
         schema = properties.get(whole, {})
         described = schema if isinstance(schema, Mapping) else {}
-        content = {described.get("contentMediaType", "application/json"): {"schema": schema}}
-        return {"required": whole in protocol.required, "content": content}
+        media = binding.media or described.get("contentMediaType", "application/json")
+        return {"required": whole in protocol.required, "content": {media: {"schema": schema}}}
     fields = {name: part for name, part in properties.items() if binding.location(name) in ("body", "form")}
     if not fields:
         return None
@@ -127,7 +127,7 @@ def _request_body(protocol: ToolProtocol, binding: HttpBinding, properties: Json
     named = {binding.wire_name(name): part for name, part in fields.items()}
     required = [binding.wire_name(name) for name in fields if name in protocol.required]
     schema = {"type": "object", "properties": named} | ({"required": required} if required else {})
-    media = "application/x-www-form-urlencoded" if form else "application/json"
+    media = binding.media or (FORM_TYPES[0] if form else "application/json")
     return {"required": bool(required), "content": {media: {"schema": schema}}}
 
 

@@ -171,7 +171,7 @@ class _Shapes:
         if not self.detail.comments:
             return ""
         text = first_sentences(str(schema.get("description", "")), self.detail.comment_characters)
-        wanted = _FORMATS.get("binary" if is_file(schema) else str(schema.get("format", "")), "")
+        wanted = _FORMATS.get("binary" if is_file(schema, {}) else str(schema.get("format", "")), "")
         note = f"{text} ({wanted})" if text and wanted and wanted not in text else text or wanted
         if origin and origin.split("(")[0].removeprefix("from ") not in note:
             note = "; ".join(filter(None, (note.rstrip("."), origin)))

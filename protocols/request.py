@@ -14,6 +14,7 @@ from urllib.parse import quote, unquote, unquote_plus, urlencode
 
 from requests.structures import CaseInsensitiveDict
 from urllib3 import encode_multipart_formdata
+from urllib3.fields import RequestField
 
 from protocols.errors import InvalidProtocol, ToolError
 from protocols.origin import split_url
@@ -33,6 +34,7 @@ _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 _BRACES = re.compile(r"\{([^{}/]*)\}")
 _COOKIE_SAFE = "!#$%&'()*+-./:<=>?@[]^_`{|}~"  # RFC 6265: no space, quote, comma, semicolon or backslash
 
+_MULTIPART = "multipart/form-data"
 _MERGED = ("path", "query", "form", "body", "field")  # many servers read them as one set of parameters
 _OBJECTS = {"query": "query", "form": "form", "whole_body": "field"}
 """Where an object stands for its fields, and the place in which those are."""
@@ -94,9 +96,13 @@ class Plan:
         schemas = {name: schema for name, schema in protocol.parameters.items() if isinstance(schema, Mapping)}
         self._joins = {name: str(schema["x-atc-join"]) for name, schema in schemas.items() if "x-atc-join" in schema}
         forms = [name for name in schemas if self._places[name] == "form"]
-        self._files = {binding.wire_name(name) for name in forms if is_file(schemas[name])}
+        files = [name for name in forms if is_file(schemas[name], protocol.input_schema)]
+        self._parts = dict.fromkeys(map(binding.wire_name, files), "application/octet-stream")
+        jsons = [name for name in forms if self._joins.get(name) == "{}"]
+        self._parts |= dict.fromkeys(map(binding.wire_name, jsons), "application/json")
+        self._multipart = bool(files) or binding.media == _MULTIPART
         body = schemas.get(binding.body_argument or "", {})
-        self._media = str(body.get("contentMediaType", "application/json"))
+        self._media = binding.media or str(body.get("contentMediaType", "application/json"))
         self._fields: dict[str, Mapping[str, Any]] = {
             name: resolve(schema, protocol.input_schema).get("properties") or {} for name, schema in schemas.items()
         }
@@ -144,7 +150,7 @@ class Plan:
             return
         if place in ("query", "form") and joint == "{}" and value is not None:
             value = json.dumps(value, separators=(",", ":"))
-        elif place == "query" and joint is not None and isinstance(value, list | tuple):
+        elif place in ("query", "form") and joint is not None and isinstance(value, list | tuple):
             value = joint.join(item for _, item in _pairs({argument: value})) or None
         if not isinstance(value, Mapping) or place not in _OBJECTS:
             yield _Name(place, wire, owner, value, declared or place == "path")
@@ -220,9 +226,8 @@ class Plan:
         return f"{self.origin.url}{path or '/'}{'?' + asked if asked else ''}"
 
     def _body(self, at: Mapping[str, Mapping[str, Json]]) -> tuple[bytes | None, str]:
-        if at["form"] and self._files:
-            pairs = _pairs(at["form"])
-            return encode_multipart_formdata([(n, (n, text) if n in self._files else text) for n, text in pairs])
+        if at["form"] and self._multipart:
+            return encode_multipart_formdata([self._part(name, text) for name, text in _pairs(at["form"])])
         if at["form"]:
             return _encoded(at["form"]).encode(), "application/x-www-form-urlencoded"
         if at["whole_body"]:
@@ -233,7 +238,13 @@ class Plan:
             value = at["body"]
         else:
             return None, ""
-        return json.dumps(value, separators=(",", ":")).encode(), "application/json"
+        return json.dumps(value, separators=(",", ":")).encode(), self._media
+
+    def _part(self, name: str, text: str) -> RequestField:
+        media = self._parts.get(name)
+        part = RequestField(name, text, filename=name if media == "application/octet-stream" else None)
+        part.make_multipart(content_type=media)
+        return part
 
     def _line(self, name: str, value: Json) -> str:
         """A value on the one line that it has in a header, a cookie or the path."""

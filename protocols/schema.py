@@ -225,9 +225,20 @@ def references(schema: Json) -> set[str]:
     return {ref for ref in found if isinstance(ref, str)}
 
 
-def is_file(schema: JsonObject) -> bool:
-    """Whether a text is the content of a file, as OpenAPI 3.0 and 3.1 say it."""
-    return schema.get("format") == "binary" or schema.get("contentMediaType") == "application/octet-stream"
+def core(schema: Any, root: JsonObject) -> JsonObject:
+    """What a value is where it is not null and no list, else what its items are: that says its format."""
+    top = resolve(schema, root)
+    for _ in range(4):
+        others = [part for part in subschemas(top, "anyOf", "oneOf") if resolve(part, root).get("type") != "null"]
+        inner = others[0] if len(others) == 1 else top.get("items")
+        top = resolve(inner, root) or top
+    return top
+
+
+def is_file(schema: Any, root: JsonObject) -> bool:
+    """Whether a text, or each of a list, is the content of a file, as OpenAPI 3.0 and 3.1 say it."""
+    one = core(schema, root)
+    return one.get("format") == "binary" or one.get("contentMediaType") == "application/octet-stream"
 
 
 def types(schema: JsonObject) -> tuple[str, ...]:

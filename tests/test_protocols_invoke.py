@@ -131,6 +131,8 @@ def test_json_bodies(call):
     assert json.loads(seen.body) == fields
     assert (seen.headers["content-type"], seen.query) == ("application/json", [("q", "1")])
     assert json.loads(call({"items": [1, 2]}, method="PUT", body_argument="items").body) == [1, 2]
+    seen = call({"a": 1}, method="PATCH", media="application/merge-patch+json")
+    assert (seen.headers["content-type"], seen.body) == ("application/merge-patch+json", b'{"a":1}')
     assert call({}, method="PUT", body_argument="items").body == b""
     assert call({}, method="POST", locations={"note": "body"}).body == b"{}"
     assert call({}, method="POST").headers["content-length"] == "0"
@@ -142,13 +144,17 @@ def test_forms(call):
     seen = call(values, method="POST", locations=dict.fromkeys(values, "form"))
     assert seen.body == b"a=x%26y%3Dz%20%C3%A9&many=1&many=2&flag=true"
     assert seen.headers["content-type"] == "application/x-www-form-urlencoded"
-    files = {"doc": {"type": "string", "format": "binary"}, "n": {}, "meta": {"type": "object", "x-atc-join": "{}"}}
+    file = {"anyOf": [{"type": "string", "format": "binary"}, {"type": "null"}]}
+    files = {"doc": file, "more": {"type": "array", "items": file}, "n": {}, "meta": {"x-atc-join": "{}"}}
     form = {"method": "POST", "properties": files, "locations": dict.fromkeys(files, "form")}
-    seen = call({"doc": "a,b\n", "n": 1, "meta": {"a": 1}}, **form)
+    seen = call({"doc": "a,b\n", "more": ["c"], "n": 1, "meta": {"a": 1}}, **form)
     sent = message_from_bytes(b"Content-Type: " + seen.headers["content-type"].encode() + b"\n\n" + seen.body)
     parts = {part.get_param("name", header="content-disposition"): part for part in sent.get_payload()}
-    assert {name: part.get_payload() for name, part in parts.items()} == {"doc": "a,b\n", "n": "1", "meta": '{"a":1}'}
-    assert (parts["doc"].get_filename(), parts["n"].get_filename()) == ("doc", None)
+    sent = {name: (part.get_payload(), part.get_filename(), part["Content-Type"]) for name, part in parts.items()}
+    kind = "application/octet-stream"
+    assert sent == {"doc": ("a,b\n", "doc", kind), "more": ("c", "more", kind), "n": ("1", None, None),
+                    "meta": ('{"a":1}', None, "application/json")}  # fmt: skip
+    form = {"method": "POST", "locations": {"n": "form"}, "media": "multipart/form-data"}
     assert call({"n": 1}, **form).headers["content-type"].startswith("multipart/form-data")
 
 

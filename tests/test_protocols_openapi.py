@@ -171,9 +171,26 @@ def test_other_bodies_are_one_argument(schema):
     assert protocol.required == {"body"}
 
 
-def test_json_is_chosen_among_bodies_and_text_is_a_string():
-    both = {"requestBody": {"content": {"text/csv": {}, "application/vnd.a+json; charset=utf-8": {"schema": NAMED}}}}
-    assert list(only(both, method="post").parameters) == ["name", "tag"]
+PICTURE = {"type": "object", "properties": {"name": {"type": "string", "format": "binary", "nullable": True}}}
+
+
+@pytest.mark.parametrize(
+    ("kinds", "schema", "media"),
+    [
+        (["text/csv", "application/vnd.a+json; charset=utf-8"], NAMED, "application/vnd.a+json"),
+        (["application/json-patch+json", "text/json", "application/json"], NAMED, ""),
+        (["application/json-patch+json", "application/merge-patch+json"], NAMED, "application/merge-patch+json"),
+        (["application/*+json"], NAMED, ""),
+        (["application/json", "multipart/form-data"], PICTURE, "multipart/form-data"),
+    ],
+)
+def test_json_is_chosen_among_bodies_unless_there_is_a_file(kinds, schema, media):
+    protocol = only({"requestBody": {"content": {kind: {"schema": schema} for kind in kinds}}}, method="post")
+    assert "name" in protocol.parameters
+    assert protocol.binding.media == media
+
+
+def test_a_body_of_text_is_a_string():
     text = only(body({"type": "object"}, media="text/csv"), method="post")
     assert text.parameters == {"body": {"type": "string", "contentMediaType": "text/csv"}}
 

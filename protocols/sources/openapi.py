@@ -12,7 +12,7 @@ from urllib.parse import urljoin, urlsplit
 from protocols.errors import InvalidProtocol, SourceUnavailable
 from protocols.origin import is_url, split_url
 from protocols.protocol import Annotations, ErrorOutcome, Link, Location, ToolProtocol, Verify
-from protocols.schema import Json, JsonObject, listed, mapping, types
+from protocols.schema import Json, JsonObject, is_file, listed, mapping, types
 from protocols.sources.operation import FORM_TYPES, Arguments, annotations_of, is_json, readable_name
 from protocols.sources.schemas import Document, Schemas
 from protocols.words import FreeNames
@@ -27,6 +27,8 @@ _LOCATIONS: dict[str, Location] = {
 _NOT_ARGUMENTS = ("accept", "content-type", "authorization", "idempotency-key")
 """Headers that are no arguments; OpenAPI says so of the first three."""
 _SEPARATORS = {"spaceDelimited": " ", "pipeDelimited": "|", "ssv": " ", "pipes": "|", "csv": ",", "deepObject": "[]"}
+_JSONS = {"application/json": 0, "application/json-patch+json": 2}
+"""Which JSON is sent where several kinds are offered; few documents say that a patch is a list of changes."""
 _FLOWS = {"application": "clientCredentials", "accessCode": "authorizationCode"}
 """The OAuth flows that can be gone through, by Swagger's names."""
 _PLAIN_OBJECT = {
@@ -193,7 +195,7 @@ class _Reader:
             schema["deprecated"] = True
         if isinstance(example := parameter.get("example"), str | int | float) and "examples" not in schema:
             schema["examples"] = [example]
-        joint = _separator(parameter) if location == "query" else None
+        joint = _separator(parameter) if location in ("query", "form") else None
         if joint in ("[]", "{}") or (joint and "array" in types(self._sent.top(schema))):
             schema["x-atc-join"] = joint
         return schema
@@ -201,22 +203,30 @@ class _Reader:
     def _add_body(self, arguments: Arguments, body: JsonObject) -> None:
         """An object's properties become arguments where no name clashes, else the body is one argument.
 
-        Of several media types JSON is chosen, or else a form, or else the first.
+        Of several media types JSON is chosen, and no list of changes where there is other JSON, or else a form, or else
+        the first. What has a file goes as a form that can hold it.
         """
         kinds = {media: media.split(";")[0].strip().lower() for media in body["content"]} or {"": "application/json"}
-        chosen = min(kinds, key=lambda one: (not is_json(one), kinds[one] not in FORM_TYPES))
+        schemas = {one: self._sent.convert(mapping(body["content"].get(one)).get("schema")) for one in kinds}
+        chosen = min(kinds, key=lambda one: (not is_json(one), kinds[one] not in FORM_TYPES, _JSONS.get(kinds[one], 1)))
+        for one in (one for one in kinds if kinds[one] == FORM_TYPES[1]):
+            fields = self._sent.complete(mapping(self._sent.top(schemas[one])))
+            if any(is_file(part, fields) for part in fields.get("properties", {}).values()):
+                chosen = one
         media = kinds[chosen]
         location: Location = "form" if media in FORM_TYPES else "body"
         if location == "body" and not is_json(media):
             whole: Any = {"type": "string", "contentMediaType": media}
         else:
-            whole = self._sent.convert(mapping(body["content"].get(chosen)).get("schema"))
+            whole = schemas[chosen]
         top = self._sent.top(whole)
         plain = top and not top.keys() - _PLAIN_OBJECT and types(top) == ("object",)
         named = top.get("properties") if plain and top.get("additionalProperties", True) in (True, False, {}) else {}
         needed = body.get("required", bool(named and top.get("required"))) is True
         if plain and not named and not needed and top.get("additionalProperties") is False:
             return  # it takes nothing
+        if (named or location == "body") and "*" not in media and media not in ("application/json", FORM_TYPES[0]):
+            arguments.media = media
         styles = mapping(mapping(body["content"].get(chosen)).get("encoding"))
         if named and (location == "form" or not named.keys() & arguments.properties.keys()):
             for name, schema in named.items():

@@ -22,6 +22,7 @@ class Arguments:
     locations: dict[str, Location] = field(default_factory=dict)
     wire_names: dict[str, str] = field(default_factory=dict)
     body_argument: str | None = None
+    media: str = ""
 
     def add(self, name: str, location: Location, schema: Any, *, required: bool) -> str:
         """One argument, and what it is called: where a name is taken, its place stands before it.
@@ -51,6 +52,7 @@ class Arguments:
             locations=self.locations,
             wire_names=self.wire_names,
             body_argument=self.body_argument,
+            media=self.media,
             **(bound or {}),
         )
         return ToolProtocol(
