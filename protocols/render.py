@@ -8,10 +8,10 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import reduce
-from itertools import chain, count
+from itertools import chain, count, takewhile
 from typing import Any, Literal
 
-from protocols.schema import Json, JsonObject, is_file, narrowed, resolve, types, unwrapped
+from protocols.schema import Json, JsonObject, core, is_file, narrowed, resolve, types, unwrapped
 from protocols.toolbox import Tool, Toolbox
 from protocols.words import singular
 
@@ -25,7 +25,8 @@ _FORMATS = {
     "time": "HH:MM:SS",
     "uri": "URL",
     "email": "e-mail",
-    "binary": "content of a file",
+    "duration": "ISO 8601 duration",
+    "byte": "base64",
 }
 
 
@@ -137,7 +138,7 @@ def _function(tool: Tool, shapes: _Shapes, among: Toolbox) -> str:
         arguments.append(f"{alias}: {annotation}")
         found = among.producers(tool, name) if "enum" not in schema and "Literal" not in annotation else []
         origin = f"from {found[0].expression()}" if found and detail.comments else ""
-        if note := shapes.note(alias, schema, origin):
+        if note := shapes.note(alias, schema, protocol.input_schema, origin):
             notes.append(f"    {alias}: {note}")
     returns = "Any"
     if (root := protocol.output_schema) is not None:
@@ -162,16 +163,19 @@ class _Shapes:
     _fields: dict[str, _Fields] = field(default_factory=dict)
     declarations: list[str] = field(default_factory=list)
     """In the order of first use, inner shapes first."""
+    _open: dict[int, str] = field(default_factory=dict)
+    """The names of the shapes being told of, by the identity of their properties."""
     _said: set[tuple[str, str]] = field(default_factory=set)
     _left: int = _MOST_SCHEMAS
     _depth: int = 0
 
-    def note(self, name: str, schema: JsonObject, origin: str = "") -> str:
+    def note(self, name: str, schema: JsonObject, root: JsonObject, origin: str = "") -> str:
         """What an argument or field means; empty where the same was said of the same name before."""
         if not self.detail.comments:
             return ""
         text = first_sentences(str(schema.get("description", "")), self.detail.comment_characters)
-        wanted = _FORMATS.get("binary" if is_file(schema, {}) else str(schema.get("format", "")), "")
+        described = core(schema, root)
+        wanted = "content of a file" if is_file(schema, root) else _FORMATS.get(str(described.get("format")), "")
         note = f"{text} ({wanted})" if text and wanted and wanted not in text else text or wanted
         if origin and origin.split("(")[0].removeprefix("from ") not in note:
             note = "; ".join(filter(None, (note.rstrip("."), origin)))
@@ -214,31 +218,38 @@ class _Shapes:
             if isinstance(values, Mapping) and values:
                 return f"dict[str, {self.annotation(values, root, hint=singular(hint), level=level)}]"
             return "dict"
+        name = _class_name(str(schema.get("title") or hint))
+        if id(properties) in self._open:  # within itself: a tree is told by its name
+            return self._open[id(properties)]
         if level >= self.detail.depth:
             return "dict"
+        self._open[id(properties)] = name
         required = schema.get("required", ())
         below = level if self.detail.through_lists and _wraps_a_list(properties, root) else level + 1
         fields = {
             key: (self.annotation(child, root, hint=key, level=below), "" if key in required else "may be absent")
             for key, child in properties.items()
         }
-        return self._declare(_class_name(str(schema.get("title") or hint)), fields, schema, root)
+        del self._open[id(properties)]
+        return self._declare(name, fields, schema, root)
 
     def _declare(self, name: str, fields: _Fields, schema: JsonObject, root: JsonObject) -> str:
         """The name of the shape with these fields, declared now if no equal one was before."""
-        known = [name] if "title" in schema else self._fields  # equal shapes of two components keep both their names
-        for one in known:
-            if self._fields.get(one) == fields:
-                return one
         names = chain([name], (f"{name}{number}" for number in count(2)))
-        chosen = next(one for one in names if one not in self._fields)
+        own = list(takewhile(self._fields.__contains__, names))
+        # Equal shapes of two components keep both their names.
+        for one in own if "title" in schema else self._fields:
+            if self._fields[one] == fields:
+                return one
+        chosen = f"{name}{len(own) + 1}" if own else name
         self._fields[chosen] = fields
         # One key that is no identifier makes the whole shape a call of TypedDict, since a class body cannot hold it.
         plain = all(key.isidentifier() and not keyword.iskeyword(key) for key in fields)
         lines = []
         for key, (kind, absent) in fields.items():
+            kind = re.sub(rf"(?<![^\[ ]){name}(?![^\] ])", chosen, kind)
             line = f"    {key}: {kind}" if plain else f"    {json.dumps(key)}: {kind},"
-            notes = filter(None, (self.note(key, resolve(schema["properties"][key], root)), absent))
+            notes = filter(None, (self.note(key, resolve(schema["properties"][key], root), root), absent))
             lines.append("  # ".join(filter(None, (line, "; ".join(notes)))))
         body = "\n".join(lines)
         call = f'{chosen} = TypedDict("{chosen}", {{\n{body}\n}})'

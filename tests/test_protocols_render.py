@@ -45,7 +45,7 @@ def test_a_stub_shows_arguments_docs_and_the_response_shape():
         protocol(
             output=PAGE,
             origin={"type": "string", "description": "Airport code", "enum": ["JFK", "LGA"]},
-            date={"type": "string", "format": "date", "description": "Local day"},
+            date={"anyOf": [{"type": "string", "format": "date"}, {"type": "null"}], "description": "Local day"},
             page={"type": "integer", "default": 1},
         )
     )
@@ -61,7 +61,7 @@ class Departures(TypedDict):
     flights: list[Flight]
     pages: int
 
-def list_departures(*, origin: Literal['JFK', 'LGA'], date: str, page: int = 1) -> Departures:
+def list_departures(*, origin: Literal['JFK', 'LGA'], date: str | None, page: int = 1) -> Departures:
     """Departures of a day. One page at a time.
 
     origin: Airport code
@@ -93,14 +93,16 @@ def test_stubs_are_python_whatever_the_schema():
         ast.parse(stubs(tools, detail=detail))
 
 
-def test_a_recursive_schema_ends():
-    tree = {
-        "$defs": {
-            "node": {"type": "object", "properties": {"kids": {"type": "array", "items": {"$ref": "#/$defs/node"}}}}
-        },
-        "$ref": "#/$defs/node",
-    }
-    assert "kids: list[" in stubs(box(protocol(output=tree)), detail=FULL)
+def test_a_recursive_schema_is_told_by_its_name():
+    kids = {"kids": {"type": "array", "items": {"$ref": "#/$defs/Node"}}}
+    tree = {"$defs": {"Node": {"title": "Node", "type": "object", "properties": kids}}, "$ref": "#/$defs/Node"}
+    told = stubs(box(protocol(output=tree), protocol(name="again", output=tree)), detail=FULL)
+    assert told.count("(TypedDict)") == 1
+    assert "class Node(TypedDict):\n    kids: list[Node]" in told
+    other = {"type": "object", "title": "Node", "properties": {"id": {"enum": ["Node"]}}}
+    told = stubs(box(protocol(name="other", output=other), protocol(output=tree)))
+    assert "kids: list[Node2]" in told
+    assert "id: Literal['Node']" in told
 
 
 def test_details_go_before_tools_do():
