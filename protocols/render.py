@@ -207,6 +207,8 @@ class _Shapes:
 
     def _one(self, type_name: str, schema: JsonObject, root: JsonObject, *, hint: str, level: int) -> str:
         if type_name == "array":
+            if first := schema.get("prefixItems"):
+                return f"list[{', '.join(self.annotation(one, root, hint=hint, level=level) for one in first)}]"
             if "items" not in schema:
                 return "list"
             return f"list[{self.annotation(schema['items'], root, hint=singular(hint), level=level)}]"

@@ -15,8 +15,10 @@ TRAVEL = '''
 from __future__ import annotations
 
 import datetime
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
+from functools import cache
 from json import dumps
 from typing import TYPE_CHECKING, Literal, NotRequired, Optional, TypedDict
 
@@ -66,7 +68,7 @@ def search(
     assert day is None or type(day) is datetime.date
     return [{"code": query, "minutes": limit}]
 
-def pack(bag: Bag, cabin: Cabin, tree: Tree, legs: list[Leg], *more: int, **options: str) -> Bag:
+def pack(bag: Bag, cabin: Cabin, tree: Tree, legs: Sequence[Leg], *more: int, **options: str) -> Bag:
     """Pack a bag.
 
     :param bag: what to pack,
@@ -83,6 +85,7 @@ def count(a, b: Absent = None, c: "Absent" = dumps, d: set[int] = frozenset()):
 async def later(seconds: float = 0.5) -> float | None:
     return seconds
 
+@cache
 def nothing() -> None:
     pass
 
@@ -110,7 +113,7 @@ def test_public_functions_defined_there_are_tools(travel):
 
 def test_annotations_defaults_and_descriptions(travel):
     search = travel[0]["search"]
-    assert search.description == "Flights that match some words."
+    assert search.description == "Flights that match some words. A second paragraph. Returns: and more"
     assert search.parameters == {
         "query": {"type": "string", "description": "words, in any order"},
         "limit": {"type": "integer", "default": 3, "description": "how many"},
@@ -137,6 +140,7 @@ def test_every_schema_is_self_contained(travel):
     good = {"bag": {"kilos": 1}, "cabin": "first", "tree": {"value": 1, "child": {"value": 2}}, "legs": []}
     assert not violation(pack.input_schema, good)
     assert violation(pack.input_schema, {**good, "tree": {"value": 1, "child": {}}})
+    assert violation(pack.input_schema, {**good, "legs": [{"minutes": 1}]})
     assert list(pack.parameters) == ["bag", "cabin", "tree", "legs"]
     assert pack.parameters["bag"]["description"] == "what to pack, and how"
     assert pack.parameters["cabin"]["description"] == "where it goes"

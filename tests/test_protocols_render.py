@@ -84,6 +84,7 @@ def test_stubs_are_python_whatever_the_schema():
             "map": {"type": "object", "additionalProperties": {"type": "number"}},
             "all": {"allOf": [{"type": "object", "properties": {"x": {"type": "string"}}}]},
             "any": {},
+            "pair": {"type": "array", "prefixItems": [{"type": "integer"}, {"type": "string"}]},
             "text": {"type": "string", "description": 'quotes """ and \\ and\nlines'},
         },
         "required": ["from"],
@@ -91,6 +92,7 @@ def test_stubs_are_python_whatever_the_schema():
     tools = box(protocol("weird-name", output=odd, **{"class": {"type": "string", "description": '"""'}}))
     for detail in (*DETAILS, FULL):
         ast.parse(stubs(tools, detail=detail))
+    assert '"pair": list[int, str],' in stubs(tools)
 
 
 def test_a_recursive_schema_is_told_by_its_name():

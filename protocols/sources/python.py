@@ -33,6 +33,7 @@ from protocols.errors import SourceUnavailable, ToolError
 from protocols.protocol import Annotations, PythonBinding, ToolProtocol
 
 _Function = FunctionType | MethodType
+_FUNCTIONS = (FunctionType, MethodType, type(functools.cache(len)))
 _READ_ONLY = re.compile(r"^\s*read_only\s*=\s*True\s*$\n?", re.MULTILINE)
 
 
@@ -62,7 +63,7 @@ def read_functions(given: Sequence[Callable[..., Any]]) -> tuple[list[ToolProtoc
     found = []
     for function in given:
         name = getattr(function, "__name__", "")
-        if not isinstance(function, _Function) or not name.isidentifier():
+        if not isinstance(function, _FUNCTIONS) or not name.isidentifier():
             raise SourceUnavailable(f"{function!r} is no plain function with a name; define one that calls it.")
         found.append((name, function))
     return _read(found, "")
@@ -112,7 +113,7 @@ def _public(module: ModuleType) -> Iterator[tuple[str, _Function]]:
     declared = getattr(module, "__all__", None)
     for name, value in vars(module).items():
         own = name[0] != "_" and getattr(value, "__module__", "") == module.__name__
-        if (own if declared is None else name in declared) and isinstance(value, _Function):
+        if (own if declared is None else name in declared) and isinstance(value, _FUNCTIONS):
             yield name, value
 
 
@@ -229,16 +230,17 @@ def _portable(annotation: Any) -> Any:
     origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
     if origin in (typing.Union, types.UnionType):
         return typing.Union[tuple(map(_portable, arguments))]  # noqa: UP007 - made from a tuple
-    return origin[tuple(map(_portable, arguments))] if origin in (list, dict) else annotation
+    return origin[tuple(map(_portable, arguments))] if isinstance(origin, type) and arguments else annotation
 
 
 def read_docstring(text: str | None) -> tuple[str, dict[str, str], bool]:
     """What a docstring says, in Google's, NumPy's or Sphinx's style; empty where there is none.
 
-    The description (first paragraph, on one line), each argument's text, and whether it says `read_only = True`.
+    The description and what is returned, on one line, each argument's text, and whether it says `read_only = True`.
     """
     kept, marks = _READ_ONLY.subn("", inspect.cleandoc(text or ""))
     read = docstring_parser.parse(kept)
-    first = re.split(r"\n\s*\n", read.description or "", maxsplit=1)[0]
+    returned = " ".join(one.description for one in read.many_returns if one.description)
+    description = f"{(read.description or '').rstrip('.')}. Returns: {returned}" if returned else read.description or ""
     arguments = {param.arg_name.lstrip("*"): " ".join((param.description or "").split()) for param in read.params}
-    return " ".join(first.split()), arguments, marks > 0
+    return " ".join(description.removeprefix(". ").split()), arguments, marks > 0
