@@ -7,6 +7,7 @@ import pytest
 from protocols.errors import SourceUnavailable
 from protocols.sources import load_source, load_tools
 from protocols.sources.har import read_har
+from protocols.sources.operation import FORM_TYPES
 from tests.loopback import Reply, serving
 
 API = "https://api.shop.example.com/v1"
@@ -83,6 +84,18 @@ def test_bodies_are_arguments():
     user = found["put_v1_users_by_user_id"].binding
     assert user.locations == {"user_id": "path", "id": "query", "body_user_id": "body"}
     assert user.wire_names == {"body_user_id": "user_id"}
+
+
+def test_forms_are_read_from_their_fields_where_those_are_recorded():
+    fields = [{"name": "doc", "fileName": "a.txt"}, {"name": "note%5B%5D", "value": "hi"}]
+    sent = [entry("POST", f"{API}/{kind}", {}, sent=(kind, "")) for kind in FORM_TYPES]
+    for one in sent:
+        one["request"]["postData"]["params"] = fields
+    form, upload, patch = read(*sent, entry("PATCH", API, {}, sent=("application/merge-patch+json", {"a": 1}))).values()
+    for one in (upload, form):
+        assert one.parameters == {"doc": {"type": "string", "format": "binary"}, "note[]": {"type": "string"}}
+    media = [one.binding.media for one in (upload, form, patch)]
+    assert media == ["multipart/form-data", "", "application/merge-patch+json"]
 
 
 def test_secrets_are_nowhere():

@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
-from urllib.parse import parse_qsl, quote, unquote
+from urllib.parse import parse_qsl, quote, unquote, unquote_plus
 
 from genson import SchemaBuilder
 
@@ -40,6 +40,7 @@ class _Entry(NamedTuple):
     segments: Sequence[str]
     given: _Given
     credential: bool
+    media: str
 
 
 def is_har(document: Json) -> bool:
@@ -92,7 +93,7 @@ def _entry(item: Json) -> _Entry | None:
     if method not in _METHODS or not (status in (204, 205) or (200 <= status < 300 and is_json(media))):
         return None
     try:
-        (origin, rest), body = split_url(url), _body(asked.get("postData"))
+        (origin, rest), (media, body) = split_url(url), _body(mapping(asked.get("postData")))
     except ValueError:
         return None
     path, _, query = rest.partition("?")
@@ -104,18 +105,24 @@ def _entry(item: Json) -> _Entry | None:
     headers = [(str(one.get("name")), one.get("value")) for one in listed(asked.get("headers"), Mapping)]
     credentials = [name.lower() for name, text in (*headers, *queried) if is_secret(name, text)]
     credential = any(name != "cookie" and "csrf" not in name for name in credentials)
-    return _Entry(method, origin, [unquote(part) for part in path.split("/")[1:]], given | body, credential)
+    return _Entry(method, origin, [unquote(part) for part in path.split("/")[1:]], given | body, credential, media)
 
 
-def _body(posted: Json) -> _Given:
-    """What was sent as JSON or as a form. Raises `ValueError` for what no tool of ours could send."""
-    match posted:
-        case {"mimeType": str(media), "text": str(text)} if text and media.startswith(FORM_TYPES[0]):
-            return {("form", name): _typed(value) for name, value in parse_qsl(text, keep_blank_values=True)}
-        case {"mimeType": str(), "text": str(text)} if text:
-            value = parse(text)
-            return {("body", name): part for name, part in (value if isinstance(value, dict) else {"": value}).items()}
-    return {}
+def _body(posted: JsonObject) -> tuple[str, _Given]:
+    """What was sent as JSON or as a form, and its media type where it is no usual one.
+
+    Raises `ValueError` for what no tool of ours could send.
+    """
+    media, text = str(posted.get("mimeType")).partition(";")[0].strip().lower(), str(posted.get("text") or "")
+    if media == FORM_TYPES[0] and text:
+        return "", {("form", name): _typed(value) for name, value in parse_qsl(text, keep_blank_values=True)}
+    if media in FORM_TYPES and (fields := listed(posted.get("params"), Mapping)):
+        values = [b"" if "fileName" in one else _typed(str(one.get("value"))) for one in fields]
+        names = [("form", unquote_plus(str(one.get("name")))) for one in fields]
+        return media if media != FORM_TYPES[0] else "", dict(zip(names, values, strict=True))
+    value = parse(text) if text else {}
+    given: _Given = {("body", k): part for k, part in (value if isinstance(value, dict) else {"": value}).items()}
+    return media if media.endswith("+json") else "", given
 
 
 def _typed(text: str) -> Json:
@@ -146,7 +153,7 @@ def _operation(name: str, server: str, path: str, entries: Sequence[_Entry]) -> 
         parts = zip(path.split("/")[1:], entry.segments, strict=True)
         sent: _Given = {("path", part[1:-1]): _typed(segment) for part, segment in parts if part.startswith("{")}
         given.append(sent | entry.given)
-    arguments = Arguments()
+    arguments = Arguments(media=entries[0].media)
     for place, wire in dict.fromkeys(key for one in given for key in one):
         schema = _schema(wire, [one[place, wire] for one in given if (place, wire) in one])
         arguments.add(wire, place, schema, required=place == "path")
@@ -165,6 +172,8 @@ def _schema(name: str, values: Sequence[Json]) -> dict[str, Any]:
     """The schema of what was sent under a name."""
     if any(is_secret(name, value) for value in values):
         return {"type": "string", "x-atc-secret": True}
+    if b"" in values:
+        return {"type": "string", "format": "binary"}
     builder = SchemaBuilder(schema_uri=None)
     for value in values:
         builder.add_object(value)
