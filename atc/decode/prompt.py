@@ -6,14 +6,16 @@ by the documentation.
 
 from __future__ import annotations
 
+import json
 import re
 from functools import cache
+from pathlib import Path
 
 from atc.decode.formats import CallFormat
 from atc.decode.prompts import fill
 from atc.decode.read import write_as
 from protocols.ask import Message
-from protocols.protocol import ToolProtocol
+from protocols.protocol import load
 from protocols.render import Docs, described_within
 from protocols.schema import Json
 from protocols.toolbox import Tool, Toolbox
@@ -73,22 +75,5 @@ def _shown(tools: Toolbox, docs: Docs, *, budget: int | None) -> str:
 
 @cache
 def _example_tools() -> Toolbox:
-    text, year = {"type": "string"}, {"type": "integer"}
-    rate = {"base": {**text, "description": "ISO code"}, "quote": {**text, "description": "ISO code"}, "year": year}
-    drawn = [
-        ("list_currencies", "All currencies.", {}),
-        ("exchange_rate", "What one unit of a currency was worth in another, on the average of a year.", rate),
-        ("inflation", "How much prices rose in a year, in percent.", {"country": text, "year": year}),
-        ("celsius", "A temperature in degrees Celsius.", {"fahrenheit": {"type": "number"}}),
-    ]
-    return Toolbox(
-        Tool(
-            ToolProtocol(
-                name=name,
-                description=says,
-                input_schema={"type": "object", "properties": arguments, "required": list(arguments)},
-            ),
-            call=dict,
-        )
-        for name, says, arguments in drawn
-    )
+    documents = json.loads(Path(__file__).with_name("example_tools.json").read_text())
+    return Toolbox(Tool(load(document), call=dict) for document in documents)

@@ -23,17 +23,7 @@ KINDS = ("queries", "facets", "contrast")
 """What models may have written about a document: `atc tools index` has queries written, `benchmarks.retrieval` all."""
 _VERSION = 2
 _BUSY_SECONDS = 60.0
-_SCHEMA = """
-CREATE TABLE IF NOT EXISTS generation (name TEXT NOT NULL) STRICT;
-CREATE TABLE IF NOT EXISTS documents (
-    place INTEGER PRIMARY KEY, name BLOB NOT NULL UNIQUE, digest TEXT NOT NULL, record TEXT NOT NULL
-) STRICT;
-CREATE TABLE IF NOT EXISTS vectors (key BLOB PRIMARY KEY, vector BLOB NOT NULL) STRICT;
-CREATE TABLE IF NOT EXISTS expansions (
-    document TEXT NOT NULL, kind TEXT NOT NULL, prompt TEXT NOT NULL, model TEXT NOT NULL, sample INTEGER NOT NULL,
-    texts TEXT NOT NULL, PRIMARY KEY (document, kind, prompt, model, sample)
-) STRICT;
-"""
+_SCHEMA = Path(__file__).with_name("tables.sql").read_text()
 _BLOCK = 512
 """Texts that are looked up, or embedded before they are written down, at a time."""
 
