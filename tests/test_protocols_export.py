@@ -55,7 +55,10 @@ EXPRESSIBLE = [
         input_schema=arguments("body", body={"type": "array", "items": TEXT}),
         output_schema={"type": "string"},
         annotations=Annotations(read_only=False, idempotent=True),
-        binding=http("PUT", "/v1/things", locations={"body": "body"}, body_argument="body", media="application/vnd.a+json"),
+        binding=http(
+            "PUT", "/v1/things",
+            locations={"body": "body"}, body_argument="body", media="application/vnd.a+json",
+        ),
         collection="T",
     ),
     ToolProtocol(

@@ -7,8 +7,10 @@ change: set `model_price` for figures that somebody will pay by.
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,23 +28,7 @@ class Price:
 FREE = Price(0.0, 0.0)
 
 LIST_PRICES: Mapping[str, Price] = {
-    "local": FREE,
-    "none": FREE,
-    "gpt-3.5-turbo": Price(0.50, 1.50),
-    "gpt-4o": Price(2.50, 10.0),
-    "gpt-4o-mini": Price(0.15, 0.60),
-    "gpt-4.1": Price(2.0, 8.0),
-    "gpt-4.1-mini": Price(0.40, 1.60),
-    "gpt-4.1-nano": Price(0.10, 0.40),
-    "gpt-5": Price(1.25, 10.0),
-    "gpt-5-mini": Price(0.25, 2.0),
-    "gpt-5-nano": Price(0.05, 0.40),
-    "gpt-5-pro": Price(15.0, 120.0),
-    "gpt-5.1": Price(1.25, 10.0),
-    "gpt-5.4": Price(2.50, 15.0),
-    "o3": Price(2.0, 8.0),
-    "o3-mini": Price(1.10, 4.40),
-    "o4-mini": Price(1.10, 4.40),
+    name: Price(*price) for name, price in tomllib.loads(Path(__file__).with_name("prices.toml").read_text()).items()
 }
 """A name stands for itself and its versions: `gpt-4o` for `gpt-4o-2024-08-06`, not for `gpt-4o-mini`."""
 

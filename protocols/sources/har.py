@@ -118,8 +118,9 @@ def _body(posted: JsonObject) -> tuple[str, _Given]:
         return "", {("form", name): _typed(value) for name, value in parse_qsl(text, keep_blank_values=True)}
     if media in FORM_TYPES and (fields := listed(posted.get("params"), Mapping)):
         values = [b"" if "fileName" in one else _typed(str(one.get("value"))) for one in fields]
-        names = [("form", unquote_plus(str(one.get("name")))) for one in fields]
-        return media if media != FORM_TYPES[0] else "", dict(zip(names, values, strict=True))
+        names = [unquote_plus(str(one.get("name"))) for one in fields]
+        sent: _Given = {("form", name): value for name, value in zip(names, values, strict=True)}
+        return media if media != FORM_TYPES[0] else "", sent
     value = parse(text) if text else {}
     given: _Given = {("body", k): part for k, part in (value if isinstance(value, dict) else {"": value}).items()}
     return media if media.endswith("+json") else "", given

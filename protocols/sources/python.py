@@ -33,7 +33,7 @@ from protocols.errors import SourceUnavailable, ToolError
 from protocols.protocol import Annotations, PythonBinding, ToolProtocol
 
 _Function = FunctionType | MethodType
-_FUNCTIONS = (FunctionType, MethodType, type(functools.cache(len)))
+_FUNCTIONS: Any = (FunctionType, MethodType, type(functools.cache(len)))
 _READ_ONLY = re.compile(r"^\s*read_only\s*=\s*True\s*$\n?", re.MULTILINE)
 
 
@@ -230,7 +230,8 @@ def _portable(annotation: Any) -> Any:
     origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
     if origin in (typing.Union, types.UnionType):
         return typing.Union[tuple(map(_portable, arguments))]  # noqa: UP007 - made from a tuple
-    return origin[tuple(map(_portable, arguments))] if isinstance(origin, type) and arguments else annotation
+    made: Any = origin  # as for a checker a class is no generic one
+    return made[tuple(map(_portable, arguments))] if arguments and isinstance(origin, type) else annotation
 
 
 def read_docstring(text: str | None) -> tuple[str, dict[str, str], bool]:
