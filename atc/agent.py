@@ -33,6 +33,7 @@ from atc.types import Finding, Program, Solution
 from protocols.ask import Ask
 from protocols.errors import AtcError
 from protocols.schema import JsonObject
+from protocols.sources import absolute
 from protocols.toolbox import Tool, Toolbox
 from sandbox.base import Sandbox
 from sandbox.choose import open_sandbox
@@ -378,7 +379,7 @@ class Agent:
                 model=getattr(self._model, "name", self._model) or "",
                 strategy=self.config.strategy if given is None else GIVEN,
                 sandbox=self.config.sandbox,
-                config=public(self.config),
+                config=public(self.config) | {"tools": [*map(absolute, self.config.tools)]},
                 tools=tuple(tools)[:1000],
                 pins=pins,
                 identities={alias: tool.identity for alias, tool in tools.items()},

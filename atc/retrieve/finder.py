@@ -18,6 +18,7 @@ from atc.retrieve.methods import AUTO, read
 from atc.retrieve.searches import with_producers
 from atc.side_by_side import Pool
 from protocols.ask import Ask
+from protocols.sources import absolute
 from protocols.toolbox import Toolbox
 
 if TYPE_CHECKING:
@@ -90,7 +91,7 @@ def open_index(
     wanted = ready(config.embedder, folder=models) if method == AUTO else by_meaning
     embedder = choose(config.embedder, folder=models) if wanted else None
     if folder is None and config.tools:
-        sources = json.dumps([list(config.tools), config.embedder])
+        sources = json.dumps([[*map(absolute, config.tools)], config.embedder])
         folder = config.cache_dir / "indexes" / hashlib.sha256(sources.encode()).hexdigest()[:16]
     embed_all = partial(pool, partial(embedding, config.embedder, models)) if pool is not None else None
     return ToolIndex.build(

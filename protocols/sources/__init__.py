@@ -107,6 +107,15 @@ def runs_nothing(text: str) -> bool:
         return False
 
 
+def absolute(text: str) -> str:
+    """The source as it means the same in every folder: with the whole path where it is a file or a folder."""
+    name, location, base_url = _spelled(text)
+    path = Path(location).expanduser()
+    if is_mcp(location) or is_url(location) or not path.exists() or (path.is_dir() and _is_python(location)):
+        return text
+    return f"{name and f'{name}='}{path.absolute()}{f'@{base_url}' if base_url else ''}"
+
+
 def _flat(sources: Iterable[Any]) -> Iterator[str | Callable[..., Any]]:
     for source in sources:
         if isinstance(source, str) or callable(source):
