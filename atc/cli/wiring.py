@@ -28,7 +28,7 @@ from atc.store import RunStore, Store
 from atc.strategies.given import NoModel
 from atc.terminal import escape_controls
 from protocols.ask import Ask
-from protocols.errors import SourceUnavailable
+from protocols.errors import SourceUnavailable, UnknownTool
 from protocols.invoke import Invoker, InvokeSettings
 from protocols.settings import McpServer
 from protocols.sources import load_tools
@@ -101,7 +101,12 @@ def open_toolbox(config: Config, *, saved: bool = True) -> Iterator[Toolbox]:
         sources = config.tools or (_flights(config, stack),)
         invoker = stack.enter_context(Invoker(invoke_settings(config)))
         loaded = load_tools(*sources, invoker=invoker)
-        yield offered(loaded, saved_folder(config)) if saved else loaded
+        toolbox = offered(loaded, saved_folder(config)) if saved else loaded
+        flags = context.params if (context := click.get_current_context(silent=True)) else {}
+        for name in flags.get("allow_writes") or ():
+            if name != "all" and name not in toolbox and not toolbox.meant(name):
+                say(f"--allow-writes: {UnknownTool(name, list(toolbox))}")
+        yield toolbox
 
 
 def _flights(config: Config, stack: ExitStack) -> str:
