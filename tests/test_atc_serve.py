@@ -369,6 +369,7 @@ def test_the_client_in_the_documentation_gets_its_answer(tmp_path):
 
 @pytest.mark.parametrize("client", ["claude", "cursor", "vscode", "codex"])
 def test_what_to_paste_into_an_agent_is_printed(client, capsys):
-    cli.main(["serve", "--tools", "openapi.json", "--print-config", client], standalone_mode=False)
+    options = ["--tools", "openapi.json", "--allow-writes", "send"]
+    cli.main(["serve", *options, "--print-config", client], standalone_mode=False)
     printed = capsys.readouterr().out
-    assert re.search(r"serve\W+--tools\W+openapi\.json", printed)
+    assert re.search(r"serve\W+--tools\W+openapi\.json\W+--allow-writes\W+send", printed)

@@ -12,15 +12,15 @@ from typing import Any
 
 import anyio
 import click
+from click.core import ParameterSource
 
 from atc.cli import options
 from atc.cli.output import as_json, print_json, print_result, say
 from atc.cli.settings import load_config
 from atc.cli.wiring import open_agent
-from atc.serve.clients import CLIENTS, config_for
+from atc.serve.clients import CLIENTS, TOKEN, config_for
 from atc.serve.gateway import Gateway, GatewayLimits
-
-TOKEN = "ATC_SERVE_TOKEN"  # noqa: S105 - the variable's name
+from protocols.sources import absolute
 
 
 def _address(_ctx: click.Context, _option: click.Parameter, value: str | None) -> tuple[str, int] | None:
@@ -66,7 +66,7 @@ def serve(
     """
     url = "" if address is None else f"http://{address[0]}:{address[1]}/mcp"
     if client is not None:
-        text = config_for(client, _command(flags["tools"], as_), url=url or None, token=f"${TOKEN}")
+        text = config_for(client, _command(), url=url)
         print_result({"client": client, "config": text}, text)
         return
     if as_json() and address is None:
@@ -104,9 +104,15 @@ def serve(
         serve_http(http_app(server, host=host, port=port, token=token, hosts=hosts), host=host, port=port)
 
 
-def _command(tools: tuple[str, ...], as_: str) -> list[str]:
-    """How an agent starts this gateway over stdio, with files by their whole paths."""
-    sources = [str(Path(tool).resolve()) if Path(tool).exists() else tool for tool in tools]
-    words = [part for source in sources for part in ("--tools", source)] + (["--as", as_] if as_ == "tools" else [])
+def _command() -> list[str]:
+    """How an agent starts this gateway over stdio: by the options given here, with files by their whole paths."""
+    context, words = click.get_current_context(), ["serve"]
+    for name, value in context.params.items():
+        if context.get_parameter_source(name) != ParameterSource.COMMANDLINE or name == "client":
+            continue
+        option = next(one for one in context.command.params if one.name == name)
+        for one in value if isinstance(value, tuple) else [value]:
+            words.append(option.opts[0] if one is not False else option.secondary_opts[0])
+            words += [] if isinstance(one, bool) else [absolute(one) if name == "tools" else str(one)]
     own = Path(sys.argv[0]).absolute()
-    return [shutil.which("atc") or (str(own) if own.is_file() else "atc"), "serve", *words]
+    return [shutil.which("atc") or (str(own) if own.is_file() else "atc"), *words]

@@ -8,25 +8,25 @@ from collections.abc import Sequence
 
 CLIENTS = ("claude", "cursor", "vscode", "codex")
 """Agents whose configuration `config_for` writes."""
+TOKEN = "ATC_SERVE_TOKEN"  # noqa: S105 - the variable's name
 
 
-def config_for(client: str, command: Sequence[str], *, url: str | None = None, token: str | None = None) -> str:
-    """The text for `client`: over stdio by `command`, or over HTTP where `url` and `token` are given."""
-    bearer = f"Bearer {token}"
+def config_for(client: str, command: Sequence[str], *, url: str) -> str:
+    """The text for `client`: over HTTP where there is a `url`, with the variable of the token; else by `command`."""
     entry: dict[str, object] = {"command": command[0], "args": command[1:]}
     if url:
-        entry = {"url": url, "headers": {"Authorization": bearer}}
+        entry = {"url": url, "headers": {"Authorization": f"Bearer ${{env:{TOKEN}}}"}}
     match client:
         case "claude" if url:
-            return f"claude mcp add --transport http atc {url} --header {shlex.quote(f'Authorization: {bearer}')}"
+            return f'claude mcp add --transport http atc {url} --header "Authorization: Bearer ${TOKEN}"'
         case "claude":
             return f"claude mcp add atc -- {shlex.join(command)}"
         case "cursor":
-            return "# .cursor/mcp.json\n" + json.dumps({"mcpServers": {"atc": entry}}, indent=2)
+            return "// .cursor/mcp.json\n" + json.dumps({"mcpServers": {"atc": entry}}, indent=2)
         case "vscode":
             typed = {"type": "http" if url else "stdio", **entry}
             return "// .vscode/mcp.json\n" + json.dumps({"servers": {"atc": typed}}, indent=2)
     if url:
-        entry = {"url": url, "bearer_token_env_var": "ATC_SERVE_TOKEN"}
+        entry = {"url": url, "bearer_token_env_var": TOKEN}
     lines = [f"{name} = {json.dumps(value)}" for name, value in entry.items()]
     return "\n".join(["# ~/.codex/config.toml", "[mcp_servers.atc]", *lines])
