@@ -48,7 +48,7 @@ def run_given(
     may be only what the run needs of it.
     """
     run = Run(task, parts, tools=named_tools(program, parts.toolbox), attempts=earlier)
-    run.round = len(earlier)
+    run.round = len({one.program for one in earlier} - {program})  # the same again is no repair
     run.answer = given(run, program, certain_findings(program, everything)).answer
     return run.solution()
 
