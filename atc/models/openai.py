@@ -151,7 +151,8 @@ class OpenAIModel:
         if going_on and not self._rendered_by_llama and not body.keys() & CONTINUING_FIELDS:
             text = text.removeprefix(messages[-1].content)  # begun anew, from those words
         if not text.strip() and not going_on and not body.keys() & GRAMMAR_FIELDS:
-            what = f"an error ({told(reply, key=self._endpoint.key)})" if reply.get("error") else "an empty reply"
+            failed = next((one for one in (reply, *(reply.get("choices") or ())) if one.get("error")), None)
+            what = f"an error ({told(failed, key=self._endpoint.key)})" if failed else "an empty reply"
             raise ModelUnavailable(
                 f"the model {self.name!r} at {self.url} answered with {what}; try again or name another model."
             )
