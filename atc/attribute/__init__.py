@@ -48,8 +48,8 @@ def _executed(program: Program, trace: Trace, tools: Toolbox) -> Fault | None:
         return from_limit(program, failure, record)
     if (call := _failed_call(failure, trace)) is not None:
         fault = from_tool_error(failure, call, record)
-        own = fault.kind == "bad_arguments" and fault.call == call.index and fault.path is not None
-        return (from_unfilled(failure, call, fault.path or "", record) if own else None) or fault
+        own = fault.path if fault.call == call.index else None
+        return (from_unfilled(failure, call, own, record) if own is not None else None) or fault
     return from_exception(program, failure, record)
 
 

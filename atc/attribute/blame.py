@@ -12,7 +12,7 @@ from atc.attribute.sources import Source, Sources
 from atc.attribute.suspects import Suspect, nothing
 from atc.attribute.tree import Tree, called_name, covers
 from atc.findings import invocation
-from atc.paths import KEY, MAX_NODES, Place, at, places
+from atc.paths import KEY, MAX_NODES, Path, Place, at, origins, places
 from protocols.toolbox import Toolbox
 from sandbox.trace import ToolCall, Trace
 
@@ -44,7 +44,7 @@ class Record:
     """A trace as attribution sees it: which calls an expression of the program made, and what they answered."""
 
     def __init__(self, program: str, trace: Trace, tools: Toolbox) -> None:
-        self.trace, self.facts, self.tree = trace, Facts(tools), Tree.of(program)
+        self.trace, self.facts, self.tree = trace, Facts(tools), Tree(program)
         self.calls = {call.index: call for call in trace.calls}
         hints = [hint for hint in trace.failure.hints if hint.call in self.calls] if trace.failure is not None else []
         self.sources = Sources(self.tree, tools, hints)
@@ -74,6 +74,25 @@ class Record:
             path = source.path if source.index is not None else (*self.facts.prefix(call), *source.path)
             yield from ((call, place) for place in (places(call.result, path) if call.error is None else ()))
 
+    def came(self, call: ToolCall, name: str) -> Iterator[tuple[ToolCall, Place]]:
+        """Where in earlier responses an argument's value can have come from, the likeliest first.
+
+        Where the program's text leads, and the nearest equal value if it is a telling one.
+        """
+        value, given = call.arguments.get(name), self.argument(call, name)
+        for source in self.sources.of(given)[::-1] if given is not None else ():
+            yield from (pair for pair in islice(self.items(source), MOST_ITEMS) if pair[0].index < call.index)
+        for origin in origins(value, (other for other in self.trace.calls if other.index < call.index))[:1]:
+            yield self.calls[origin.call], Place(origin.steps, value)
+
+    def origin(self, call: ToolCall, name: str) -> tuple[ToolCall, Path] | None:
+        """The first of these places that holds the argument's value."""
+        value = call.arguments.get(name)
+        for made, place in self.came(call, name):
+            if place.missing is None and type(place.value) is type(value) and place.value == value:
+                return made, place.path
+        return None
+
     def candidates(self, suspect: Suspect, sources: Iterable[Source]) -> list[Candidate]:
         """One candidate for each call expression behind the suspect, nearest last."""
         found = [self._candidate(suspect, source) for source in sources]
@@ -95,7 +114,8 @@ class Record:
         known = source.exact or suspect.role != "length"  # of a value that was made of others, nobody knows that
         for call, place in islice(self.items(source), MAX_NODES):
             first = first or Candidate(call, place, suspect, source, proven=False)
-            if known and proves(suspect, place):
+            reached = place.missing is None or (isinstance(place.missing, str) and isinstance(place.value, Mapping))
+            if known and reached and suspect.fails(place.seen):
                 return Candidate(call, place, suspect, source, proven=True)
         return first
 
@@ -124,21 +144,11 @@ class Record:
         return any(isinstance(value, ast.Constant) and suspect.fails(value.value) for value in given)
 
 
-def proves(suspect: Suspect, place: Place) -> bool:
-    """Whether the value at the place fails as the program did."""
-    if place.missing is not None and not (isinstance(place.missing, str) and isinstance(place.value, Mapping)):
-        return False
-    return suspect.fails(place.seen)
-
-
 def best(candidates: Sequence[Candidate]) -> Candidate | None:
     """The weightiest candidate; of one suspect's equals the one nearest to the failing expression."""
-    chosen: Candidate | None = None
-    for candidate in candidates:
-        nearer = chosen is not None and candidate.suspect is chosen.suspect and candidate.weight == chosen.weight
-        if chosen is None or candidate.weight > chosen.weight or nearer:
-            chosen = candidate
-    return chosen
+    heaviest = max((candidate.weight for candidate in candidates), default=None)
+    equal = [candidate for candidate in candidates if candidate.weight == heaviest]
+    return next((candidate for candidate in equal[::-1] if candidate.suspect is equal[0].suspect), None)
 
 
 def _rooted(expr: ast.expr) -> ast.expr:

@@ -6,11 +6,12 @@ import ast
 from collections import Counter
 
 from atc.attribute.blame import Record
+from atc.attribute.facts import blaming
 from atc.attribute.tree import covers, simple_name
 from atc.findings import invocation, listed, snippet, spelled
 from atc.terminal import count
-from atc.types import Fact, Fault, FaultKind, Program
-from sandbox.trace import Failure, ToolCall
+from atc.types import Fact, Fault, Program
+from sandbox.trace import Failure
 
 
 def from_limit(program: Program, failure: Failure, record: Record) -> Fault:
@@ -39,7 +40,8 @@ def from_limit(program: Program, failure: Failure, record: Record) -> Fault:
             told.append(f"The last one, {invocation(blamed)}, answered with {snippet(blamed.result)}.")
     loops = [n for n in ast.walk(record.tree.root) if isinstance(n, ast.While) and (line is None or covers(n, line))]
     told += [f"The loop `{program.line(n.lineno)}` on line {n.lineno} did not end." for n in loops[:1]]
-    return _ended("limit", message, told, blamed, line or (blamed.line if blamed else None), path)
+    facts = (Fact(kind="limit", text=text) for text in told)
+    return blaming("limit", message, line or (blamed.line if blamed else None), blamed, path, facts)
 
 
 def without_answer(record: Record) -> Fault:
@@ -57,12 +59,5 @@ def without_answer(record: Record) -> Fault:
                     told.append(f"The print on line {said.lineno} is in a loop that never ran: {where} is empty.")
     told.append("Print the answer with print(...) at the end of the program.")
     message = "the program finished, but it printed nothing and its last line has no value."
-    return _ended("no_answer", message, list(dict.fromkeys(told)), blamed, body[-1].lineno if body else None)
-
-
-def _ended(
-    kind: FaultKind, message: str, told: list[str], blamed: ToolCall | None, line: int | None, path: str | None = None
-) -> Fault:
-    evidence = tuple(Fact(kind="limit" if kind == "limit" else "line", text=text) for text in told)
-    call, tool = (blamed.index, blamed.tool) if blamed is not None else (None, None)
-    return Fault(kind=kind, message=message, call=call, tool=tool, path=path, line=line, evidence=evidence)
+    facts = (Fact(kind="line", text=text) for text in told)
+    return blaming("no_answer", message, body[-1].lineno if body else None, blamed, None, facts)

@@ -10,9 +10,9 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from atc.findings import listed, nearest
+from atc.findings import listed, nearest, snippet
 from atc.paths import EACH, KEY, Path, Step, at, general, shared, text, walk
-from atc.types import Fact, FactKind
+from atc.types import Fact, FactKind, Fault, FaultKind
 from protocols.schema import JsonObject, resolve, type_name, types
 from protocols.toolbox import Toolbox
 from sandbox.trace import ToolCall
@@ -29,8 +29,7 @@ class Facts:
 
     def prefix(self, call: ToolCall) -> Path:
         """The step of a path that the program does not see, since the response was unwrapped."""
-        tool = self.tools.get(call.tool)
-        wrapper = tool.wrapper if tool is not None else None
+        wrapper = self.tools[call.tool].wrapper
         return (wrapper,) if wrapper and isinstance(call.result, Mapping) and wrapper in call.result else ()
 
     def written(self, call: ToolCall, path: Path) -> str:
@@ -50,6 +49,14 @@ class Facts:
         """A fact about a place in a call's response."""
         return Fact(kind=kind, text=sentence, call=call.index, path=text(path), names=tuple(names))
 
+    def about_origin(self, call: ToolCall, name: str, origin: tuple[ToolCall, Path] | None) -> Fact:
+        """Where an argument's value came from."""
+        said = f"Argument {name!r} = {snippet(call.arguments[name], most=80)}"
+        if origin is None:
+            told = f"{said} is in no earlier result: the program wrote it itself."
+            return Fact(kind="origin", text=told, call=call.index, path=name)
+        return self.fact("origin", origin[0], f"{said} came from {self.result_of(*origin)}.", origin[1])
+
     def about_key(self, call: ToolCall, path: Path, value: JsonObject, key: str) -> Iterator[Fact]:
         """Where a key that is not there may have been meant: the nearest key, and the same key elsewhere."""
         if (near := nearest(key, map(str, value))) is not None:
@@ -63,15 +70,10 @@ class Facts:
 
     def about_schema(self, call: ToolCall, path: Path) -> Iterator[Fact]:
         """What the response schema says of a place."""
-        found, required = clause(self.tools, call.tool, path)
+        found, required = self._clause(call, path)
         if found is not None and self.written(call, path):
-            said = f"`{self.written(call, general(path))}` is {_described(found, absent=not required)}"
+            said = f"`{self.written(call, general(path))}` is {described(found, absent=not required)}"
             yield self.fact("schema", call, f"The schema of {call.tool} says that {said}.", path)
-
-    def about_parameter(self, name: str, schema: JsonObject) -> Iterator[Fact]:
-        """What a tool's schema says of an argument."""
-        if schema:
-            yield Fact(kind="argument", text=f"Argument {name!r} must be {_described(schema)}.", path=name)
 
     def about_drift(self, call: ToolCall) -> Iterator[Fact]:
         """How a response departs from its schema."""
@@ -80,13 +82,13 @@ class Facts:
 
     def departure(self, call: ToolCall, path: Path) -> Path | None:
         """Where on the way to a place of the full response that departs from its schema; None where it does not."""
-        tool = self.tools.get(call.tool)
-        if not call.drift or tool is None or tool.protocol.output_schema is None or call.error is not None:
+        tool = self.tools[call.tool]
+        if not call.drift or tool.protocol.output_schema is None or call.error is not None:
             return None
         if tool.wrapper and isinstance(call.result, Mapping) and tool.wrapper not in call.result:
             return (tool.wrapper,)
         for length in range(len(path) + 1):
-            found, required = clause(self.tools, call.tool, path[:length])
+            found, required = self._clause(call, path[:length])
             above = at(call.result, path[: length - 1]) if length else None
             gone = required and isinstance(above, Mapping) and path[length - 1] not in above
             allowed, kind = set(types(found) if found is not None else ()), type_name(at(call.result, path[:length]))
@@ -94,8 +96,36 @@ class Facts:
                 return path[:length]
         return None
 
+    def _clause(self, call: ToolCall, path: Path) -> tuple[JsonObject | None, bool]:
+        """What the response schema says of a place, and whether it must be there; None where it says nothing."""
+        root = self.tools[call.tool].protocol.output_schema
+        if not root:
+            return None, False
+        current, required = resolve(root, root), True
+        for step in path:
+            branches = [resolve(b, root) for key in ("allOf", "anyOf", "oneOf") for b in current.get(key, ())]
+            for branch in (current, *branches):
+                named = branch.get("properties", {}).get(step) or branch.get("additionalProperties")
+                inner = named if isinstance(step, str) else branch.get("items")
+                required = step in branch.get("required", ()) if isinstance(step, str) else True
+                if isinstance(inner, Mapping):
+                    current = resolve(inner, root)
+                    break
+            else:
+                return None, False
+        return current, required
 
-def _described(schema: JsonObject, *, absent: bool = False) -> str:
+
+def blaming(
+    kind: FaultKind, message: str, line: int | None, call: ToolCall | None, path: str | None, evidence: Iterable[Fact]
+) -> Fault:
+    """The fault of a call, where one is to blame; each fact is told once."""
+    index, tool = (call.index, call.tool) if call is not None else (None, None)
+    kept = tuple(dict.fromkeys(evidence))
+    return Fault(kind=kind, message=message, call=index, tool=tool, path=path, line=line, evidence=kept)
+
+
+def described(schema: JsonObject, *, absent: bool = False) -> str:
     """A clause of a schema in words: type, values, format, and its description."""
     named = types(schema) or tuple(t for b in (*schema.get("anyOf", ()), *schema.get("oneOf", ())) for t in types(b))
     kinds = [" or ".join(named) if named else "of any type"]
@@ -104,25 +134,3 @@ def _described(schema: JsonObject, *, absent: bool = False) -> str:
     kinds += ["and may be absent"] if absent else []
     said = " ".join(str(schema.get("description", "")).split())[:_SNIPPET].rstrip(".")
     return ", ".join(kinds) + (f": {said}" if said else "")
-
-
-def clause(tools: Toolbox, alias: str, path: Path) -> tuple[JsonObject | None, bool]:
-    """What the response schema says of a place, and whether it must be there; None where it says nothing."""
-    tool = tools.get(alias)
-    root = (tool.protocol.output_schema if tool is not None else None) or {}
-    current: JsonObject | None = resolve(root, root) if root else None
-    required = True
-    for step in path:
-        if current is None:
-            return None, False
-        branches = [resolve(b, root) for key in ("allOf", "anyOf", "oneOf") for b in current.get(key, ())]
-        for branch in (current, *branches):
-            named = branch.get("properties", {}).get(step) or branch.get("additionalProperties")
-            inner = named if isinstance(step, str) else branch.get("items")
-            required = step in branch.get("required", ()) if isinstance(step, str) else True
-            if isinstance(inner, Mapping):
-                current = resolve(inner, root)
-                break
-        else:
-            return None, False
-    return current, required

@@ -31,7 +31,7 @@ def from_findings(program: Program, findings: Sequence[Finding], tools: Toolbox)
     kind = _KINDS.get(first.code, "bad_arguments" if about_argument else "misread_result")
     tool, path = first.tool, first.argument
     if kind == "misread_result":
-        places = _places(first, Tree.of(program.source), tools)
+        places = _places(first, Tree(program.source), tools)
         tool, path = next((one for one in places if one[0] == first.tool), places[0] if places else (tool, path))
     evidence = tuple(dict.fromkeys(Fact(kind="finding", text=one) for one in said[1:]))
     return Fault(kind=kind, message=said[0], tool=tool, path=path, line=first.line, evidence=evidence)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import NamedTuple
 
 from atc.attribute.blame import MOST_ITEMS, Candidate, Record, best
+from atc.attribute.facts import blaming
 from atc.attribute.sources import Source
 from atc.attribute.suspects import Suspect, nothing, suspects
 from atc.findings import a_type, invocation, keys_there, listed, snippet, spelled
-from atc.paths import EACH, KEY, Path, at, general, origins, text
+from atc.paths import EACH, KEY, Path, at, general, text
 from atc.types import Fact, Fault, FaultKind, Program
 from protocols.schema import Json
 from sandbox.trace import Failure, ToolCall
@@ -27,7 +28,9 @@ def from_exception(program: Program, failure: Failure, record: Record) -> Fault:
             return explain(failure, candidate, record)
         if not found:  # what is further from the failing expression needs a proof
             found, chosen = around, candidate
-    if chosen is None or not _blamable(chosen, found, record):
+    # A call whose value need not fail is to blame all the same where no value of the program's own can have failed.
+    known = chosen is not None and chosen.suspect.role not in ("key", "value") and chosen.source.exact
+    if chosen is None or not known or any(map(record.explained, found)):
         return _own_mistake(program, failure, chosen, record)
     return explain(failure, chosen, record)
 
@@ -39,12 +42,6 @@ def from_unfilled(failure: Failure, call: ToolCall, name: str, record: Record) -
         return None
     chosen = best(record.candidates(Suspect(given, "empty", nothing), record.sources.control(given)))
     return explain(failure, chosen, record) if chosen and (chosen.proven or chosen.source.filters) else None
-
-
-def _blamable(chosen: Candidate, found: Sequence[Suspect], record: Record) -> bool:
-    """Whether the failure is the call's although no value of it fails: no value of the program's own does, either."""
-    known = chosen.suspect.role not in ("key", "value") and chosen.source.exact
-    return known and not any(record.explained(suspect) for suspect in found)
 
 
 def explain(failure: Failure, chosen: Candidate, record: Record) -> Fault:
@@ -66,17 +63,8 @@ def explain(failure: Failure, chosen: Candidate, record: Record) -> Fault:
         told = f"Ask the dict with .get({key!r}), or use another field of {facts.result_of(call, place.path[:-1])}."
         evidence = [facts.fact("field", call, told, place.path[:-1]), *facts.about_schema(call, place.path)]
         message = f"{head}: the dict has no key {key!r}, which came from {facts.result_of(call, place.path)}."
-        return _fault("misread_result", message, failure, call, place.path, evidence)
+        return blaming("misread_result", message, failure.line, call, text(place.path), evidence)
     return _reading(head, failure, chosen, record)
-
-
-def _fault(
-    kind: FaultKind, message: str, failure: Failure, call: ToolCall, path: Path, evidence: Iterable[Fact]
-) -> Fault:
-    kept = tuple(dict.fromkeys(evidence))
-    return Fault(
-        kind=kind, message=message, call=call.index, tool=call.tool, path=text(path), line=failure.line, evidence=kept
-    )
 
 
 def _reading(head: str, failure: Failure, chosen: Candidate, record: Record) -> Fault:
@@ -104,20 +92,22 @@ def _reading(head: str, failure: Failure, chosen: Candidate, record: Record) -> 
         evidence.append(Fact(kind="advice", text="Results are parsed already: do not call json.loads on them."))
     if drift:
         evidence += facts.about_drift(call)
-    return _fault("drift" if drift else "misread_result", f"{head}: {what}.", failure, call, wanted, evidence)
+    return blaming(
+        "drift" if drift else "misread_result", f"{head}: {what}.", failure.line, call, text(wanted), evidence
+    )
 
 
 def _keys_alone(head: str, failure: Failure, chosen: Candidate, record: Record) -> Fault:
     """An object that was iterated as though it were a list of its values, or of what it holds."""
     call, path, facts = chosen.call, chosen.place.path[:-1], record.facts
     where, value = facts.result_of(call, path), at(call.result, path)
-    lists = [key for key, inner in value.items() if isinstance(inner, list)] if isinstance(value, Mapping) else []
+    lists = [key for key, inner in value.items() if isinstance(inner, list)]
     told = "Read a value by its key, or take all with .values()."
     if len(lists) == 1:
         told = f"The list in it is at `{facts.written(call, (*path, lists[0]))}`."
     message = f"{head}: {where} is an object, and iterating it gives its keys; {keys_there(value)}."
     evidence = [facts.fact("keys", call, told, path, lists), *facts.about_schema(call, path)]
-    return _fault("misread_result", message, failure, call, path, evidence)
+    return blaming("misread_result", message, failure.line, call, text(path), evidence)
 
 
 def _hint(value: Json, suspect: Suspect) -> str:
@@ -136,20 +126,14 @@ def _emptiness(head: str, failure: Failure, chosen: Candidate, record: Record) -
     call, place, facts = chosen.call, chosen.place, record.facts
     answer = snippet(at(call.result, facts.prefix(call)))
     evidence = [facts.fact("call", call, f"{invocation(call)} (call {call.index}) answered with {answer}.")]
-    before = [other for other in record.trace.calls if other.index < call.index]
-    for name, value in call.arguments.items():
-        told = "is in no earlier result: the program chose it"
-        for origin in origins(value, before)[:1]:
-            told = f"came from {facts.result_of(record.calls[origin.call], origin.steps)}"
-        said = f"Argument {name!r} = {snippet(value, most=80)} {told}."
-        evidence.append(Fact(kind="origin", text=said, call=call.index, path=name))
+    evidence += [facts.about_origin(call, name, record.origin(call, name)) for name in call.arguments]
     evidence += facts.about_schema(call, place.path)
     tested = (one for test in chosen.source.filters for one in _tested(test, record))  # of lists that are not empty
     evidence += [facts.fact("test", one.call, one.sentence, one.path) for one in tested]
     told = "Test that the result is not empty before using it, or call with other arguments."
     what = f"{facts.result_of(call, place.path)} is {'0' if place.value == 0 else a_type(place.value)}"
     advice = Fact(kind="advice", text=told)
-    return _fault("empty_result", f"{head}: {what}.", failure, call, place.path, [*evidence, advice])
+    return blaming("empty_result", f"{head}: {what}.", failure.line, call, text(place.path), [*evidence, advice])
 
 
 class _Tested(NamedTuple):
@@ -159,7 +143,7 @@ class _Tested(NamedTuple):
     path: Path
     call: ToolCall
     absent: bool
-    kind: FaultKind = "misread_result"
+    kind: FaultKind
 
 
 def _filtered(head: str, failure: Failure, chosen: Candidate, record: Record) -> Fault:
@@ -174,10 +158,10 @@ def _filtered(head: str, failure: Failure, chosen: Candidate, record: Record) ->
     message = f"{head}: none of the {count} items of {facts.result_of(call, place.path)} passed {tests}."
     evidence = [facts.fact("test", told.call, told.sentence, told.path) for told in tested]
     if meant is None:
-        return _fault("misread_result", message, failure, call, general(place.path), evidence)
+        return blaming("misread_result", message, failure.line, call, text(general(place.path)), evidence)
     blamed = call if call.tool == meant.call.tool else meant.call
     evidence += facts.about_drift(blamed) if meant.kind == "drift" else ()
-    return _fault(meant.kind, message, failure, blamed, general(meant.path), evidence)
+    return blaming(meant.kind, message, failure.line, blamed, text(general(meant.path)), evidence)
 
 
 def _tested(test: ast.expr, record: Record) -> Iterator[_Tested]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice
 
-from atc.attribute.blame import MOST_ITEMS, Record
+from atc.attribute.blame import Record
+from atc.attribute.facts import blaming, described
 from atc.findings import MOST_KEYS, invocation, keys_there, listed, snippet
-from atc.paths import Path, Place, at, origins, telling, text
+from atc.paths import Path, at, telling, text
 from atc.types import Fact, Fault, FaultKind
 from protocols.judge import Violation, violation
 from protocols.toolbox import Tool
@@ -21,7 +21,7 @@ _ERROR_SHOWN = 300
 
 def from_tool_error(failure: Failure, call: ToolCall, record: Record) -> Fault:
     """The fault behind a failed call."""
-    tool, facts = record.facts.tools.get(call.tool), record.facts
+    tool, facts = record.facts.tools[call.tool], record.facts
     line = failure.line if failure.line is not None else call.line
     said = " ".join((call.error or "").split())[:_ERROR_SHOWN]
     if call.status is not None and not said.startswith("HTTP"):
@@ -40,12 +40,11 @@ def from_tool_error(failure: Failure, call: ToolCall, record: Record) -> Fault:
     clauses = [f"Argument {v.path!r}: {v.message}." if v.path else f"{v.message}." for v in broken[:2]]
     evidence += [Fact(kind="argument", text=one, path=v.path) for one, v in zip(clauses, broken, strict=False)]
     evidence += [fact for each in names for fact in _about_argument(call, each, record)]
-    kept = tuple(dict.fromkeys(evidence))
-    return Fault(kind=kind, message=f"{message}.", call=call.index, tool=call.tool, path=name, line=line, evidence=kept)
+    return blaming(kind, f"{message}.", line, call, name, evidence)
 
 
-def _kind(call: ToolCall, tool: Tool | None, broken: Sequence[Violation]) -> FaultKind:
-    if call.outcome == "unknown" and tool is not None and tool.protocol.writes:
+def _kind(call: ToolCall, tool: Tool, broken: Sequence[Violation]) -> FaultKind:
+    if call.outcome == "unknown" and tool.protocol.writes:
         return "unknown_outcome"
     if call.status in _BLAMES_ARGUMENTS:
         return "bad_arguments"
@@ -63,10 +62,8 @@ def _advice(call: ToolCall, kind: FaultKind) -> str:
     return f"Use another tool than {call.tool}, or catch ToolError around the call."
 
 
-def _broken(call: ToolCall, tool: Tool | None) -> list[Violation]:
+def _broken(call: ToolCall, tool: Tool) -> list[Violation]:
     """The clauses of its input schema that a call breaks, an unknown argument among them."""
-    if tool is None:
-        return []
     try:
         found = violation(tool.protocol.input_schema, tool.original(call.arguments))
     except ValueError:  # the schema itself is none
@@ -75,11 +72,11 @@ def _broken(call: ToolCall, tool: Tool | None) -> list[Violation]:
     return [*(Violation(name, "there is no such argument") for name in unknown), *([found] if found else [])]
 
 
-def _offender(call: ToolCall, tool: Tool | None, broken: Sequence[Violation]) -> str | None:
+def _offender(call: ToolCall, tool: Tool, broken: Sequence[Violation]) -> str | None:
     """The argument that the tool objects to: named in its error, breaking its schema, quoted there, or the only one."""
     if (named := _mentioned(call, tool)) is not None:
         return named
-    aliases = {original: alias for alias, original in tool.arguments.items()} if tool is not None else {}
+    aliases = {original: alias for alias, original in tool.arguments.items()}
     for one in broken:
         if first := re.split(r"[.\[]", one.path)[0]:
             return aliases.get(first, first)
@@ -91,10 +88,10 @@ def _offender(call: ToolCall, tool: Tool | None, broken: Sequence[Violation]) ->
     return next(iter(call.arguments)) if len(call.arguments) == 1 else None
 
 
-def _mentioned(call: ToolCall, tool: Tool | None) -> str | None:
+def _mentioned(call: ToolCall, tool: Tool) -> str | None:
     """The argument named first in the error's text; a quoted name goes before a mere word."""
     found: list[tuple[int, int, str]] = []
-    for alias, original in ({n: n for n in call.arguments} | (dict(tool.arguments) if tool else {})).items():
+    for alias, original in ({n: n for n in call.arguments} | dict(tool.arguments)).items():
         for name in dict.fromkeys((alias, original)):
             for rank, pattern in enumerate((rf"['\"`]{re.escape(name)}['\"`]", rf"\b{re.escape(name)}\b")):
                 if (match := re.search(pattern, call.error or "")) is not None:
@@ -106,17 +103,13 @@ def _earlier(message: str, line: int, call: ToolCall, name: str, record: Record)
     """The fault is an earlier response that departs from its schema where the argument's value came from, or the
     reading of one whose missing or null field was passed on as None.
     """
-    facts, value, given = record.facts, call.arguments.get(name), record.argument(call, name)
-    sources = record.sources.of(given) if given is not None else []
-    came = [pair for source in sources[::-1] for pair in islice(record.items(source), MOST_ITEMS)]
-    equal = origins(value, [c for c in record.trace.calls if c.index < call.index])[:1]
-    came += [(record.calls[origin.call], Place(origin.steps, value)) for origin in equal]
-    for made, place in came:
+    facts, value = record.facts, call.arguments.get(name)
+    for made, place in record.came(call, name):
         missing = place.missing if isinstance(place.missing, str) and isinstance(place.value, Mapping) else None
         full: Path = (*place.path, missing) if missing is not None else place.path
-        drift = facts.departure(made, full) if made.index < call.index and made.drift else None
+        drift = facts.departure(made, full)
         empty = value is None and place.seen is None and (missing or place.missing is None) and full
-        if not drift and not (empty and made.index < call.index):
+        if not drift and not empty:
             continue
         full = drift or full
         where = facts.result_of(made, place.path if missing and not drift else full)
@@ -131,45 +124,20 @@ def _earlier(message: str, line: int, call: ToolCall, name: str, record: Record)
             *facts.about_schema(made, full),
         ]
         kind: FaultKind = "drift" if drift else "misread_result"
-        message, kept = f"{message}: {told}.", tuple(dict.fromkeys(evidence))
-        return Fault(
-            kind=kind, message=message, call=made.index, tool=made.tool, path=text(full), line=line, evidence=kept
-        )
+        return blaming(kind, f"{message}: {told}.", line, made, text(full), evidence)
     return None
 
 
 def _about_argument(call: ToolCall, name: str, record: Record) -> Iterator[Fact]:
     """Where an argument's value came from, what stands beside it, and where the protocol says values come from."""
-    value, tool, facts = call.arguments.get(name), record.facts.tools.get(call.tool), record.facts
-    made, path = _origin(call, name, record)
-    if name not in call.arguments:
-        yield Fact(kind="argument", text=f"Argument {name!r} was not given.", call=call.index, path=name)
-    elif made is None:
-        told = f"Argument {name!r} = {snippet(value, most=80)} is in no earlier result: the program wrote it itself."
-        yield Fact(kind="origin", text=told, call=call.index, path=name)
+    tool, origin = record.facts.tools[call.tool], record.origin(call, name)
+    if name in call.arguments:
+        yield record.facts.about_origin(call, name, origin)
+        yield from _beside(call, name, *origin, record) if origin is not None else ()
     else:
-        told = f"Argument {name!r} = {snippet(value, most=80)} came from {facts.result_of(made, path)}."
-        yield facts.fact("origin", made, told, path)
-        yield from _beside(call, name, made, path, record) if tool is not None else ()
-    if tool is None:
-        return
-    original = tool.arguments.get(name, name)
-    yield from facts.about_parameter(name, tool.protocol.parameters.get(original, {}))
-
-
-def _origin(call: ToolCall, name: str, record: Record) -> tuple[ToolCall | None, Path]:
-    """The place in an earlier response that an argument's value came from.
-
-    The program's text decides where it leads to an equal value; else equality of telling values does.
-    """
-    value, given = call.arguments.get(name), record.argument(call, name)
-    for source in record.sources.of(given)[::-1] if given is not None else ():
-        for made, place in record.items(source):
-            same = place.missing is None and type(place.value) is type(value) and place.value == value
-            if same and made.index < call.index:
-                return made, place.path
-    found = origins(value, [other for other in record.trace.calls if other.index < call.index])
-    return (record.calls[found[0].call], found[0].steps) if found else (None, ())
+        yield Fact(kind="argument", text=f"Argument {name!r} was not given.", call=call.index, path=name)
+    if schema := tool.protocol.parameters.get(tool.arguments.get(name, name)):
+        yield Fact(kind="argument", text=f"Argument {name!r} must be {described(schema)}.", path=name)
 
 
 def _beside(call: ToolCall, name: str, made: ToolCall, path: Path, record: Record) -> Iterator[Fact]:
@@ -179,8 +147,8 @@ def _beside(call: ToolCall, name: str, made: ToolCall, path: Path, record: Recor
     parent = at(made.result, above)
     if not isinstance(parent, Mapping) or path == facts.prefix(made):  # the program saw no object there
         return
-    original, source = tool.arguments.get(name, name), facts.tools.get(made.tool)
-    links = [link for link in tool.protocol.links if source is not None and link.tool == source.protocol.name]
+    original, source = tool.arguments.get(name, name), facts.tools[made.tool].protocol.name
+    links = [link for link in tool.protocol.links if link.tool == source]
     meant = [(link.path.rpartition(".")[2], f"is what {name!r} takes") for link in links if link.argument == original]
     meant += [(field, "has the argument's name") for field in (name, original)]
     schema = tool.protocol.parameters.get(original, {})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from atc.paths import EACH, Path, Step
 from protocols.parsing import parsed
@@ -33,26 +33,18 @@ class Definition:
     strong: bool = True
 
 
-@dataclass
 class Tree:
-    """A parsed program; `Tree.of` makes one."""
+    """A parsed program, an empty one where Python cannot read it."""
 
-    root: ast.Module
-    parents: dict[ast.AST, ast.AST] = field(default_factory=dict)
-    _definitions: dict[tuple[ast.AST, str], list[Definition]] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, source: str) -> Tree:
-        """The tree of a program, an empty one of what Python cannot read."""
-        tree = cls(parsed(source) or ast.Module([], []))
-        nodes = list(ast.walk(tree.root))
-        tree.parents = {child: node for node in nodes for child in ast.iter_child_nodes(node)}
-        for node in nodes:
-            for made in _definitions(node):
-                tree._definitions.setdefault((tree.scope(node, made.name), made.name), []).append(made)
-        for found in tree._definitions.values():
-            found.sort(key=lambda made: position(made.node))
-        return tree
+    def __init__(self, source: str) -> None:
+        self.root = parsed(source) or ast.Module([], [])
+        nodes = list(ast.walk(self.root))
+        self.parents = {child: node for node in nodes for child in ast.iter_child_nodes(node)}
+        self._definitions: dict[tuple[ast.AST, str], list[Definition]] = {}
+        for made in sorted(
+            (made for node in nodes for made in _definitions(node)), key=lambda made: position(made.node)
+        ):
+            self._definitions.setdefault((self.scope(made.node, made.name), made.name), []).append(made)
 
     def around(self, node: ast.AST) -> Iterator[ast.AST]:
         """The nodes around `node`, innermost first."""
