@@ -150,7 +150,7 @@ class Sources:
 
     def _each(self, iterated: ast.expr, path: Path) -> list[Source]:
         """What is at `path` of each item of what is iterated; an object, iterated, gives its keys."""
-        return [*self.of(iterated, (EACH, *path)), *(() if path else self.of(iterated, (KEY,)))]
+        return [*(() if path else self.of(iterated, (KEY,))), *self.of(iterated, (EACH, *path))]
 
     def _defined(self, reached: Sequence[Definition], path: Path) -> list[Source]:
         found: list[Source] = []

@@ -138,7 +138,7 @@ def _test(name: str, message: str) -> tuple[Role, Test, Json]:
         return "length", lambda v: isinstance(v, list | str | Mapping) and fits(len(v)), None
     quoted = re.search(r"('(?:[^'\\]|\\.){0,200}'|\"(?:[^\"\\]|\\.){0,200}\")|(?<=remains: ).{1,200}", message)
     text = "" if quoted is None else str(literal(quoted[1])) if quoted[1] else quoted[0]
-    if name.endswith("Error") and text:
+    if name.endswith("Error") and text and name not in ("NameError", "UnboundLocalError"):
         return "value", lambda v: isinstance(v, str) and text in v, None
     return "empty", nothing, None
 
