@@ -369,8 +369,8 @@ def _dict(core: Core, node: ast.Dict) -> t.Type:
         match index, core.evaluate(value):
             case None, t.Record(shape=shape) as spread if shape.closed:
                 known |= {name: field_type(spread, name) or t.ANY for name in shape.properties}
-            case None, t.Mapped(cell) if not cell.open:
-                known |= cell.keys
+            case None, t.Mapped(cell, refined) if not cell.open:
+                known |= cell.keys | dict(refined)
             case None, _:
                 core.put(made.cell, t.ANY, t.ANY)
             case t.Atom(values=(name,)), item:

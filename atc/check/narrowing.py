@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from dataclasses import replace
 
 from atc.check import types as t
 from atc.check.env import Core, Env
@@ -104,11 +105,7 @@ def _constant_keys(core: Core, node: ast.expr) -> list[str]:
 
 def _having(value: t.Type, key: str) -> t.Type:
     """`value` after `key in value`: one that cannot have the key is another thing than we believe."""
-    known = [
-        m.cell.keys.get(key) or (m.cell.open or None) if isinstance(m, t.Mapped) else field_type(m, key)
-        for m in t.members(value)
-        if isinstance(m, t.Record | t.Mapped)
-    ]
+    known = [field_type(m, key) for m in t.members(value) if isinstance(m, t.Record | t.Mapped)]
     return t.ANY if None in known else value
 
 
@@ -157,12 +154,11 @@ def _rebuilt(base: t.Type, keys: tuple[str, ...], new: t.Type) -> t.Type:
         return new
     result: list[t.Type] = []
     for member in t.members(base):
-        match member:
-            case t.Record():
-                inner = field_type(member, keys[0]) if len(keys) > 1 else t.ANY
-                result.append(member.refine(keys[0], _rebuilt(inner or t.ANY, keys[1:], new)))
-            case _:
-                result.append(member)
+        if isinstance(member, t.Record | t.Mapped):
+            inner = _rebuilt((field_type(member, keys[0]) if len(keys) > 1 else None) or t.ANY, keys[1:], new)
+            kept = tuple(pair for pair in member.refined if pair[0] != keys[0])
+            member = replace(member, refined=(*kept, (keys[0], inner)))
+        result.append(member)
     return t.join(*result)
 
 

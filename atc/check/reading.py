@@ -9,7 +9,7 @@ from typing import Any
 
 from atc.check import types as t
 from atc.check.env import Core
-from atc.check.schema import field_type, holder, item_type, items_of, list_keys, value_type
+from atc.check.schema import field_type, holder, item_type, items_of, list_keys, some, value_type
 from atc.check.source import parameters
 from atc.findings import listed, may_guess, nearest, spelled
 
@@ -79,18 +79,12 @@ def read(core: Core, value: t.Type, key: Any, node: ast.expr) -> t.Type:
 def _read_one(core: Core, member: t.Type, key: Any) -> t.Type | None:
     """What a constant key gives, or None where it cannot be there."""
     match member:
-        case t.Record():
-            if not isinstance(key, str):
-                return None
+        case t.Record() | t.Mapped():
             return t.ANY if key in core.hints.stored else field_type(member, key)
-        case t.Mapped(cell):
-            found = [value for name, value in cell.keys.items() if name == key]
-            found += [_some(cell.value)] * cell.open + ([cell.default] if cell.default is not None else [])
-            return t.ANY if key in core.hints.stored else t.join(*found) if found else None
         case t.Array():
             return item_type(member) if isinstance(key, int) else None
         case t.Listing(cell, kind):
-            return _some(cell.item) if isinstance(key, int) and kind not in ("set", "frozenset") else None
+            return some(cell.item) if isinstance(key, int) and kind not in ("set", "frozenset") else None
         case t.Tuple(items):
             if not isinstance(key, int):
                 return None
@@ -103,11 +97,6 @@ def _read_one(core: Core, member: t.Type, key: Any) -> t.Type | None:
             return None
         case _:
             return t.ANY
-
-
-def _some(value: t.Type) -> t.Type:
-    """An item that is read does exist, so a list that looks empty was filled where we did not see it."""
-    return t.ANY if value is t.NEVER else value
 
 
 def _read_computed(core: Core, value: t.Type, index: t.Type, node: ast.Subscript) -> t.Type:
@@ -128,7 +117,7 @@ def _computed(core: Core, member: t.Type, index: t.Type) -> t.Type:
         case t.Mapped(cell):
             if cell.default is not None:
                 core.put(cell, index if t.constant(index) is None else t.ANY, cell.default)
-            return _some(t.join(*cell.keys.values(), cell.value, cell.default or t.NEVER))
+            return some(t.join(*cell.keys.values(), cell.value, cell.default or t.NEVER))
         case t.Array() | t.Listing() | t.Tuple():
             return items_of(member)
         case t.Atom("str"):
@@ -179,7 +168,7 @@ def iterate(core: Core, value: t.Type, node: ast.expr) -> t.Type:
         core.report("not-a-list", node, f"{spelled(node)} is {t.described(value)}; it cannot be iterated.{then}")
         return t.ANY
     # An empty list beside one with items (`.get("rows", [])`) adds none.
-    return _some(t.joined(items_of(member, node) for member in t.members(value)))
+    return some(t.joined(items_of(member, node) for member in t.members(value)))
 
 
 def _single(member: t.Type) -> bool:

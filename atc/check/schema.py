@@ -182,16 +182,29 @@ def _array(fragments: Fragments, document: t.Document) -> t.ArrayShape:
     return shape
 
 
-def field_type(record: t.Record, key: str) -> t.Type | None:
+def field_type(record: t.Record | t.Mapped, key: Any) -> t.Type | None:
     """What stands under `key`, or None where no such key can be."""
-    for known, value in record.refined:
-        if known == key:
-            return value
+    if not isinstance(record, t.Mapped) or not record.cell.open:
+        for known, value in record.refined:
+            if known == key:
+                return value
+    if isinstance(record, t.Mapped):
+        cell = record.cell
+        found = [cell.keys.get(key), some(cell.value) if cell.open else None, cell.default]
+        known = [kind for kind in found if kind is not None]
+        return t.join(*known) if known else None
+    if not isinstance(key, str):
+        return None
     shape = record.shape
     if key not in shape.properties and shape.closed:
         return None
-    found = convert(shape.properties.get(key, shape.more), shape.document, record.origin.then(key))
-    return calmed(found) if record.calm else found
+    kind = convert(shape.properties.get(key, shape.more), shape.document, record.origin.then(key))
+    return calmed(kind) if record.calm else kind
+
+
+def some(value: t.Type) -> t.Type:
+    """An item that is read does exist, so a list that looks empty was filled where we did not see it."""
+    return t.ANY if value is t.NEVER else value
 
 
 def item_type(array: t.Array) -> t.Type:
@@ -233,11 +246,18 @@ def value_type(record: t.Record) -> t.Type:
 
 
 def calmed(value: t.Type) -> t.Type:
-    """`value` with nulls of its schema no longer worth a word, at any depth."""
-    return t.joined(
-        replace(m, calm=True) if isinstance(m, t.Record | t.Array) else t.Null() if isinstance(m, t.Null) else m
-        for m in t.members(t.not_none(value))
-    )
+    """`value` with nulls of its schema no longer worth a word, at any depth; of the program's dicts at the first."""
+    return t.joined(map(_calmed, t.members(t.not_none(value))))
+
+
+def _calmed(member: t.Type) -> t.Type:
+    match member:
+        case t.Record() | t.Array():
+            return replace(member, calm=True)
+        case t.Mapped(cell):
+            return replace(member, refined=tuple((k, t.not_none(field_type(member, k) or t.ANY)) for k in cell.keys))
+        case _:
+            return t.Null() if isinstance(member, t.Null) else member
 
 
 def list_keys(record: t.Record) -> list[str]:

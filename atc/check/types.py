@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from atc.findings import listed
@@ -144,11 +144,6 @@ class Record(Type):
     refined: tuple[tuple[str, Type], ...] = ()
     calm: bool = False
 
-    def refine(self, key: str, value: Type) -> Record:
-        """The same object with `key` known to be `value`."""
-        kept = tuple(pair for pair in self.refined if pair[0] != key)
-        return replace(self, refined=(*kept, (key, value)))
-
 
 @dataclass(frozen=True, slots=True)
 class Array(Type):
@@ -193,9 +188,10 @@ class Listing(Type):
 
 @dataclass(frozen=True, slots=True)
 class Mapped(Type):
-    """A dict that the program made."""
+    """A dict that the program made; of one that may have any key, what `refined` holds is not used."""
 
     cell: DictCell
+    refined: tuple[tuple[str, Type], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,8 +290,9 @@ def _merge(old: Type, new: Type) -> Type | None:
         case Atom(), Atom():
             return _merge_atoms(old, new)
         case Record(), Record() if old.shape is new.shape:
-            same = tuple(pair for pair in old.refined if pair in new.refined)
-            return Record(old.shape, old.origin, same, old.calm and new.calm)
+            return Record(old.shape, old.origin, _common(old, new), old.calm and new.calm)
+        case Mapped(cell), Mapped() if cell is new.cell:
+            return Mapped(cell, _common(old, new))
         case Array(), Array() if old.shape is new.shape:
             return Array(old.shape, old.origin, old.calm and new.calm)
         case Null(), Null():
@@ -303,6 +300,10 @@ def _merge(old: Type, new: Type) -> Type | None:
             return Null(old.origin if old.origin and new.origin else None)
         case _:
             return None
+
+
+def _common(old: Record | Mapped, new: Record | Mapped) -> tuple[tuple[str, Type], ...]:
+    return tuple(pair for pair in old.refined if pair in new.refined)
 
 
 def _merge_atoms(old: Atom, new: Atom) -> Atom | None:
