@@ -9,9 +9,9 @@ from typing import Any
 from atc.check import types as t
 from atc.check.env import Core, Env
 from atc.check.fits import matches
-from atc.check.library import call_function, call_library, call_method, note_function, read_arguments
+from atc.check.library import call_function, call_library, call_method, note_function, read_arguments, refuse
 from atc.check.narrowing import outcomes, refine
-from atc.check.reading import attribute, check_hashable, has_attribute, iterate, need_value, subscript
+from atc.check.reading import attribute, check_hashable, has_attribute, iterate, library_part, need_value, subscript
 from atc.check.schema import field_type, items_of
 from atc.check.source import children, walk
 from atc.check.toolcalls import call_tool
@@ -44,9 +44,7 @@ def binary(
     if "str" in kinds:
         return t.STR
     if "list" in kinds and isinstance(op, ast.Add | ast.Mult):
-        lists = [
-            m for value, kind in zip((left, right), kinds, strict=True) if kind == "list" for m in t.members(value)
-        ]
+        lists = (value for value, kind in zip((left, right), kinds, strict=True) if kind == "list")
         return core.listing(node, t.joined(map(items_of, lists)))
     return t.ANY
 
@@ -300,42 +298,29 @@ def _named(core: Core, node: ast.NamedExpr) -> t.Type:
     return value
 
 
-def _lambda(core: Core, node: ast.Lambda) -> t.Type:
-    note_function(core, node)
-    return t.Function(node, core.frame)
-
-
 def _await(core: Core, node: ast.Await) -> t.Type:
     value = core.evaluate(node.value)
-    if isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Name):
-        callee = core.peek(node.value.func)
-        if isinstance(callee, t.ToolRef):
-            message = f"{callee.alias} is an ordinary function: its result cannot be awaited. Leave out `await`."
-            core.report("not-awaitable", node, message, tool=callee.alias, better="without await")
-            return value
+    callee = core.peek(node.value.func) if isinstance(node.value, ast.Call) else t.ANY
+    if not isinstance(callee, t.ToolRef):
+        return t.ANY
+    message = f"{callee.alias} is an ordinary function: its result cannot be awaited. Leave out `await`."
+    core.report("not-awaitable", node, message, tool=callee.alias, better="without await")
+    return value
+
+
+def _yield(core: Core, node: ast.Yield | ast.YieldFrom) -> t.Type:
+    value = core.evaluate(node.value) if node.value is not None else t.ANY
+    core.frame.yields.append(iterate(core, value, node.value) if isinstance(node, ast.YieldFrom) else value)
     return t.ANY
-
-
-def _yield(core: Core, node: ast.Yield) -> t.Type:
-    core.frame.yields.append(core.evaluate(node.value) if node.value is not None else t.ANY)
-    return t.ANY
-
-
-def _yield_from(core: Core, node: ast.YieldFrom) -> t.Type:
-    core.frame.yields.append(iterate(core, core.evaluate(node.value), node.value))
-    return t.ANY
-
-
-def _bin_op(core: Core, node: ast.BinOp) -> t.Type:
-    left, right = core.evaluate(node.left), core.evaluate(node.right)
-    return binary(core, node.op, node.left, left, node.right, right, node)
 
 
 def _unary(core: Core, node: ast.UnaryOp) -> t.Type:
     value = core.evaluate(node.operand)
     if isinstance(node.op, ast.Not):
         return t.BOOL
-    value = need_value(core, value, node.operand, "arithmetic fails on None")
+    value = refuse(
+        core, value, node.operand, ("str", "dict", "list", "tuple"), "arithmetic", "; a sign needs a number."
+    )
     if isinstance(node.op, ast.USub) and isinstance(node.operand, ast.Constant):
         return t.literal(-node.operand.value) if isinstance(node.operand.value, int | float) else t.ANY
     return t.joined(t.Atom(m.name) if isinstance(m, t.Atom) else t.ANY for m in t.members(value))
@@ -426,7 +411,7 @@ def _call(core: Core, node: ast.Call) -> t.Type:
         return _call_value(core, callee, node)
     value = core.evaluate(func.value)
     if isinstance(value, t.Library):
-        return call_library(core, f"{value.name}.{func.attr}", node)
+        return call_library(core, library_part(core, value, func).name, node)
     value = need_value(core, value, func.value, f"it has no method {func.attr!r}")
     if not has_attribute(core, value, func):
         read_arguments(core, node)
@@ -467,11 +452,12 @@ _HANDLERS: dict[type[ast.expr], Callable[..., t.Type]] = {
     ast.Tuple: _tuple,
     ast.Dict: _dict,
     **dict.fromkeys([ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp], _comprehension),
-    ast.Lambda: _lambda,
+    ast.Lambda: note_function,
     ast.Await: _await,
-    ast.Yield: _yield,
-    ast.YieldFrom: _yield_from,
-    ast.BinOp: _bin_op,
+    **dict.fromkeys([ast.Yield, ast.YieldFrom], _yield),
+    ast.BinOp: lambda core, node: binary(
+        core, node.op, node.left, core.evaluate(node.left), node.right, core.evaluate(node.right), node
+    ),
     ast.UnaryOp: _unary,
     ast.Compare: compare,
     ast.Attribute: attribute,

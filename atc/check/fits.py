@@ -207,9 +207,7 @@ def _inside_misfit(value: t.Type, schema: JsonObject, root: JsonObject, depth: i
                     return Misfit(f"a dict whose {key!r} is {found[0].wanted}", found[0].better)
         case t.Array() | t.Listing() | t.Tuple() if isinstance(items, Mapping) and "prefixItems" not in schema:
             for item in value.items if isinstance(value, t.Tuple) else (items_of(value),):
-                possible = [
-                    member for member in t.members(item) if not (isinstance(member, t.Null) or member is t.NEVER)
-                ]
+                possible = [m for m in t.members(item) if not isinstance(m, t.Null) and m is not t.NEVER]
                 found = [type_misfit(member, items, root, depth + 1) for member in possible]
                 if found and found[0] is not None and all(found):
                     return Misfit(f"a list in which each item is {found[0].wanted}", found[0].better)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 
 from atc.check import types as t
 from atc.check.env import Core, Env, Frame
@@ -26,6 +27,10 @@ class Arguments:
     named: dict[str, t.Type]
     sure: bool
     loose: list[t.Type]
+
+    def after(self) -> Arguments:
+        """All but the first."""
+        return replace(self, values=self.values[1:], nodes=self.nodes[1:])
 
     def every(self) -> Iterator[t.Type]:
         """All values passed."""
@@ -130,27 +135,24 @@ def _bind_parameters(
     return bound if keywords <= bound.keys() else None
 
 
-def note_function(core: Core, node: FunctionNode) -> None:
-    """Evaluate the defaults of a function where it is defined."""
+def note_function(core: Core, node: FunctionNode) -> t.Type:
+    """A function, its defaults evaluated where it is defined."""
     core.defined_in[node] = core.frame
     for default in (*node.args.defaults, *node.args.kw_defaults):
         if default is not None:
             core.evaluate(default)
+    return t.Function(node, core.frame)
 
 
 def apply(core: Core, function: t.Type, values: list[t.Type]) -> t.Type:
     """What calling `function` with these gives; unknown for anything but the program's own functions and tools."""
     values = [t.ANY if value is t.NEVER else value for value in values]
-    results: list[t.Type] = []
-    for member in t.members(function):
-        match member:
-            case t.Function():
-                results.append(call_function(core, member, values, {}))
-            case t.ToolRef(alias):
-                results.append(core.tool_result(alias))
-            case _:
-                results.append(t.ANY)
-    return t.joined(results)
+    return t.joined(
+        call_function(core, member, values, {})
+        if isinstance(member, t.Function)
+        else (core.tool_result(member.alias) if isinstance(member, t.ToolRef) else t.ANY)
+        for member in t.members(function)
+    )
 
 
 Handler = Callable[[Core, ast.Call, Arguments], t.Type]
@@ -163,12 +165,13 @@ _FIXED: dict[str, t.Type] = {
     **dict.fromkeys(["print", "time.sleep", "pprint.pprint"], t.NONE),
 }
 """Functions that keep and change nothing of what they are given, and always give this."""
+_POOL = "concurrent.futures.ThreadPoolExecutor()"
 _ENDS = {"exit", "quit", "sys.exit", "os._exit"}
 
 
 def call_library(core: Core, name: str, node: ast.Call) -> t.Type:
     """The type of a call of a builtin or of a name in a module."""
-    if name in ("asyncio.to_thread", "functools.partial") and node.args:
+    if name in ("asyncio.to_thread", "functools.partial", f"{_POOL}.submit") and node.args:
         callee = core.evaluate(node.args[0])
         if isinstance(callee, t.ToolRef):
             call_tool(core, callee.alias, node, skip=1, partial=name == "functools.partial")
@@ -190,6 +193,11 @@ def _first_items(core: Core, arguments: Arguments) -> t.Type:
     return iterate(core, arguments.values[0], arguments.nodes[0]) if arguments.values else t.NEVER
 
 
+def _each(core: Core, arguments: Arguments) -> list[t.Type]:
+    """The items of every argument."""
+    return [iterate(core, value, place) for value, place in zip(arguments.values, arguments.nodes, strict=True)]
+
+
 def _element(node: ast.expr) -> ast.expr:
     """The expression that gives the items, where `node` is a comprehension."""
     return node.elt if isinstance(node, ast.GeneratorExp | ast.ListComp | ast.SetComp) else node
@@ -209,7 +217,7 @@ def _length(core: Core, node: ast.Call, arguments: Arguments) -> t.Type:
     return t.INT
 
 
-def _refuse(
+def refuse(
     core: Core, value: t.Type, node: ast.expr, kinds: tuple[str, ...], name: str, then: str, *, item: bool = False
 ) -> t.Type:
     """`value` without None; reports one that may be None, or that is of a kind which `name` does not take.
@@ -235,8 +243,7 @@ def _number(core: Core, node: ast.Call, arguments: Arguments) -> t.Type:
     if not arguments.values:
         return result or t.ANY
     wrong = ("dict", "list") if result else ("dict", "list", "str")
-    then = f"; {name}() does not take it."
-    value = _refuse(core, arguments.values[0], arguments.nodes[0], wrong, f"{name}()", then)
+    value = refuse(core, arguments.values[0], arguments.nodes[0], wrong, f"{name}()", f"; {name}() does not take it.")
     if name == "round" and t.category(value) == "number":
         return t.INT if len(arguments.values) == 1 else t.NUMBER
     return result or t.plain(value)
@@ -247,7 +254,7 @@ def _total(core: Core, _node: ast.Call, arguments: Arguments) -> t.Type:
     if len(arguments.values) != 1 or arguments.named:
         return t.ANY
     kinds = ("str", "dict", "list", "tuple")
-    item = _refuse(core, item, arguments.nodes[0], kinds, "sum()", "; sum() adds numbers only.", item=True)
+    item = refuse(core, item, arguments.nodes[0], kinds, "sum()", "; sum() adds numbers only.", item=True)
     names = {member.name for member in t.members(item) if isinstance(member, t.Atom)}
     return t.ANY if t.category(item) != "number" else t.INT if names <= {"int", "bool"} else t.NUMBER
 
@@ -280,7 +287,7 @@ def _check_keyed(core: Core, item: t.Type, where: ast.expr, arguments: Arguments
     first = t.members(item)[0]
     keys = list(first.shape.properties) if isinstance(first, t.Record) else []
     then = f" Say which value to go by: key=lambda x: x[{keys[0]!r}]." if keys else ""
-    _refuse(core, item, place, ("dict",), use, f", which {use} cannot order.{then}", item=place is where)
+    refuse(core, item, place, ("dict",), use, f", which {use} cannot order.{then}", item=place is where)
 
 
 def _sorted(core: Core, node: ast.Call, arguments: Arguments) -> t.Type:
@@ -290,23 +297,23 @@ def _sorted(core: Core, node: ast.Call, arguments: Arguments) -> t.Type:
     return core.listing(node, item)
 
 
-def _collection(kind: str) -> Handler:
-    def handler(core: Core, node: ast.Call, arguments: Arguments) -> t.Type:
-        item = _first_items(core, arguments)
-        if kind in ("set", "frozenset") and arguments.nodes:
-            check_hashable(core, item, _element(arguments.nodes[0]))
-        return core.listing(node, item, kind)
-
-    return handler
+def _collection(kind: str, core: Core, node: ast.Call, arguments: Arguments) -> t.Type:
+    item = _first_items(core, arguments)
+    if kind in ("set", "frozenset") and arguments.nodes:
+        check_hashable(core, item, _element(arguments.nodes[0]))
+    return core.listing(node, item, kind)
 
 
 def _iterator(kind: str) -> Handler:
     return lambda core, _node, arguments: t.Iterating(_first_items(core, arguments), kind)
 
 
-def _zip(core: Core, _node: ast.Call, arguments: Arguments) -> t.Type:
-    pairs = zip(arguments.values, arguments.nodes, strict=True)
-    return t.Iterating(t.Tuple(tuple(iterate(core, value, place) for value, place in pairs)), "zip")
+def _groups(core: Core, _node: ast.Call, arguments: Arguments) -> t.Type:
+    """`itertools.groupby`."""
+    item = _first_items(core, arguments)
+    function = [*arguments.values[1:], *arguments.named.values()][:1]
+    key = apply(core, function[0], [item]) if function else item
+    return t.Iterating(t.Tuple((key, t.Iterating(item, "group"))), "groupby")
 
 
 def _map(core: Core, node: ast.Call, arguments: Arguments) -> t.Type:
@@ -314,8 +321,7 @@ def _map(core: Core, node: ast.Call, arguments: Arguments) -> t.Type:
         alias = arguments.values[0].alias
         message = f"map() passes by position, and {alias} takes its arguments by name only. Write a comprehension."
         core.report("positional-argument", node, message, tool=alias)
-    pairs = zip(arguments.values[1:], arguments.nodes[1:], strict=True)
-    items = [iterate(core, value, place) for value, place in pairs]
+    items = _each(core, arguments.after())
     function = arguments.values[0] if arguments.values else t.ANY
     fixed = {"str": t.STR, "int": t.INT, "float": t.FLOAT}
     if isinstance(function, t.Library):
@@ -324,7 +330,7 @@ def _map(core: Core, node: ast.Call, arguments: Arguments) -> t.Type:
 
 
 def _filter(core: Core, _node: ast.Call, arguments: Arguments) -> t.Type:
-    item = iterate(core, arguments.values[1], arguments.nodes[1]) if len(arguments.values) == 2 else t.ANY
+    item = _first_items(core, arguments.after())
     apply(core, arguments.values[0] if arguments.values else t.ANY, [item])
     return t.Iterating(calmed(item), "filter")
 
@@ -368,14 +374,22 @@ _HANDLERS: dict[str, Handler] = {
     "sum": _total,
     **dict.fromkeys(["min", "max"], _extreme),
     "sorted": _sorted,
-    **{name: _collection(name) for name in ("list", "tuple", "set", "frozenset")},
-    "collections.deque": _collection("deque"),
+    **{name: partial(_collection, name) for name in ("list", "tuple", "set", "frozenset")},
+    "collections.deque": partial(_collection, "deque"),
     "reversed": _iterator("reversed"),
     "iter": lambda core, node, given: t.ANY if len(given.values) > 1 else _iterator("iterator")(core, node, given),
     "range": lambda _core, _node, _arguments: t.Iterating(t.INT, "range"),
     "enumerate": lambda core, _, given: t.Iterating(t.Tuple((t.INT, _first_items(core, given))), "enumerate"),
-    "zip": _zip,
-    "map": _map,
+    "zip": lambda core, _, given: t.Iterating(t.Tuple(tuple(_each(core, given))), "zip"),
+    **dict.fromkeys(["map", f"{_POOL}.map"], _map),
+    **dict.fromkeys(
+        ["heapq.nlargest", "heapq.nsmallest"], lambda core, node, given: _sorted(core, node, given.after())
+    ),
+    "itertools.groupby": _groups,
+    "itertools.chain": lambda core, _, given: t.Iterating(t.joined(_each(core, given)), "chain"),
+    "itertools.chain.from_iterable": lambda core, _, given: t.Iterating(items_of(_first_items(core, given)), "chain"),
+    "itertools.islice": _iterator("islice"),
+    "concurrent.futures.ThreadPoolExecutor": lambda _core, _node, _given: t.Library(_POOL),
     "filter": _filter,
     "next": lambda core, _, given: t.join(_first_items(core, given), *given.values[1:]),
     "dict": _dict,
@@ -411,7 +425,7 @@ def _call_one(core: Core, member: t.Type, func: ast.Attribute, node: ast.Call, a
         case t.Atom("str"):
             if func.attr == "join" and arguments.values:
                 kinds, then = ("number", "dict", "list"), "; join() takes strings only."
-                _refuse(core, _first_items(core, arguments), arguments.nodes[0], kinds, "join()", then, item=True)
+                refuse(core, _first_items(core, arguments), arguments.nodes[0], kinds, "join()", then, item=True)
             if func.attr in ("split", "splitlines", "rsplit"):
                 return core.listing(node, t.STR)
             return _TEXT.get(func.attr, t.ANY)
@@ -461,8 +475,8 @@ def _of_list(
         case "insert":
             _put(core, member, t.join(*arguments.values[1:]))
         case "extend" | "update" | "extendleft":
-            for value, where in zip(arguments.values, arguments.nodes, strict=True):
-                _put(core, member, iterate(core, value, where))
+            for added in _each(core, arguments):
+                _put(core, member, added)
         case "sort":
             _check_keyed(core, item, func.value, arguments, "sort()")
         case "pop" | "popleft":

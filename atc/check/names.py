@@ -64,9 +64,7 @@ def shadowed_tools(module: ast.Module, nodes: list[ast.AST], tools: Toolbox) -> 
             continue
         for name in sorted(bound_names(scope) & tools.keys()):
             inside = nodes if scope is module else walk(scope)
-            calls = [
-                n for n in inside if isinstance(n, ast.Call) and isinstance(n.func, ast.Name) and n.func.id == name
-            ]
+            calls = [n for n in inside if isinstance(n, ast.Call) and getattr(n.func, "id", None) == name]
             node = next((part for part in inside if name in binds(part)), None)
             if node is None or (scope is module and _meant(nodes, tools[name], node, calls)):
                 continue

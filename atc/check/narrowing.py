@@ -12,8 +12,7 @@ from atc.check.schema import calmed, field_type, items_of
 from atc.check.source import walk
 
 _KINDS: dict[str, Callable[[t.Type], bool]] = {
-    "dict": lambda kind: isinstance(kind, t.Record | t.Mapped),
-    "Mapping": lambda kind: isinstance(kind, t.Record | t.Mapped),
+    **dict.fromkeys(["dict", "Mapping"], lambda kind: isinstance(kind, t.Record | t.Mapped)),
     "list": lambda kind: isinstance(kind, t.Array) or (isinstance(kind, t.Listing) and kind.kind == "list"),
     "tuple": lambda kind: isinstance(kind, t.Tuple) or (isinstance(kind, t.Listing) and kind.kind == "tuple"),
     "set": lambda kind: isinstance(kind, t.Listing) and kind.kind == "set",

@@ -10,7 +10,7 @@ from typing import Any
 from atc.check import types as t
 from atc.check.env import Core
 from atc.check.schema import field_type, holder, item_type, items_of, list_keys, some, value_type
-from atc.check.source import parameters
+from atc.check.source import parameters, walk
 from atc.findings import listed, may_guess, nearest, spelled
 
 _MOST_GIVERS = 5
@@ -324,12 +324,30 @@ def attribute(core: Core, node: ast.Attribute) -> t.Type:
     """The type of `value.attr` where it is not called at once."""
     value = core.evaluate(node.value)
     if isinstance(value, t.Library):
-        return t.Library(f"{value.name}.{node.attr}")
+        return library_part(core, value, node)
     if node.attr not in _OF_NONE:
         value = need_value(core, value, node.value, f"it has no attribute {node.attr!r}")
         if has_attribute(core, value, node):
             core.escape([value] if node.attr not in ("get", "count", "index") else ())
     return t.ANY
+
+
+_OF_ERROR = frozenset(dir(Exception)) | {"status", "body", "__notes__"}
+
+
+def _sets(module: ast.Module, name: str) -> bool:
+    return any(isinstance(n, ast.Attribute) and n.attr == name and isinstance(n.ctx, ast.Store) for n in walk(module))
+
+
+def library_part(core: Core, value: t.Library, node: ast.Attribute) -> t.Library:
+    """A name in a module, or an attribute of a `ToolError`; reports one that a `ToolError` has not."""
+    if value == t.TOOL_ERROR and not (
+        node.attr in _OF_ERROR or _sets(core.module, node.attr) or core.catches("AttributeError")
+    ):
+        better = f"{spelled(node.value)}.{'status' if node.attr.endswith(('code', 'status')) else 'body'}"
+        message = f"a ToolError has no attribute {node.attr!r}, only status and body. Write {better}."
+        core.report("no-attribute", node, message, better=better)
+    return t.Library(f"{value.name}.{node.attr}")
 
 
 def _kind(member: t.Type) -> str | None:

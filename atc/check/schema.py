@@ -191,8 +191,8 @@ def field_type(record: t.Record | t.Mapped, key: Any) -> t.Type | None:
     if isinstance(record, t.Mapped):
         cell = record.cell
         found = [cell.keys.get(key), some(cell.value) if cell.open else None, cell.default]
-        known = [kind for kind in found if kind is not None]
-        return t.join(*known) if known else None
+        kinds = [kind for kind in found if kind is not None]
+        return t.join(*kinds) if kinds else None
     if not isinstance(key, str):
         return None
     shape = record.shape

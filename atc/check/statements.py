@@ -129,14 +129,14 @@ def _assert(core: Core, node: ast.Assert) -> None:
 
 
 def _function(core: Core, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
-    note_function(core, node)
+    made = note_function(core, node)
     for part in walk(node.args):
         _annotation(core, part.annotation if isinstance(part, ast.arg) else None)
     _annotation(core, node.returns)
     for decorator in node.decorator_list:
         core.evaluate(decorator)
     names = {spelled(part.func if isinstance(part, ast.Call) else part).split(".")[-1] for part in node.decorator_list}
-    core.bind(node.name, t.Function(node, core.frame) if names <= {"cache", "lru_cache", "wraps"} else t.ANY)
+    core.bind(node.name, made if names <= {"cache", "lru_cache", "wraps"} else t.ANY)
 
 
 def _class(core: Core, node: ast.ClassDef) -> None:
@@ -330,7 +330,7 @@ def _with(core: Core, node: ast.With | ast.AsyncWith) -> None:
         value = core.evaluate(item.context_expr)
         if item.optional_vars is not None:
             made = value.item if isinstance(value, t.Iterating) and value.kind == "generator" else t.ANY
-            bind_target(core, item.optional_vars, made, item.context_expr)
+            bind_target(core, item.optional_vars, value if isinstance(value, t.Library) else made, item.context_expr)
     before = core.frame.env.copy() if core.frame.env is not None and suppressed else None
     core.shielded.append(frozenset({"Exception", "NameError"} if suppressed else ()))
     core.execute(node.body)
@@ -345,19 +345,14 @@ _HANDLERS: dict[type[ast.stmt], Callable[..., None]] = {
     ast.AugAssign: _aug_assign,
     ast.Return: _return,
     ast.Raise: _raise,
-    ast.Break: _leave,
-    ast.Continue: _leave,
+    **dict.fromkeys([ast.Break, ast.Continue], _leave),
     ast.If: _if,
     ast.Assert: _assert,
-    ast.For: _for,
-    ast.AsyncFor: _for,
+    **dict.fromkeys([ast.For, ast.AsyncFor], _for),
     ast.While: _while,
-    ast.Try: _try,
-    ast.TryStar: _try,
-    ast.With: _with,
-    ast.AsyncWith: _with,
-    ast.FunctionDef: _function,
-    ast.AsyncFunctionDef: _function,
+    **dict.fromkeys([ast.Try, ast.TryStar], _try),
+    **dict.fromkeys([ast.With, ast.AsyncWith], _with),
+    **dict.fromkeys([ast.FunctionDef, ast.AsyncFunctionDef], _function),
     ast.ClassDef: _class,
     ast.Import: _import,
     ast.ImportFrom: _import_from,

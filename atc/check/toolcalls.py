@@ -27,11 +27,11 @@ def call_tool(core: Core, alias: str, call: ast.Call, *, skip: int = 0, partial:
     """
     tool = core.tools[alias]
     named, more = _named(core, call)
+    starred = [argument.value for argument in call.args[skip:] if isinstance(argument, ast.Starred)]
     positional = [argument for argument in call.args[skip:] if not isinstance(argument, ast.Starred)]
-    starred = [argument for argument in call.args[skip:] if isinstance(argument, ast.Starred)]
-    for argument in positional:
+    for argument in positional + starred:
         core.evaluate(argument)
-    _check_names(core, tool, call, named, positional, starred, sure=not more and not partial)
+    _check_names(core, tool, call, named, positional, sure=not more and not partial and not starred)
     for place, name, node, value in named:
         if name in tool.arguments:
             written = isinstance(place, ast.keyword) and place.arg is not None
@@ -56,16 +56,7 @@ def _named(core: Core, call: ast.Call) -> tuple[Passed, bool]:
     return found, more
 
 
-def _check_names(
-    core: Core,
-    tool: Tool,
-    call: ast.Call,
-    named: Passed,
-    positional: list[ast.expr],
-    starred: list[ast.Starred],
-    *,
-    sure: bool,
-) -> None:
+def _check_names(core: Core, tool: Tool, call: ast.Call, named: Passed, placed: list[ast.expr], *, sure: bool) -> None:
     alias, seen = tool.alias, {name for _, name, _, _ in named}
     more = tool.protocol.input_schema.get("additionalProperties")
     unknown = (
@@ -75,7 +66,7 @@ def _check_names(
     meant = {_report_unknown(core, tool, place, name, value, free) for place, name, _, value in unknown}
     signature = listed(tool.arguments) if tool.arguments else "no arguments"
     ordered = sorted(free, key=lambda name: name not in tool.required)
-    for index, argument in enumerate(positional):
+    for index, argument in enumerate(placed):
         name = ordered[index] if index < len(ordered) else ""
         message = f"{alias} takes {signature}, by name only; {spelled(argument)} is one too many."
         if name:
@@ -83,10 +74,8 @@ def _check_names(
         better = f"{name}={spelled(argument)}" if name else None
         core.report("positional-argument", argument, message, tool=alias, argument=name or None, better=better)
     lacking = [name for name in free if name in tool.required]
-    for argument in starred:
-        core.evaluate(argument.value)
     # An unknown argument is often the missing one under another name, and then that finding says so.
-    if sure and not positional and not starred and lacking and not meant.issuperset(lacking):
+    if sure and not placed and lacking and not meant.issuperset(lacking):
         needed = ", ".join(f"{name}=…" for name in tool.arguments if name in tool.required)
         message = f"{alias} needs the argument{'s' * (len(lacking) > 1)} {listed(lacking)}. Write {alias}({needed})."
         better = ", ".join(f"{name}=…" for name in lacking)
@@ -161,12 +150,8 @@ def _likely_key(argument: str, value: t.Type, schema: Mapping[str, object], root
     """The key of an object that was passed whole whose value the argument wants."""
     if not isinstance(value, t.Record):
         return None
-    kinds = {key: field_type(value, key) or t.ANY for key in value.shape.properties}
-    fitting = [
-        key
-        for key, kind in kinds.items()
-        if kind is not t.ANY and type_misfit(t.members(kind)[0], schema, root) is None
-    ]
+    kinds = {key: t.members(field_type(value, key) or t.ANY)[0] for key in value.shape.properties}
+    fitting = [key for key, kind in kinds.items() if kind is not t.ANY and type_misfit(kind, schema, root) is None]
     if argument in fitting:
         return argument
     return nearest(argument, fitting) or next((key for key in ("id", "code", "name") if key in fitting), None)

@@ -196,10 +196,9 @@ class Mapped(Type):
 
 @dataclass(frozen=True, slots=True)
 class Tuple(Type):
-    """A tuple of known length, or such a list (what `asyncio.gather` gives)."""
+    """A tuple of known length."""
 
     items: tuple[Type, ...]
-    kind: str = "tuple"
 
 
 @dataclass(frozen=True, slots=True)
@@ -371,8 +370,8 @@ def _category(member: Type) -> str | None:
             return "list"
         case Record():
             return "dict"
-        case Tuple(kind=kind):
-            return kind
+        case Tuple():
+            return "tuple"
         case ToolRef() | Function():
             return "function"
         case _:
@@ -406,8 +405,10 @@ def described(value: Type) -> str:
             return f"a list ({origin})"
         case Mapped():
             return "a dict"
-        case Listing(kind=kind) | Iterating(kind=kind) | Tuple(kind=kind):
+        case Listing(kind=kind) | Iterating(kind=kind):
             return f"a {kind}"
+        case Tuple():
+            return "a tuple"
         case ToolRef() | Function():
             return "a function that was not called"
         case Null():
