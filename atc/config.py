@@ -65,6 +65,11 @@ def _without_secret(value: str) -> str:
     return value if not value or value.startswith(("env:", "file:")) else "***"
 
 
+def _located(model: str) -> str:
+    """The model, by its whole path where it is a file: a run goes on from any folder."""
+    return re.sub(r"^(scripted:|(?=.*\.gguf$))(.+)", lambda at: f"{at[1]}{Path(at[2]).expanduser().absolute()}", model)
+
+
 def _of_form(pattern: str, told: str) -> AfterValidator:
     """Texts in which `pattern` is found; `told` says so to whoever gives another."""
 
@@ -86,6 +91,7 @@ Price = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Prices = Annotated[tuple[Price, Price], BeforeValidator(lambda raw: raw.split(",") if isinstance(raw, str) else raw)]
 AboveZero = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Folder = Annotated[Path, AfterValidator(lambda path: path.expanduser().absolute())]
+Model = Annotated[Text, AfterValidator(_located)]
 Address = Annotated[
     str,
     _of_form("^postgres(ql)?://", "an address such as postgresql://USER@HOST/NAME"),
@@ -133,7 +139,7 @@ class McpEntry(McpServer):
 class Config:
     """Every setting, with its default. Made by hand it is taken as it is; `atc.cli.settings` checks it."""
 
-    model: Text | None = None
+    model: Model | None = None
     """A model's name, or `local`; None: OPENAI_BASE_URL or OPENAI_API_KEY where set, else the embedded model."""
     model_timeout: AboveZero = 120.0
     """Seconds that an endpoint has for one reply."""

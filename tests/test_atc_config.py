@@ -56,7 +56,7 @@ def test_variables_are_parsed_as_their_settings_are(tmp_path: Path) -> None:
             "ATC_MAX_SECONDS": "2.5",
             "ATC_ALLOW_WRITES": "all",
             "ATC_STATE_DIR": "~/state",
-            "ATC_MODEL": "",
+            "ATC_MODEL": "scripted:replies.json",
             "ATC_DEBUG": "1",
             "ATC_MODEL_PATH": "x.gguf",
             "ATC_SOMETHING_ELSE": "1",
@@ -66,7 +66,8 @@ def test_variables_are_parsed_as_their_settings_are(tmp_path: Path) -> None:
     assert config.max_seconds == 2.5
     assert config.allow_writes == ("all",)
     assert config.state_dir == Path("~/state").expanduser()
-    assert config.model is None
+    assert config.model == f"scripted:{tmp_path / 'replies.json'}"
+    assert load(tmp_path, env={"ATC_MODEL": ""})[0].model is None
 
 
 @pytest.mark.parametrize(
