@@ -103,9 +103,11 @@ def open_toolbox(config: Config, *, saved: bool = True) -> Iterator[Toolbox]:
         loaded = load_tools(*sources, invoker=invoker)
         toolbox = offered(loaded, saved_folder(config)) if saved else loaded
         flags = context.params if (context := click.get_current_context(silent=True)) else {}
-        for name in flags.get("allow_writes") or ():
-            if name != "all" and name not in toolbox and not toolbox.meant(name):
-                say(f"--allow-writes: {UnknownTool(name, list(toolbox))}")
+        named = [("--allow-writes", name) for name in flags.get("allow_writes") or () if name != "all"]
+        rules = [rule for rule in flags.get("trust") or () if not rule.startswith("value=")]
+        for flag, name in [*named, *(("--trust", rule.strip().partition(":")[0]) for rule in rules)]:
+            if name not in toolbox and not toolbox.meant(name):
+                say(f"{flag}: {UnknownTool(name, list(toolbox))}")
         yield toolbox
 
 
