@@ -148,7 +148,7 @@ class Agent:
         nobody can guess a password or an id that a program makes; it is stored with the run.
 
         Raises:
-            InvalidTask: the task is empty or too long.
+            InvalidTask, TypeError: the task is empty or too long, or `output_type` is none.
             ModelUnavailable, SandboxUnavailable: an outage; no verdict on the task, which may be run again.
         """
         output = None if output_type is None else OutputType(output_type)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields, replace
 from typing import Generic, TypeVar
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import PydanticUserError, TypeAdapter, ValidationError
 
 from atc.prompts import fill
 from atc.store.stored import first_problem
@@ -24,14 +24,22 @@ class TypedSolution(Solution, Generic[T]):
 
 
 class OutputType(Generic[T]):
-    """A type that answers must have: a pydantic model, a dataclass, or any other type that pydantic reads."""
+    """A type that answers must have: a pydantic model, a dataclass, or any other type that pydantic reads.
+
+    Raises:
+        TypeError: pydantic does not read it.
+    """
 
     def __init__(self, of: type[T]) -> None:
-        self._adapter: TypeAdapter[T] = TypeAdapter(of)
+        try:
+            self._adapter: TypeAdapter[T] = TypeAdapter(of)
+            self._schema = self._adapter.json_schema()
+        except PydanticUserError as error:
+            raise TypeError(f"output_type={of!r} cannot be used: {error.message.splitlines()[0]}") from error
 
     def asked(self, task: str) -> str:
         """The task, with the form that its answer must have."""
-        return f"{task}\n\n{fill('typed', schema=dumps(self._adapter.json_schema()))}"
+        return f"{task}\n\n{fill('typed', schema=dumps(self._schema))}"
 
     def held(self, attempt: Attempt) -> Attempt:
         """The attempt, with a fault where its answer has not the type."""
@@ -52,8 +60,7 @@ class OutputType(Generic[T]):
         try:
             return self._adapter.validate_json(dumps(answered(answer)))
         except ValidationError:
-            schema = self._adapter.json_schema()
-            if "string" not in [one.get("type") for one in (schema, *schema.get("anyOf", ()))]:
+            if "string" not in [one.get("type") for one in (self._schema, *self._schema.get("anyOf", ()))]:
                 raise
             return self._adapter.validate_python(answer)
 

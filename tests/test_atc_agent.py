@@ -3,6 +3,7 @@
 import asyncio
 import sys
 import threading
+from collections.abc import Iterator
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -42,6 +43,11 @@ def test_an_answer_of_the_wrong_form_is_repaired_and_read_as_the_type(agent):
 def test_any_type_that_pydantic_reads(agent, of, output):
     found = "[get_ticket()['id']]" if isinstance(output, list) else "get_ticket()['id']"
     assert agent(f"print({found})").run("Say it.", output_type=of).output == output
+
+
+def test_a_type_that_pydantic_does_not_read_is_told_in_a_sentence(agent):
+    with pytest.raises(TypeError, match=r"output_type=.*Iterator'> cannot be used: Unable to generate"):
+        agent().run("Say it.", output_type=Iterator)
 
 
 def test_writes_are_allowed_by_name(agent):
