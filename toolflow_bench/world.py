@@ -36,13 +36,15 @@ class World(ExitStack):
         self.services: dict[str, Served] = {}
         self.owners: dict[str, str] = {}
         self.faults: Faults | None = None
-        for name in names:
-            service = find_service(name)
-            self.owners |= dict.fromkeys((operation.id for operation in service.operations), name)
-            app = service.app(service.database(folder, announce=announce))
-            self.services[name] = self.enter_context(serve(app))
-        sources = [f"{name}={served.document_url}" for name, served in self.services.items()]
-        self.toolbox: Toolbox = load_tools(*sources, invoker=self.enter_context(Invoker()))
+        with ExitStack() as opened:  # closed where one of them does not open
+            for name in names:
+                service = find_service(name)
+                self.owners |= dict.fromkeys((operation.id for operation in service.operations), name)
+                app = service.app(service.database(folder, announce=announce))
+                self.services[name] = opened.enter_context(serve(app))
+            sources = [f"{name}={served.document_url}" for name, served in self.services.items()]
+            self.toolbox: Toolbox = load_tools(*sources, invoker=opened.enter_context(Invoker()))
+            self.enter_context(opened.pop_all())
 
     def reset(self, draw: str = "") -> None:
         """Forget what the last task wrote, and draw the faults of one asking of the next, which `draw` names."""
