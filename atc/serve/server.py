@@ -99,9 +99,9 @@ class Requests:
 
     async def _in_turn(self, turns: Turns, client: str, work: Callable[[], T]) -> T:
         """The place is free again when the thread has ended, which may be after the request was cancelled."""
-        await turns.take(client)
+        place = await turns.take(client)
         done = asyncio.get_running_loop().run_in_executor(self._threads, work)
-        done.add_done_callback(lambda _: turns.give_back(client))
+        done.add_done_callback(lambda _: place.close())
         done.add_done_callback(lambda ended: ended.cancelled() or ended.exception())  # else asyncio prints it
         return await asyncio.shield(done)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from contextlib import ExitStack
 
 from protocols.errors import AtcError
 
@@ -23,8 +24,8 @@ class Turns:
         self._own: dict[str, asyncio.Semaphore] = {}
         self._requests: Counter[str] = Counter()  # at work, or waiting
 
-    async def take(self, client: str) -> None:
-        """Wait for a place; `give_back` ends its use.
+    async def take(self, client: str) -> ExitStack:
+        """Wait for a place; closing what this gives ends its use.
 
         Raises:
             TooMany: so many requests of this client wait already.
@@ -34,24 +35,15 @@ class Turns:
                 f"{made} requests of this client are at work or wait already; wait for their replies, then send it"
                 " again. Nothing was run."
             )
-        self._requests[client] += 1
-        own = self._own.setdefault(client, asyncio.Semaphore(self._each))
-        taken: list[asyncio.Semaphore] = []
-        try:
-            for places in (own, self._places):
+        with ExitStack() as held:  # left where the request is cancelled while it waits
+            self._requests[client] += 1
+            held.callback(self._leave, client)
+            for places in (self._own.setdefault(client, asyncio.Semaphore(self._each)), self._places):
                 await places.acquire()
-                taken.append(places)
-        except asyncio.CancelledError:
-            self._leave(client, *taken)
-            raise
+                held.callback(places.release)
+            return held.pop_all()
 
-    def give_back(self, client: str) -> None:
-        """A place that this client had taken is free."""
-        self._leave(client, self._own[client], self._places)
-
-    def _leave(self, client: str, *taken: asyncio.Semaphore) -> None:
-        for places in taken:
-            places.release()
+    def _leave(self, client: str) -> None:
         self._requests[client] -= 1
         if not self._requests[client]:
             del self._requests[client], self._own[client]
