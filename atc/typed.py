@@ -24,11 +24,7 @@ class TypedSolution(Solution, Generic[T]):
 
 
 class OutputType(Generic[T]):
-    """A type that answers must have: a pydantic model, a dataclass, or any other type that pydantic reads.
-
-    Raises:
-        TypeError: pydantic does not read it.
-    """
+    """A type that answers must have: a pydantic model, a dataclass, or any other type that pydantic reads."""
 
     def __init__(self, of: type[T]) -> None:
         try:

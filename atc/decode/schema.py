@@ -291,7 +291,7 @@ class _Bounding:
         if not isinstance(pattern := schema.get("pattern"), str):
             return found
         # With its pattern, in the longest form that llguidance takes; without where it takes none.
-        held = found | {"pattern": ascii_classes(pattern)}
+        held = found | {"pattern": "".join(_spelled(pattern))}
         unbounded = {key: part for key, part in held.items() if key != "maxLength" or "maxLength" in schema}
         for attempt in (held, unbounded):
             if not _refused(json_text(attempt)):
@@ -384,12 +384,8 @@ def _is_number(value: Any) -> TypeGuard[int | float]:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
-def ascii_classes(pattern: str) -> str:
-    r"""The pattern with `\d`, `\w` and `\s` spelled out: in Rust they stand for all of Unicode, in JSON Schema not."""
-    return "".join(_spelled(pattern))
-
-
 def _spelled(pattern: str) -> Iterator[str]:
+    r"""The pattern with `\d`, `\w` and `\s` spelled out: in Rust they stand for all of Unicode, in JSON Schema not."""
     inside = False
     for part in re.findall(r"\\.|.", pattern, re.DOTALL):
         letters = _ASCII.get(part[1:].lower()) if part[0] == "\\" else None

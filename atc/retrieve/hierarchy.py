@@ -167,12 +167,9 @@ def _fitting(lines: Callable[[int], list[str]], room: int) -> list[str]:
     return found
 
 
-def _beginning(text: str, most: int) -> str:
-    return text if len(text) <= most else f"{text[:most]}…"
-
-
 def _described(document: ToolDocument, most: int) -> str:
     """A line about an API with `most` characters of its description; none: its name alone."""
     title, about = one_text(document.title), one_text(document.description)
     named = f"- {document.name}" if not most or not title or title in document.name else f"- {document.name} ({title})"
-    return f"{named}: {_beginning(about, most)}" if about and most else named
+    cut = "…" if len(about) > most else ""
+    return f"{named}: {about[:most]}{cut}" if about and most else named

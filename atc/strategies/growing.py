@@ -40,10 +40,6 @@ class Growing:
         before = self.program.source.rstrip()
         return Program(f"{before}\n\n{piece.source}" if before else piece.source)
 
-    def line_of(self, piece: str, whole: Program) -> int:
-        """The line of `whole` on which its last piece begins."""
-        return len(whole.source.rstrip().splitlines()) - len(piece.rstrip().splitlines()) + 1
-
     def settle(self, calls: tuple[ToolCall, ...] | None = None) -> None:
         """Let the next execution make the program's calls (or these) first: the journal answers them."""
         self.journal.settled = self.issued if calls is None else calls

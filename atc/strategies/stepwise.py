@@ -175,7 +175,7 @@ class Stepwise(Run):
         then = fill("step_last" if last else "step_next")
         if result.fault is not None and (result.findings or result.trace is not None):
             told.append(self._failed(step))
-            line = self.growing.line_of(step.piece, result.program)
+            line = len(result.program.source.rstrip().splitlines()) - len(step.piece.rstrip().splitlines()) + 1
             then = then if last else fill("step_again", line=str(line))
         elif result.fault is not None:
             told.append(result.fault.message)

@@ -47,7 +47,8 @@ def unneeded(
         if toolbox[tool].protocol.writes:
             continue  # a write that is taken away is missing from the state
         if nothing_found or all(_is_empty(run.made[number].result) for number in numbers):
-            if all(replay.unchanged(numbers, fill) for fill in _fills([*values, *_words(values)])):
+            fills = (_least, _numbers(HUGE), _numbers(-HUGE), *map(_filled_with, [*values, *_words(values)]))
+            if all(replay.unchanged(numbers, fill) for fill in map(_made, fills)):
                 yield f"line {line}: nothing that {tool} could give changes the answer"
             continue
         if replay.unchanged(numbers, _made(_least)):
@@ -63,10 +64,6 @@ def _is_empty(result: Json) -> bool:
         lists = [part for part in result.values() if isinstance(part, list)]
         return bool(lists) and not any(lists)
     return isinstance(result, list) and not result
-
-
-def _fills(values: Sequence[str | float]) -> list[Instead]:
-    return [*map(_made, (_least, _numbers(HUGE), _numbers(-HUGE), *map(_filled_with, values)))]
 
 
 def _made(fill: Fill) -> Instead:

@@ -63,7 +63,8 @@ def breakdown(runs: Sequence[Run]) -> Html:
     kept: list[tuple[str, str, list[str]]] = []
     for title, key in _GROUPS.items():
         shares: list[Mapping[str, Share]] = [getattr(run.summary, key) for run in runs]
-        names = [name for name in dict.fromkeys(name for one in shares for name in one) if _any_graded(name, shares)]
+        found = dict.fromkeys(name for one in shares for name in one)
+        names = [name for name in found if any(name in one and one[name].graded for one in shares)]
         # One split, or one service that has no name, says nothing that is not said above.
         if len(names) > 1 or (names and key != "by_split" and names != [""]):
             kept.append((title, key, names))
@@ -76,10 +77,6 @@ def _best(found: Sequence[Estimate | None]) -> str | None:
     """The highest share as it is spelt; None where all are spelt alike."""
     known = [one.mean for one in found if one is not None]
     return percent(max(known)) if len(set(map(percent, known))) > 1 else None
-
-
-def _any_graded(name: str, shares: Sequence[Mapping[str, Share]]) -> bool:
-    return any(name in one and one[name].graded for one in shares)
 
 
 def _signed(value: float, spell: Spell) -> str:

@@ -109,14 +109,11 @@ def digest(connection: sqlite3.Connection) -> str:
     for (table,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name").fetchall():
         columns = [row[1] for row in connection.execute(f"PRAGMA table_info({table})")]
         hashed.update(repr((table, columns)).encode())
-        key = ", ".join(columns) if "WITHOUT ROWID" in _made_by(connection, table) else "rowid"
+        made = connection.execute("SELECT sql FROM sqlite_master WHERE name = ?", (table,)).fetchone()[0]
+        key = ", ".join(columns) if "WITHOUT ROWID" in str(made).upper() else "rowid"
         for row in connection.execute(f"SELECT * FROM {table} ORDER BY {key}"):  # noqa: S608 - our own names
             hashed.update(repr(row).encode())
     return hashed.hexdigest()
-
-
-def _made_by(connection: sqlite3.Connection, table: str) -> str:
-    return str(connection.execute("SELECT sql FROM sqlite_master WHERE name = ?", (table,)).fetchone()[0]).upper()
 
 
 Functions = Mapping[str, Callable[..., Any]]
