@@ -121,7 +121,8 @@ class Agent:
         self._learned, self._learning = learned, threading.Lock()
         allowed = (allow_writes,) if isinstance(allow_writes, str) else tuple(allow_writes)
         config = config or Config()
-        self.config = replace(config, allow_writes=(*config.allow_writes, *allowed), **budget)
+        named, model = (model, None) if isinstance(model, str) else (config.model, model)
+        self.config = replace(config, model=named, allow_writes=(*config.allow_writes, *allowed), **budget)
         self._model, self._sandbox, self._ask_person, self._store = model, sandbox, ask_person, store
 
     @overload
@@ -303,10 +304,10 @@ class Agent:
     @cached_property
     def ask(self) -> Ask:
         """The model, chosen on first use."""
-        if self._model is not None and not isinstance(self._model, str):
+        if self._model is not None:
             return self._model
-        name, config = self._model or self.config.model, self.config
-        return choose(name, timeout_seconds=config.model_timeout, max_retries=config.model_retries)
+        config = self.config
+        return choose(config.model, timeout_seconds=config.model_timeout, max_retries=config.model_retries)
 
     @cached_property
     def sandbox(self) -> Sandbox:
@@ -376,7 +377,7 @@ class Agent:
         if self._store is not None:
             run = self._store.create(
                 task,
-                model=getattr(self._model, "name", self._model) or "",
+                model=getattr(self._model, "name", self.config.model) or "",
                 strategy=self.config.strategy if given is None else GIVEN,
                 sandbox=self.config.sandbox,
                 config=public(self.config) | {"tools": [*map(absolute, self.config.tools)]},
