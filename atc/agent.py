@@ -280,6 +280,10 @@ class Agent:
                 f"run {run} cannot go on: {', '.join(changed[:3])}{more} would call something else than when it began"
                 " (another source, method or address). Restore these tools, or begin a new run."
             )
+        if known and not any(alias in self.toolbox for alias in known):
+            raise RunRefused(
+                f"run {run} cannot go on: none of its tools is here. Where a Python program began it: Agent.resume."
+            )
         stored = self.store.take(run, ended=ended)
         return RunRecord(observer, task or begun.task, begun.pins or Pins(), self.store, run, past=stored)
 

@@ -13,6 +13,7 @@ from pydantic import BaseModel
 from atc import Agent, Config, Toolbox
 from atc.config import InvalidConfig
 from atc.store import Store
+from atc.store.stored import RunRefused
 from tests.tool_lab import tool, writing
 
 
@@ -92,6 +93,14 @@ def test_a_cancelled_run_ends_and_is_stored_as_interrupted(agent, tmp_path):
         one = agent("print(get_ticket()['id'])", store=store)
         asyncio.run(cancelled())
         assert [run.status for run in store.list(9)] == ["interrupted"]
+
+
+def test_a_run_goes_on_only_where_its_tools_are(agent, tmp_path):
+    with Store(tmp_path / "runs.sqlite") as store:
+        paused = agent("print(close())", store=store).run("Close it.")
+        with pytest.raises(RunRefused, match="none of its tools is here"):
+            Agent(Toolbox([tool("open", {})]), store=store).resume(paused.run)
+        assert store.load(paused.run).summary.status == "paused"
 
 
 def test_a_notebook_shows_a_run_as_it_happens(agent, monkeypatch):
