@@ -286,6 +286,22 @@ def test_all_of_plain_objects_is_one_object():
     assert out(closed)["allOf"][0]["additionalProperties"] is False
 
 
+def test_a_discriminator_says_which_subtypes_there_are_and_how_each_is_told():
+    """As NSwag and springdoc write them: no `oneOf`, and a property that is any text."""
+    ref, far = "#/components/schemas/", "https://elsewhere.example/monster.json"
+    told = {"propertyName": "kind", "mapping": {"cat": f"{ref}Cat", "lynx": "Lynx", "pet": f"{ref}Pet", "m": far}}
+    mate = {"kind": {"type": "string"}, "mate": {"$ref": f"{ref}Pet"}}
+    pet = {"type": "object", "properties": mate, "required": ["kind"], "discriminator": told}
+    cat = {"allOf": [{"$ref": f"{ref}Pet"}, {"type": "object", "properties": {"lives": {"type": "integer"}}}]}
+    lynx = {"allOf": [{"$ref": f"{ref}Cat"}], "type": "object", "properties": {"ears": {"type": "integer"}}}
+    schema = out({"type": "array", "items": {"$ref": f"{ref}Pet"}}, Pet=pet, Cat=cat, Lynx=lynx)
+    union = {"anyOf": [{"$ref": "#/$defs/Cat"}, {"$ref": "#/$defs/Lynx"}, {"$ref": "#/$defs/Pet"}]}
+    assert schema["items"] == union
+    assert schema["$defs"]["Pet"]["properties"] == {"kind": {"type": "string"}, "mate": union}
+    assert list(schema["$defs"]["Cat"]["properties"]) == ["kind", "mate", "lives"]
+    assert schema["$defs"]["Lynx"]["properties"]["kind"] == {"type": "string", "enum": ["lynx"]}
+
+
 def test_recursive_schemas_keep_a_reference_into_themselves():
     kids = {"type": "array", "items": {"$ref": "#/components/schemas/Tree"}}
     tree = {"type": "object", "properties": {"label": {"$ref": "#/components/schemas/Label"}, "kids": kids}}

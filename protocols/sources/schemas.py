@@ -8,6 +8,7 @@ plain (`type: int`) and dropped where it is not.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any, Literal
 from urllib.parse import unquote
@@ -16,7 +17,18 @@ from jsonschema_rs import meta
 
 from protocols.errors import InvalidProtocol
 from protocols.judge import compiles
-from protocols.schema import ANNOTATIONS, Json, JsonObject, mapping, narrowed, pointer, references, resolve
+from protocols.schema import (
+    ANNOTATIONS,
+    Json,
+    JsonObject,
+    listed,
+    mapping,
+    narrowed,
+    pointer,
+    references,
+    resolve,
+    types,
+)
 from protocols.words import FreeNames
 
 _DEFINITIONS = "#/$defs/"
@@ -46,6 +58,22 @@ class Document:
         self.content, self.where = content, where
         self.at = ""
         """Names the operation that is being read: `GET /airports/{code}`."""
+        self.subtypes = dict[int, list[str]]()
+        """By identity of a schema: references to what its discriminator names, where it lists no alternatives."""
+        self.kinds: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+        """By reference and property: what discriminators say that it holds; not where others extend that schema."""
+        for schema in map(mapping, mapping(mapping(content.get("components")).get("schemas")).values()):
+            told = mapping(schema.get("discriminator"))
+            named = {key: str(ref) for key, ref in mapping(told.get("mapping")).items()}
+            named = {key: ref if "/" in ref else f"#/components/schemas/{ref}" for key, ref in named.items()}
+            named = {key: ref for key, ref in named.items() if isinstance(pointer(content, unquote(ref)), Mapping)}
+            if named and not schema.keys() & {"oneOf", "anyOf"}:
+                self.subtypes[id(schema)] = list(dict.fromkeys(named.values()))
+            below = [mapping(pointer(content, unquote(ref))) for ref in named.values()]
+            bases = [part.get("$ref") for one in below for part in listed(one.get("allOf"), Mapping)]
+            for key, ref in named.items():
+                if ref not in bases:
+                    self.kinds[ref][str(told.get("propertyName"))].append(key)
 
     def follow(self, value: Json) -> JsonObject:
         """The parameter, response or path item that `value` is or refers to, else {}. Raises as `target`."""
@@ -115,13 +143,19 @@ class Schemas:
         if name not in self._made:
             self._made[name] = None, set()
             schema = self.convert(self._document.target(self._refs[name]))
+            for key, values in self._document.kinds.get(self._refs[name], {}).items():
+                known = mapping(mapping(mapping(schema).get("properties")).get(key))
+                if types(known) == ("string",) and {*values} <= {*known.get("enum", values)}:
+                    schema = {**schema, "properties": {**schema["properties"], key: {**known, "enum": values}}}
             if isinstance(schema, dict) and "properties" in schema:
                 schema["title"] = name  # under which its author and its users know it
             self._made[name] = schema, references(schema)
         return self._made[name]
 
-    def convert(self, raw: Json) -> Any:
+    def convert(self, raw: Json, *, base: bool = False) -> Any:
         """`raw` as 2020-12: true, false or an object, whose references `complete` can answer.
+
+        A reference to a `base`, which another schema extends, stands for that alone and not for its subtypes.
 
         Raises:
             InvalidProtocol: a reference leads nowhere or out of the document.
@@ -129,7 +163,7 @@ class Schemas:
         if not isinstance(raw, Mapping):
             return raw if isinstance(raw, bool) else {}
         if isinstance(ref := raw.get("$ref"), str):
-            schema = self._reference(ref, {key: value for key, value in raw.items() if key != "$ref"})
+            schema = self._reference(ref, {key: value for key, value in raw.items() if key != "$ref"}, base=base)
         else:
             schema = self._without_hidden(self._joined(self._keywords(raw) | _modern(raw)))
         says_null = raw.get("nullable") is True or raw.get("x-nullable") is True
@@ -144,7 +178,8 @@ class Schemas:
             elif key in _LISTS and isinstance(value, list) and value:
                 # Who writes oneOf means any: what is made of unions offers an integer beside a number.
                 several = "anyOf" if key == "oneOf" and "anyOf" not in raw else key
-                found[several] = [self.convert(part) for part in value]
+                extends = key == "allOf" and (len(value) > 1 or "properties" in raw)
+                found[several] = [self.convert(part, base=extends) for part in value]
             elif key in _MAPS and isinstance(value, Mapping):
                 names = value if key == "properties" else [name for name in value if _accepted(key, {name: True})]
                 found[key] = {str(name): self.convert(value[name]) for name in names}
@@ -152,8 +187,10 @@ class Schemas:
                 found[key] = value
         return found
 
-    def _reference(self, ref: str, beside: JsonObject) -> Any:
+    def _reference(self, ref: str, beside: JsonObject, *, base: bool) -> Any:
         target = self._document.target(ref)
+        if not base and (known := self._document.subtypes.get(id(target))):
+            return {"anyOf": [self._reference(one, beside, base=True) for one in known]}
         if ref not in self._names:
             name = self._free(re.sub(r"[^A-Za-z0-9_.-]+", "_", unquote(ref).rsplit("/", 1)[-1]) or "schema")
             self._names[ref], self._refs[name] = name, ref
