@@ -387,8 +387,9 @@ def test_where_the_service_runs(servers, where, base_url, url):
 def test_an_operation_may_have_a_server_of_its_own():
     own = {"servers": [{"url": "https://op.example"}]}
     paths = {"/a": {"servers": [{"url": "https://item.example"}], "get": {}, "put": own}}
+    paths["/b"] = {"servers": [{"url": "/v2"}], "get": {}}
     found = [protocol.binding.url for protocol in read_openapi(api(paths), where="d")]
-    assert found == ["https://item.example/a", "https://op.example/a"]
+    assert found == ["https://item.example/a", "https://op.example/a", "https://a.example/v2/b"]
 
 
 @pytest.mark.parametrize("servers", [None, [{"url": "https://{host}/v1"}], [{"url": "https://[you].example/v1"}]])

@@ -145,9 +145,13 @@ class _Reader:
         return replace(protocol, input_schema=self._sent.complete(protocol.input_schema))
 
     def _server(self, servers: list[Any]) -> str:
-        """The absolute URL, without a slash at its end, before an operation's path."""
-        declared = next((_filled(one) for one in listed(servers, Mapping) if isinstance(one.get("url"), str)), "/")
-        url = urljoin(self._where, declared) if is_url(self._where) and not is_url(declared) else declared
+        """The absolute URL, without a slash at its end, before an operation's path.
+
+        Without an address of the document, its own server says where another one that is relative to it is.
+        """
+        usual, declared = _url(self._content.get("servers")), _url(servers) or "/"
+        base = self._where if is_url(self._where) else usual
+        url = declared if is_url(declared) else urljoin(base, declared)
         if self._base_url is not None:
             path = re.sub(r"^(\w+:)?//[^/?#]*", "", url)
             url = self._base_url if urlsplit(self._base_url).path else f"{self._base_url}/{path.lstrip('/')}"
@@ -340,8 +344,9 @@ def _separator(parameter: JsonObject) -> str | None:
     return "," if style == "form" and parameter.get("explode") is False else _SEPARATORS.get(style)
 
 
-def _filled(server: JsonObject) -> str:
-    """A server's URL with the defaults of its variables, or what else they may be."""
+def _url(servers: Json) -> str:
+    """The first server's URL with the defaults of its variables, or what else they may be; empty where none has one."""
+    server = next((one for one in listed(servers, Mapping) if isinstance(one.get("url"), str)), {"url": ""})
     variables = mapping(server.get("variables"))
 
     def value(match: re.Match[str]) -> str:
