@@ -76,7 +76,8 @@ def advice(name: str, scheme: JsonObject, origin: Origin, tool: str) -> str:
     """
     kind = " (user:password)" if _is_basic(scheme) else ""
     if scheme.get("type") == "oauth2":
-        kind = " (a token, or in place of value the client_id, with its client_secret where it has one)"
+        got = ", or in place of value the client_id, with its client_secret where it has one"
+        kind = f" (a token{got if scheme.get('flows') else ', which a login gives'})"
     variable, key = variable_of(name), name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else dumps(name)
     return (
         f"{tool} needs the credential {name!r}{kind}, which is not configured "
