@@ -6,9 +6,10 @@ import inspect
 import random
 import shlex
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import replace
 from functools import partial
+from itertools import takewhile
 from typing import NoReturn, Self
 
 from protocols.credentials import MASK, Carried, Mask, carried, dress, variable_of
@@ -171,20 +172,29 @@ class HttpCall:
         return command
 
 
+async def _gathered(items: AsyncIterator[object]) -> list[object]:
+    return [item async for item in items]
+
+
 def _python_call(
     tool: str, function: Callable[..., object], *, reads: bool, mask: Mask
 ) -> Callable[[JsonObject], Json]:
-    """A call of `function` by keyword arguments; see `Invoker.bind`."""
+    """A call of `function` by keyword arguments, but for those that it takes by position; see `Invoker.bind`."""
     signature = inspect.signature(function)
+    positional = [name for name, one in signature.parameters.items() if one.kind is one.POSITIONAL_ONLY]
     failed: Outcome = "refused" if reads else "unknown"
 
     def call(arguments: JsonObject) -> Json:
+        named = dict(arguments)
+        values = [named.pop(name) for name in takewhile(arguments.__contains__, positional)]
         try:
-            signature.bind(**arguments)
+            signature.bind(*values, **named)
         except TypeError as error:
             raise ToolError(None, one_line(f"{tool}: {error}"), outcome="not_run") from error
         try:
-            result = function(**arguments)
+            result = function(*values, **named)
+            if inspect.isasyncgen(result):
+                result = _gathered(result)
             if inspect.iscoroutine(result):
                 import asyncio  # for functions that need it alone: every command would wait for it
 

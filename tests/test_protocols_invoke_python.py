@@ -27,12 +27,17 @@ def bound(function, **options):
     return Invoker().bind(tool("f", **options), {"f": function})
 
 
-def test_coroutines_are_awaited():
+def test_coroutines_and_asynchronous_generators_are_awaited():
     async def later(x):
         await asyncio.sleep(0)
         return x
 
+    async def each(x, /, *more, last=2):
+        yield x
+        yield last
+
     assert bound(later)({"x": 1}) == 1
+    assert bound(each)({"x": 1, "last": 3}) == [1, 3]
 
 
 def test_a_module_that_the_user_did_not_name_is_not_run():

@@ -149,7 +149,7 @@ def test_every_schema_is_self_contained(travel):
 def test_json_becomes_what_the_annotations_ask_for(travel):
     functions = travel[1]
     assert functions["search"](query="q", day="2013-01-02") == [{"code": "q", "minutes": 3}]
-    bag = functions["pack"](bag={"kilos": 1}, cabin="first", tree={"value": 1}, legs=[{"code": "x"}])
+    bag = functions["pack"]({"kilos": 1}, cabin="first", tree={"value": 1}, legs=[{"code": "x"}])
     assert (bag.kilos, bag.fragile) == (2.0, True)
     assert functions["count"](a=1, d=[1, 1]) == [1, {1}]
 

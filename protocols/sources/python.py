@@ -176,16 +176,18 @@ def _input_schema(
 
 def _callable(function: _Function, adapters: dict[str, TypeAdapter[Any]]) -> Callable[..., Any]:
     """`function` as one that takes JSON values."""
+    names = [*inspect.signature(function).parameters]
 
     @functools.wraps(function)
-    def call(**arguments: Any) -> Any:
+    def call(*values: Any, **arguments: Any) -> Any:
+        arguments |= zip(names, values, strict=False)
         for name in arguments.keys() & adapters.keys():
             try:
                 arguments[name] = adapters[name].validate_python(arguments[name])
             except ValidationError as error:
                 problem = f"{function.__name__}: argument {name!r}: {error.errors()[0]['msg']}"
                 raise ToolError(None, problem, outcome="not_run") from error
-        return function(**arguments)
+        return function(*[arguments.pop(name) for name in names[: len(values)]], **arguments)
 
     return call
 
