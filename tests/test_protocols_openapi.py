@@ -200,7 +200,7 @@ def test_a_client_sends_nothing_read_only_and_gets_nothing_write_only():
         "type": "object",
         "properties": {
             "id": {"type": "string", "readOnly": True},
-            "pin": {"type": "string", "writeOnly": True},
+            "pin": {"oneOf": [{"type": "string"}], "nullable": True, "writeOnly": True},
             "n": {},
         },
         "required": ["id", "pin", "n"],

@@ -251,7 +251,8 @@ def _nullable(schema: dict[str, Any]) -> dict[str, Any]:
     if "type" not in schema:
         # 3.0 says that `nullable` without a type means nothing; everybody writes it beside `$ref` and `allOf`.
         open_to_null = not schema.keys() & {"$ref", "allOf", "anyOf", "oneOf", "enum", "const", "properties"}
-        return schema if open_to_null else {"anyOf": [schema, {"type": "null"}]}
+        marks = {key: schema[key] for key in ("readOnly", "writeOnly") if key in schema}
+        return schema if open_to_null else {**marks, "anyOf": [schema, {"type": "null"}]}
     kinds = [schema["type"]] if isinstance(schema["type"], str) else schema["type"]
     changed = schema | {"type": [*kinds, "null"] if "null" not in kinds else kinds}
     if "enum" in schema and None not in schema["enum"]:
