@@ -193,8 +193,7 @@ def _python_call(
             raise ToolError(None, one_line(f"{tool}: {error}"), outcome="not_run") from error
         try:
             result = function(*values, **named)
-            if inspect.isasyncgen(result):
-                result = _gathered(result)
+            result = _gathered(result) if inspect.isasyncgen(result) else result
             if inspect.iscoroutine(result):
                 import asyncio  # for functions that need it alone: every command would wait for it
 

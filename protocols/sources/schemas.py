@@ -8,7 +8,6 @@ plain (`type: int`) and dropped where it is not.
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any, Literal
 from urllib.parse import unquote
@@ -17,18 +16,7 @@ from jsonschema_rs import meta
 
 from protocols.errors import InvalidProtocol
 from protocols.judge import compiles
-from protocols.schema import (
-    ANNOTATIONS,
-    Json,
-    JsonObject,
-    listed,
-    mapping,
-    narrowed,
-    pointer,
-    references,
-    resolve,
-    types,
-)
+from protocols.schema import ANNOTATIONS, Json, JsonObject, listed, mapping, narrowed, pointer, references, resolve
 from protocols.words import FreeNames
 
 _DEFINITIONS = "#/$defs/"
@@ -60,20 +48,19 @@ class Document:
         """Names the operation that is being read: `GET /airports/{code}`."""
         self.subtypes = dict[int, list[str]]()
         """By identity of a schema: references to what its discriminator names, where it lists no alternatives."""
-        self.kinds: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
-        """By reference and property: what discriminators say that it holds; not where others extend that schema."""
+        self.marks = dict[str, tuple[str, list[str]]]()
+        """By reference: a property, and what discriminators say that it holds; of what nothing in a mapping extends."""
         for schema in map(mapping, mapping(mapping(content.get("components")).get("schemas")).values()):
             told = mapping(schema.get("discriminator"))
-            named = {key: str(ref) for key, ref in mapping(told.get("mapping")).items()}
-            named = {key: ref if "/" in ref else f"#/components/schemas/{ref}" for key, ref in named.items()}
-            named = {key: ref for key, ref in named.items() if isinstance(pointer(content, unquote(ref)), Mapping)}
-            if named and not schema.keys() & {"oneOf", "anyOf"}:
-                self.subtypes[id(schema)] = list(dict.fromkeys(named.values()))
-            below = [mapping(pointer(content, unquote(ref))) for ref in named.values()]
-            bases = [part.get("$ref") for one in below for part in listed(one.get("allOf"), Mapping)]
-            for key, ref in named.items():
+            given = {key: str(ref) for key, ref in mapping(told.get("mapping")).items()}
+            refs = {key: ref if "/" in ref else f"#/components/schemas/{ref}" for key, ref in given.items()}
+            found = {ref: one for ref in refs.values() if isinstance(one := pointer(content, unquote(ref)), Mapping)}
+            if found and not schema.keys() & {"oneOf", "anyOf"}:
+                self.subtypes[id(schema)] = list(found)
+            bases = [part.get("$ref") for one in found.values() for part in listed(one.get("allOf"), Mapping)]
+            for key, ref in refs.items():
                 if ref not in bases:
-                    self.kinds[ref][str(told.get("propertyName"))].append(key)
+                    self.marks.setdefault(ref, (str(told.get("propertyName")), []))[1].append(key)
 
     def follow(self, value: Json) -> JsonObject:
         """The parameter, response or path item that `value` is or refers to, else {}. Raises as `target`."""
@@ -143,10 +130,10 @@ class Schemas:
         if name not in self._made:
             self._made[name] = None, set()
             schema = self.convert(self._document.target(self._refs[name]))
-            for key, values in self._document.kinds.get(self._refs[name], {}).items():
-                known = mapping(mapping(mapping(schema).get("properties")).get(key))
-                if types(known) == ("string",) and {*values} <= {*known.get("enum", values)}:
-                    schema = {**schema, "properties": {**schema["properties"], key: {**known, "enum": values}}}
+            key, values = self._document.marks.get(self._refs[name], ("", []))
+            known = mapping(mapping(mapping(schema).get("properties")).get(key))
+            if values and known.get("type") == "string" and {*values} <= {*known.get("enum", values)}:
+                schema = {**schema, "properties": {**schema["properties"], key: {**known, "enum": values}}}
             if isinstance(schema, dict) and "properties" in schema:
                 schema["title"] = name  # under which its author and its users know it
             self._made[name] = schema, references(schema)
@@ -154,8 +141,6 @@ class Schemas:
 
     def convert(self, raw: Json, *, base: bool = False) -> Any:
         """`raw` as 2020-12: true, false or an object, whose references `complete` can answer.
-
-        A reference to a `base`, which another schema extends, stands for that alone and not for its subtypes.
 
         Raises:
             InvalidProtocol: a reference leads nowhere or out of the document.
@@ -189,6 +174,7 @@ class Schemas:
 
     def _reference(self, ref: str, beside: JsonObject, *, base: bool) -> Any:
         target = self._document.target(ref)
+        # Where another schema extends it, it stands for itself alone.
         if not base and (known := self._document.subtypes.get(id(target))):
             return {"anyOf": [self._reference(one, beside, base=True) for one in known]}
         if ref not in self._names:
@@ -251,7 +237,7 @@ def _nullable(schema: dict[str, Any]) -> dict[str, Any]:
     if "type" not in schema:
         # 3.0 says that `nullable` without a type means nothing; everybody writes it beside `$ref` and `allOf`.
         open_to_null = not schema.keys() & {"$ref", "allOf", "anyOf", "oneOf", "enum", "const", "properties"}
-        marks = {key: schema[key] for key in ("readOnly", "writeOnly") if key in schema}
+        marks: dict[str, Any] = {key: schema[key] for key in ("readOnly", "writeOnly") if key in schema}
         return schema if open_to_null else {**marks, "anyOf": [schema, {"type": "null"}]}
     kinds = [schema["type"]] if isinstance(schema["type"], str) else schema["type"]
     changed = schema | {"type": [*kinds, "null"] if "null" not in kinds else kinds}
