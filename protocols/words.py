@@ -151,13 +151,5 @@ WORDS: dict[str, dict[str, frozenset[str]]] = {
     for table, lists in tomllib.loads(Path(__file__).with_name("words.toml").read_text("utf-8")).items()
 }
 _NAMES = WORDS["names"]
-ID_WORDS = _NAMES["id_words"]
-VAGUE = _NAMES["vague"]
-WRAPPERS = _NAMES["wrappers"]
-NOT_LINKED = _NAMES["not_linked"]
-VERBS = _NAMES["verbs"]
-SEARCHES = _NAMES["searches"]
-POSITIONS = _NAMES["positions"]
-SENDS = _NAMES["sends"]
-TELLS = _NAMES["tells"]
-PAYS = _NAMES["pays"]
+_LISTS = ("id_words", "vague", "wrappers", "not_linked", "verbs", "searches", "positions", "sends", "tells", "pays")
+ID_WORDS, VAGUE, WRAPPERS, NOT_LINKED, VERBS, SEARCHES, POSITIONS, SENDS, TELLS, PAYS = (_NAMES[one] for one in _LISTS)
