@@ -15,8 +15,7 @@ be sent again. *not_run*: it never reached the tool. *unknown*: it was sent, and
 
 def docs_page(name: str) -> str:
     """The address of a page of the documentation: `docs_page("reference/configuration#credentials")`."""
-    path, _, heading = name.partition("#")
-    return f"docs/{path}.md" + (f"#{heading}" if heading else "")
+    return "docs/{}.md{}{}".format(*name.partition("#"))
 
 
 class AtcError(Exception):

@@ -77,10 +77,9 @@ class Servers:
         found, server = self._spelled(text)
         confirm = self._settings.confirm_start
         if not found and server.command and not (confirm and confirm(server)):
-            raise SourceUnavailable(
-                f"the command {server.shown!r} was not started: nobody agreed to it. Run this on a terminal to be"
-                " asked, give --start-servers, or name it in your own settings: [mcp.NAME] with command = [...]."
-            )
+            advice = "Run this on a terminal to be asked, give --start-servers, or name it in your own settings:"
+            advice += " [mcp.NAME] with command = [...]."
+            raise SourceUnavailable(f"the command {server.shown!r} was not started: nobody agreed to it. {advice}")
         fresh = self._known[found] if found else _Known(server)
         try:
             connection = self._connected(fresh)
@@ -93,10 +92,8 @@ class Servers:
             known_as = name or found or identifier(connection.name or "mcp")
             if not (name or found) and known_as in self._known:
                 fresh.drop()
-                raise SourceUnavailable(
-                    f"the MCP server {server.shown!r} calls itself {known_as!r}, as another server is named; name it"
-                    f" yourself: 'NAME={text}'."
-                )
+                problem = f"the MCP server {server.shown!r} calls itself {known_as!r}, as another server is named"
+                raise SourceUnavailable(f"{problem}; name it yourself: 'NAME={text}'.")
             if (before := self._known.get(known_as)) not in (None, fresh):
                 before.drop()
             self._known[known_as] = fresh

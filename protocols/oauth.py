@@ -158,9 +158,8 @@ class Keyring:
         _hold_to_hosts(name, credential, origin, tool)
         value = credential.value or credential.client_id
         if not value or not f"{credential.prefix or ''}{value}".isprintable():
-            raise CredentialMissing(
-                f"the credential {name!r} is empty or has control characters; correct it in your own settings file."
-            )
+            problem = "is empty or has control characters; correct it in your own settings file."
+            raise CredentialMissing(f"the credential {name!r} {problem}")
         token = credential.value or self._token(name, credential, scheme)
         found = carried(name, credential, scheme, token=token)
         self.mask.add(found.value.rpartition(" ")[2])
@@ -194,9 +193,8 @@ class Keyring:
     def _through_browser(self, name: str, page: str, asked: dict[str, str]) -> dict[str, str]:
         """The code that the page gives, with what the token's address wants to see beside it."""
         if self.settings.open_browser is None:
-            raise CredentialMissing(
-                f"the credential {name!r} needs a sign-in in a browser; run this command once on a terminal."
-            )
+            problem = "needs a sign-in in a browser; run this command once on a terminal."
+            raise CredentialMissing(f"the credential {name!r} {problem}")
         redirect, state, verifier = Redirect(), secrets.token_urlsafe(24), secrets.token_urlsafe(64)
         challenge = base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).decode().rstrip("=")
         asked |= {"response_type": "code", "redirect_uri": redirect.url, "state": state}
@@ -230,11 +228,10 @@ class Keyring:
 def _hold_to_hosts(name: str, credential: Credential, origin: Origin, what: str) -> None:
     if not credential.may_go_to(origin):
         place = address(origin)
-        raise CredentialMissing(
-            f"{what} would send the credential {name!r} to {place!r}, but it is configured for "
-            f"{', '.join(map(repr, credential.hosts)) or 'no host'} only; "
-            f"if it may go there, add {place!r} to credentials.{name}.hosts in your own settings file."
-        )
+        known = ", ".join(map(repr, credential.hosts)) or "no host"
+        problem = f"{what} would send the credential {name!r} to {place!r}, but it is configured for {known} only"
+        advice = f"if it may go there, add {place!r} to credentials.{name}.hosts in your own settings file"
+        raise CredentialMissing(f"{problem}; {advice}.")
 
 
 def _flow(name: str, credential: Credential, scheme: JsonObject) -> tuple[str, str, dict[str, str]]:
@@ -249,10 +246,9 @@ def _flow(name: str, credential: Credential, scheme: JsonObject) -> tuple[str, s
     page = credential.authorization_url or str(flow.get("authorizationUrl", "")) if with_browser else ""
     token_url = credential.token_url or str(flow.get("tokenUrl", ""))
     if not token_url:
-        raise CredentialMissing(
-            f"the credential {name!r} has a client_id, but the document names no address that gives tokens; "
-            f"set credentials.{name}.token_url, and authorization_url for a sign-in in the browser."
-        )
+        problem = f"the credential {name!r} has a client_id, but the document names no address that gives tokens"
+        advice = f"set credentials.{name}.token_url, and authorization_url for a sign-in in the browser"
+        raise CredentialMissing(f"{problem}; {advice}.")
     for url in filter(None, (token_url, page)):
         try:
             origin, _ = split_url(url)

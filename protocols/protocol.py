@@ -252,9 +252,8 @@ def load(document: Json, *, where: str = "protocol") -> ToolProtocol:
     error = first_error(_VALIDATOR, document)
     if error is not None:
         path = ".".join(str(part) for part in error.instance_path)
-        raise InvalidProtocol(
-            where, f"{error.message}.", path=path, hint=f"The format: {docs_page('reference/protocols#the-format')}."
-        )
+        hint = f"The format: {docs_page('reference/protocols#the-format')}."
+        raise InvalidProtocol(where, f"{error.message}.", path=path, hint=hint)
     known = {key: value for key, value in document.items() if key in DOCUMENT_SCHEMA["properties"]}
     extra = {key: value for key, value in document.items() if key not in known}
     hints = known.pop("annotations", {})

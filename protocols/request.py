@@ -202,10 +202,8 @@ class Plan:
                     alike = [one for one in asked if json.dumps(one.value) != json.dumps(name.value)]
                 owners = {other.owner for other in alike}
             if other := min(owners - {name.owner}, default=None):
-                raise self._refusal(
-                    f"{name.owner} would be sent as {name.name!r}, in the place of {other}; leave it out, or give the"
-                    " value to the argument that it is for."
-                )
+                problem = f"{name.owner} would be sent as {name.name!r}, in the place of {other}"
+                raise self._refusal(f"{problem}; leave it out, or give the value to the argument that it is for.")
 
     # --- the parts of a request
 

@@ -106,11 +106,8 @@ class Toolbox(Mapping[str, Tool]):
         for tool in tools:
             name, source = tool.protocol.name, tool.source
             if (name, source) in named:
-                raise InvalidProtocol(
-                    source or "toolbox",
-                    f"two tools are named {name!r}.",
-                    hint="Rename one of them; a name may repeat only across sources.",
-                )
+                hint = "Rename one of them; a name may repeat only across sources."
+                raise InvalidProtocol(source or "toolbox", f"two tools are named {name!r}.", hint=hint)
             named[name, source] = tool
         aliases = tool_aliases(list(named))
         self._tools = {a: replace(tool, alias=a) for a, tool in zip(aliases, named.values(), strict=True)}

@@ -73,10 +73,9 @@ def load_tools(*sources: ToolSource, invoker: Invoker | None = None) -> Toolbox:
     named: dict[str, Source] = {}
     for one in read:
         if named.setdefault(one.name, one) is not one:
-            raise SourceUnavailable(
-                f"two sources are named {one.name!r}: {named[one.name].text} and {one.text}; name one of them yourself,"
-                f" such as 'other={one.text.removeprefix(one.name + '=')}'."
-            )
+            problem = f"two sources are named {one.name!r}: {named[one.name].text} and {one.text}"
+            advice = f"name one of them yourself, such as 'other={one.text.removeprefix(one.name + '=')}'"
+            raise SourceUnavailable(f"{problem}; {advice}.")
     return Toolbox([tool for source in read for tool in _tools(source, invoker, read)])
 
 
@@ -156,13 +155,12 @@ def _read_all(given: Sequence[str | Callable[..., Any]], invoker: Invoker) -> li
         for protocol in source.protocols if source.kind == "protocols" else ():
             described.append(binding := protocol.binding)
             if isinstance(binding, PythonBinding) and binding.module not in modules:
-                raise InvalidProtocol(
-                    source.text,
-                    f"{protocol.name!r} asks to run the Python function {binding.function!r}, which a file may not.",
-                    path="binding.python",
-                    hint=f"If you trust it, give the module {binding.module!r} as a source yourself"
-                    " ('--tools MODULE', or '--module MODULE' of 'atc probe').",
+                problem = (
+                    f"{protocol.name!r} asks to run the Python function {binding.function!r}, which a file may not."
                 )
+                hint = f"If you trust it, give the module {binding.module!r} as a source yourself ('--tools MODULE', or"
+                hint += " '--module MODULE' of 'atc probe')."
+                raise InvalidProtocol(source.text, problem, path="binding.python", hint=hint)
     return [
         source
         if source.kind not in ("python", "mcp")
@@ -241,22 +239,16 @@ def _pinned(protocol: ToolProtocol, homes: Sequence[Origin], where: str) -> Tool
         return protocol
     if not isinstance(binding, HttpBinding):
         kind = f"the MCP server {binding.server!r}" if isinstance(binding, McpBinding) else "code of this machine"
-        raise InvalidProtocol(
-            where,
-            f"{protocol.name!r} asks to call {kind}, which a document from an address may not.",
-            path="binding",
-            hint="If you trust it, download the document and give the file.",
-        )
+        problem = f"{protocol.name!r} asks to call {kind}, which a document from an address may not."
+        hint = "If you trust it, download the document and give the file."
+        raise InvalidProtocol(where, problem, path="binding", hint=hint)
     try:
         origin, _ = split_url(binding.url)
     except ValueError as error:
         raise InvalidProtocol(where, f"{protocol.name!r}: {error}.", path="binding.http.url") from None
     if not any(covers(home, origin) for home in homes):
-        raise InvalidProtocol(
-            where,
-            f"{protocol.name!r} calls {origin.url}, but the document comes from {homes[0].netloc};"
-            " a document from an address may have only its own host called.",
-            hint=f"If you trust that host, allow it: --tools '{where}@{origin.url}'. Or download"
-            " the document and give the file.",
-        )
+        problem = f"{protocol.name!r} calls {origin.url}, but the document comes from {homes[0].netloc};"
+        problem += " a document from an address may have only its own host called."
+        hint = f"If you trust that host, allow it: --tools '{where}@{origin.url}'. Or download the document"
+        raise InvalidProtocol(where, problem, hint=f"{hint} and give the file.")
     return replace(protocol, annotations=annotations_of(binding.method).heeding(protocol.annotations))

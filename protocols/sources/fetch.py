@@ -59,10 +59,8 @@ def parse(text: str, *, where: str) -> Json:
     """
     start = text.lstrip()[:1]
     if start == "<":
-        raise SourceUnavailable(
-            f"{where} is HTML or XML, not a JSON or YAML document; "
-            "give the address of the document itself, which often ends in /openapi.json or /swagger.json."
-        )
+        advice = "give the address of the document itself, which often ends in /openapi.json or /swagger.json"
+        raise SourceUnavailable(f"{where} is HTML or XML, not a JSON or YAML document; {advice}.")
     try:
         return loads(text if start in ("{", "[") else json.dumps(_yaml(text)))
     except RecursionError:

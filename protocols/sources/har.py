@@ -61,10 +61,9 @@ def read_har(document: JsonObject, *, where: str, base_url: str | None = None) -
     items = document["log"]["entries"]
     entries = [entry for entry in map(_entry, items) if entry is not None]
     if not entries:
-        raise SourceUnavailable(
-            f"{where} records no API call: none of its {len(items)} requests was answered with JSON; record again with "
-            "the network panel of the browser open, and save everything as HAR."
-        )
+        problem = f"{where} records no API call: none of its {len(items)} requests was answered with JSON"
+        advice = "record again with the network panel of the browser open, and save everything as HAR"
+        raise SourceUnavailable(f"{problem}; {advice}.")
     called = Counter(entry.origin for entry in entries)
     named = split_url(base_url)[0] if base_url else None
     origin = named if named and named in called else called.most_common(1)[0][0]

@@ -12,7 +12,7 @@ from urllib.parse import urljoin, urlsplit
 from protocols.errors import InvalidProtocol, SourceUnavailable
 from protocols.origin import is_url, split_url
 from protocols.protocol import Annotations, ErrorOutcome, Link, Location, ToolProtocol, Verify
-from protocols.schema import Json, JsonObject, is_file, listed, mapping, types
+from protocols.schema import ANNOTATIONS, Json, JsonObject, is_file, listed, mapping, types
 from protocols.sources.operation import FORM_TYPES, Arguments, annotations_of, is_json, readable_name
 from protocols.sources.schemas import Document, Schemas
 from protocols.words import FreeNames
@@ -20,9 +20,8 @@ from protocols.words import FreeNames
 _Place: TypeAlias = tuple[str, str]
 """The method and path of an operation."""
 _METHODS = ("GET", "PUT", "POST", "DELETE", "PATCH", "HEAD", "OPTIONS")
-_LOCATIONS: dict[str, Location] = {
-    "path": "path", "query": "query", "header": "header", "cookie": "cookie", "formData": "form",
-}  # fmt: skip
+_USUAL: tuple[Location, ...] = ("path", "query", "header", "cookie")
+_LOCATIONS: dict[str, Location] = {**{one: one for one in _USUAL}, "formData": "form"}
 """By OpenAPI's and Swagger's names, in the order of the arguments."""
 _NOT_ARGUMENTS = ("accept", "content-type", "authorization", "idempotency-key")
 """Headers that are no arguments; OpenAPI says so of the first three."""
@@ -31,9 +30,7 @@ _JSONS = {"application/json": 0, "application/json-patch+json": 2}
 """Which JSON is sent where several kinds are offered; few documents say that a patch is a list of changes."""
 _FLOWS = {"application": "clientCredentials", "accessCode": "authorizationCode"}
 """The OAuth flows that can be gone through, by Swagger's names."""
-_PLAIN_OBJECT = {
-    "type", "properties", "required", "title", "description", "additionalProperties", "examples", "default",
-}  # fmt: skip
+_PLAIN_OBJECT = ANNOTATIONS | {"type", "properties", "required", "additionalProperties"}
 _BODY = "$response.body"
 
 
@@ -145,12 +142,10 @@ class _Reader:
         return replace(protocol, input_schema=self._sent.complete(protocol.input_schema))
 
     def _server(self, servers: list[Any]) -> str:
-        """The absolute URL, without a slash at its end, before an operation's path.
-
-        Without an address of the document, its own server says where another one that is relative to it is.
-        """
-        usual, declared = _url(self._content.get("servers")), _url(servers) or "/"
-        base = self._where if is_url(self._where) else usual
+        """The absolute URL, without a slash at its end, before an operation's path."""
+        declared = _url(servers) or "/"
+        # A file has no address: what is relative in it is on the document's own server.
+        base = self._where if is_url(self._where) else _url(self._content.get("servers"))
         url = declared if is_url(declared) else urljoin(base, declared)
         if self._base_url is not None:
             path = re.sub(r"^(\w+:)?//[^/?#]*", "", url)
@@ -158,12 +153,10 @@ class _Reader:
         try:
             split_url(url)
         except ValueError as error:
-            raise InvalidProtocol(
-                self._where,
-                f"{self._document.at} is served at {declared or '/'!r} ({error}), which names no http(s) host.",
-                path="host" if "swagger" in self._content else "servers",
-                hint=f"Say where the service runs: '{self._where}@https://HOST'.",
-            ) from None
+            problem = f"{self._document.at} is served at {declared!r} ({error}), which names no http(s) host."
+            hint = f"Say where the service runs: '{self._where}@https://HOST'."
+            path = "host" if "swagger" in self._content else "servers"
+            raise InvalidProtocol(self._where, problem, path=path, hint=hint) from None
         return url.split("#")[0].split("?")[0].rstrip("/")
 
     # --- what goes in

@@ -77,10 +77,9 @@ def is_module(name: str) -> bool:
 
 
 def _is_installed(name: str) -> bool:
-    try:
+    with contextlib.suppress(ImportError, ValueError):
         return importlib.util.find_spec(name.partition(".")[0]) is not None
-    except (ImportError, ValueError):
-        return False
+    return False
 
 
 def _import(name_or_path: str) -> ModuleType:
