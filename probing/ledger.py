@@ -269,11 +269,14 @@ class Ledger:
         return place_of(protocol, argument) in ("query", "header", "cookie") and argument not in protocol.required
 
     def is_own(self, tool: str, argument: str, value: Json, *, born: bool = False) -> bool:
-        """Whether a value carries the mark, or is the id of a record of this probing's own; `born`: or may be."""
+        """Whether a value carries the mark, or is the id of a record of this probing's own; `born`: or may be.
+
+        A flag and null are nobody's, but where a record is named: `int(True)` is the record 1.
+        """
         if isinstance(value, Mapping | list):
             return all(self.is_own(tool, key, part, born=born) for key, part in parts_of(argument, value))
-        told = self.mark.on(value) or isinstance(value, bool) or value is None
-        return told or self._is_made(tool, argument, value, born=born)
+        plain = (isinstance(value, bool) or value is None) and not self.names_it(tool, argument)
+        return plain or self.mark.on(value) or self._is_made(tool, argument, value, born=born)
 
     def _is_made(self, tool: str, argument: str, value: Json, *, born: bool = False) -> bool:
         noun, text = self.noun_of(tool, argument), text_of(value)

@@ -128,6 +128,16 @@ def test_who_is_at_a_fixed_address_is_not_given_a_new_name(tmp_path):
     assert server.seen == []
 
 
+@pytest.mark.parametrize("value", [True, False, None])
+@pytest.mark.parametrize("name", ["close_account", "add_account", "account"])
+def test_a_flag_and_null_name_no_record_of_our_own(tmp_path, name, value):
+    with serving() as server:
+        write = tool(server.url, name, method="POST", arguments=("account_id", "note"))
+        with Lab(server, tmp_path, [write], allow_writes=True) as probing, pytest.raises(NotCalled):
+            probing.call(name, account_id=value, note=probing.caller.ledger.mark.text)
+    assert server.seen == []
+
+
 def test_what_cannot_be_sent_for_want_of_a_credential_is_asked_again_when_there_is_one(tmp_path):
     with serving() as server:
         bare = tool(server.url, "find")
