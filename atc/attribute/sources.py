@@ -25,8 +25,8 @@ from atc.attribute.tree import (
 from atc.paths import EACH, KEY, Path, meets
 from sandbox.trace import Hint
 
-MAX_STEPS = 20_000
-"""Expressions visited for one question; a program that needs more gets what was found so far."""
+MAX_STEPS = 2_000
+"""Expressions visited for one program; one that needs more gets what was found so far."""
 _DEEPEST, _LONGEST_PATH = 60, 12
 
 _SAME = frozenset(
@@ -70,8 +70,6 @@ class Sources:
 
     def of(self, expr: ast.expr, path: Path = ()) -> list[Source]:
         """Where the value at `path` of `expr`'s value may come from, nearest last, each once."""
-        if not self._active:
-            self._steps = 0
         key = (id(expr), path)
         self._steps += 1
         beyond = self._steps > MAX_STEPS or len(self._active) > _DEEPEST or len(path) > _LONGEST_PATH

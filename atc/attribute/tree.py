@@ -47,10 +47,12 @@ class Tree:
             self._definitions.setdefault((self.scope(made.node, made.name), made.name), []).append(made)
 
     def around(self, node: ast.AST) -> Iterator[ast.AST]:
-        """The nodes around `node`, innermost first."""
-        while (parent := self.parents.get(node)) is not None:
-            yield parent
-            node = parent
+        """The nodes around `node`, innermost first; of a program that is nested beyond reason the nearest 200."""
+        for _ in range(200):
+            if node not in self.parents:
+                return
+            node = self.parents[node]
+            yield node
 
     def scope(self, node: ast.AST, name: str = "") -> ast.Module | Function:
         """The function (or module) whose variable `name` is at `node`."""
