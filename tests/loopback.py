@@ -140,10 +140,14 @@ def speaking(script: Callable[[socket.socket, Server], None]) -> Iterator[Server
             thread.join()
 
 
-def closed_port() -> int:
-    """A port on which nobody listens."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return listener.getsockname()[1]
+def closed_port(port: int = 0) -> int:
+    """A port, or this one, on which nobody listens, nor will while this process lives: it stays bound."""
+    held = socket.socket()
+    held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # of a server that was, connections linger
+    held.bind(("127.0.0.1", port))
+    port = held.getsockname()[1]
+    held.detach()
+    return port
 
 
 def http_tool(

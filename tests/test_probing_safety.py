@@ -14,7 +14,7 @@ from protocols.invoke import Invoker
 from protocols.protocol import PythonBinding, ToolProtocol
 from protocols.sources import load_tools
 from protocols.toolbox import Tool, Toolbox
-from tests.loopback import Reply, serving, speaking
+from tests.loopback import Reply, closed_port, serving, speaking
 from tests.probing_lab import Lab, given, lab, tool
 
 LOGIN = b"<!DOCTYPE html><html><title>Sign in</title><form><input type='password'></form></html>"
@@ -127,6 +127,7 @@ def test_a_service_that_dies_half_way_leaves_what_is_known_and_goes_on_when_it_i
         assert attempts(probing, names[:3], times=1)[0] == 3
         server = probing.server
     assert len(server.seen) == 3
+    closed_port(int(server.url.rpartition(":")[2]))
     with Lab(server, tmp_path, [tool(server.url, name) for name in names]) as probing:  # nobody listens there now
         done, stopped = attempts(probing, names, times=1)
         assert done == 3  # from the log

@@ -18,11 +18,12 @@ import pytest
 
 pytest.importorskip("uvicorn")
 
+from benchmarks.local import free_port
 from protocols.errors import CredentialMissing, ToolError
 from protocols.invoke import Credential, Invoker, InvokeSettings
 from protocols.oauth import TokenFile
 from protocols.sources import load_tools
-from tests.loopback import Reply, closed_port, serving
+from tests.loopback import Reply, serving
 from toolflow_bench.services.serve import serve
 
 
@@ -171,7 +172,7 @@ def test_a_pet_store_on_prism_which_holds_requests_to_the_document(tmp_path):
     }
     file = tmp_path / "pets.json"
     file.write_text(json.dumps(told))
-    with started(str(PRISM), "mock", "-h", "127.0.0.1", "-p", str(closed_port()), str(file)) as url:
+    with started(str(PRISM), "mock", "-h", "127.0.0.1", "-p", str(free_port()), str(file)) as url:
         read, failed = with_and_without(file, "get_pet", {"pet_id": 3}, {"value": "h1"}, url)
     assert (read, failed) == ({"name": "Rex"}, CredentialMissing)
 

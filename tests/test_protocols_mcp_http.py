@@ -118,6 +118,7 @@ def test_a_server_that_is_not_there_or_goes_away():
     with Invoker() as invoker:
         with serving(hangs_up) as server:
             box = load_tools(f"mcp:{server.url}/mcp", invoker=invoker)
+        closed_port(int(server.url.rpartition(":")[2]))
         first, second = failure(box["add_note"]), failure(box["add_note"])
         assert first.outcome == "unknown", "nobody knows how far the request came"
         assert (second.outcome, "connection attempts failed" in second.body) == ("not_run", True)
