@@ -327,7 +327,7 @@ def wall_time_is_limited(sandbox):
     failure = failure_of(trace)
     assert (failure.kind, failure.type) == ("limit", "wall_seconds"), failure
     assert failure.message == "wall_seconds: the program ran longer than 0.3 s"
-    assert trace.seconds < 5
+    assert trace.seconds < 30
     assert trace.stdout in ("", "a\n")  # what is still buffered in a killed program may be lost
 
 
@@ -336,11 +336,11 @@ def wall_time_includes_waits_on_tools(sandbox):
     answered = threading.Event()
     tools = Toolbox([make_tool("hang", {}, lambda: answered.wait(30), writes=True)])
     try:
-        trace = run(sandbox, "hang()", tools, wall_seconds=0.3)
+        trace = run(sandbox, "hang()", tools, wall_seconds=1.0)  # it has to reach its call
     finally:
         answered.set()
     assert failure_of(trace).type == "wall_seconds", trace
-    assert (call_of(trace).outcome, trace.seconds < 5) == ("unknown", True)
+    assert (call_of(trace).outcome, trace.seconds < 15) == ("unknown", True)
 
 
 def processor_time_is_limited(sandbox):

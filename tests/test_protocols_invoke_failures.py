@@ -133,7 +133,7 @@ def test_the_time_for_a_call_is_bounded(script):
     with speaking(script) as server, calls:
         began = time.monotonic()
         error = failure(calls, server.url, "POST")
-        assert 0.2 < time.monotonic() - began < 2
+        assert 0.2 < time.monotonic() - began < 15
         assert (error.outcome, error.status, len(server.seen)) == ("unknown", None, 1)
         assert error.body == f"no complete answer from {server.netloc} in time"
 

@@ -89,7 +89,7 @@ def harm(source, trace, wall, changes, secrets):
     if len(trace.calls) > 20:
         told.append(f"{len(trace.calls)} calls")
     # Twelve of them may run at once on two cores.
-    if trace.failure is not None and trace.failure.type == "wall_seconds" and trace.seconds >= wall + 2.0:
+    if trace.failure is not None and trace.failure.type == "wall_seconds" and trace.seconds >= wall + 4.0:
         told.append(f"{trace.seconds:.1f} s instead of {wall} s")
     return told
 

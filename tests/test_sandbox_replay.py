@@ -135,7 +135,7 @@ def test_a_run_that_the_clock_ended_ends_where_it_ended(any_sandbox):
     held = threading.Event()
     slow = world.toolbox.map(lambda found: replace(found, call=lambda arguments: held.wait(20)))
     source = "note(id='a')\nprint(note(id='b'))"
-    limits = replace(LIMITS, wall_seconds=0.3)
+    limits = replace(LIMITS, wall_seconds=1.0)  # it has to reach its second call
     ended = any_sandbox.run(source, slow, limits=limits, journal=Journal())
     held.set()
     assert ended.failure.type == "wall_seconds"

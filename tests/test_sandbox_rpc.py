@@ -145,7 +145,7 @@ def test_a_flood_of_bytes_that_print_nothing_ends():
 def test_a_silent_child_runs_into_the_wall():
     child = FakeChild(hangs=True)
     trace = serve_bytes(b"", child=child, wall_seconds=0.05)
-    assert (trace.failure.type, trace.seconds < 2) == ("wall_seconds", True)
+    assert (trace.failure.type, trace.seconds < 15) == ("wall_seconds", True)
 
 
 def test_a_child_that_never_reads_runs_into_the_wall():
@@ -249,13 +249,13 @@ def test_a_lost_child_is_no_verdict():
 def test_a_wait_on_a_person_does_not_count():
     def ask():
         with waiting_on_person():
-            time.sleep(0.4)
+            time.sleep(0.7)
         return "yes"
 
     data = lines(call(tool="ask", args={}), {"done": 1})
-    trace = serve_bytes(data, tools=Toolbox([make_tool("ask", {}, ask)]), wall_seconds=0.2)
+    trace = serve_bytes(data, tools=Toolbox([make_tool("ask", {}, ask)]), wall_seconds=0.5)
     assert (trace.failure, trace.calls[0].result) == (None, "yes")
-    assert trace.calls[0].seconds >= 0.4
+    assert trace.calls[0].seconds >= 0.7
 
 
 def test_a_result_that_is_not_json_is_a_failed_call():
@@ -301,9 +301,9 @@ def test_a_tool_that_comes_back_after_the_end_changes_nothing():
     journal = Journal(sink=lambda execution, made, complete: heard.append((made.outcome, complete)))
     child = FakeChild(lines(call(tool="late", args={})), hangs=True)
     tools = Toolbox([make_tool("late", {}, late, writes=True)])
-    trace = serve(child, "", tools, limits=Limits(wall_seconds=0.2), journal=journal, backend="fake")
+    trace = serve(child, "", tools, limits=Limits(wall_seconds=0.5), journal=journal, backend="fake")
     released.set()
     assert back.wait(10)
     assert (trace.failure.type, trace.calls[0].outcome) == ("wall_seconds", "unknown")
-    assert "no answer within the run's 0.2 s" in trace.calls[0].error
+    assert "no answer within the run's 0.5 s" in trace.calls[0].error
     assert heard == [("unknown", False), ("unknown", True)]
