@@ -161,14 +161,14 @@ def test_harm_to_the_host_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_what_goes_over_a_limit_is_seen() -> None:
     slow, much, left = judged(
-        "import time; time.sleep(2.4)",
+        "import time; time.sleep(3)",
         "import time\nx = bytearray(480 << 20)\nfor n in range(25): get_item(id=n)\n"
         "print('x' * 1_050_000)\ntime.sleep(1)",
         FORK_AND_STAY,
     )
     assert [verdict["verdict"] for verdict in (slow, much, left)] == ["EXCEEDED"] * 3, (slow, much, left)
     assert kinds(slow) == {"wall"}
-    assert slow["reason"].startswith("wall: 0.4")
+    assert 0.5 < float(slow["reason"].split()[1]) < 1.5  # less what a short program took, which varies
     assert kinds(much) >= {"memory", "calls", "output"}
     assert much["memory_bytes"] > 300 * 2**20  # it is sampled
     assert "calls: 25 calls where 20 are allowed" in much["reason"]
