@@ -124,8 +124,8 @@ llama._CHILD = Path(sys.argv[1])
 model = LocalModel(sys.argv[2])
 print(model([Message("user", "hello")]).text, flush=True)
 try:
-    signal.setitimer(signal.ITIMER_REAL, 0.1)
     signal.signal(signal.SIGALRM, signal.default_int_handler)
+    signal.setitimer(signal.ITIMER_REAL, 0.5)
     model([Message("user", "hang")])
 except KeyboardInterrupt:
     print(model([Message("user", "hello")]).text, flush=True)
