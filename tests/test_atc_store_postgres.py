@@ -195,14 +195,18 @@ def test_nothing_is_sent_while_it_cannot_be_recorded(postgres, address, sandbox,
     """The server stops before the outcome of the first call is recorded, or before the intent of the second is."""
     sent = []
 
+    def stop() -> None:
+        postgres.stop()
+        store._pool.timeout = 0.2  # not before: the first connection may take longer
+
     def add(_) -> None:
         sent.append("add")
         if moment == "outcome":
-            postgres.stop()
+            stop()
 
     def watch(event: events.Event) -> None:
         if moment == "intent" and isinstance(event, events.Called) and event.complete:
-            postgres.stop()
+            stop()
 
     def tool(name: str, call) -> Tool:
         binding = HttpBinding(method="POST", url="https://shop.example/", idempotency_header="Key")
@@ -213,7 +217,6 @@ def test_nothing_is_sent_while_it_cannot_be_recorded(postgres, address, sandbox,
     config = Config(allow_writes=("all",))
     with PostgresStore(address) as store:
         agent = Agent(tools, sandbox=sandbox, config=config, store=store)
-        store._pool.timeout = 0.2
         try:
             with pytest.raises(StoreUnavailable, match=r"PostgreSQL database atc.*connection"):
                 agent.execute(program, observer=watch)
