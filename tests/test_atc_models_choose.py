@@ -68,7 +68,8 @@ def test_what_fits_the_free_memory_is_recommended():
     assert recommended(64e9) == "qwen3-coder:30b"
 
 
-def test_servers_on_this_machine_are_found_and_anything_else_there_is_not():
+def test_servers_on_this_machine_are_found_and_anything_else_there_is_not(monkeypatch):
+    monkeypatch.setattr("atc.models._WAIT_SECONDS", 10.0)
     bodies = {"/api/tags": {"models": [{"name": "qwen3:8b"}]}, "/v1/models": {"data": [{"owned_by": "llamacpp"}]}}
     with serving(lambda seen: Reply(body=bodies[seen.path])) as server:
         assert [name for name, _ in served(server.url, server.url)] == ["ollama:qwen3:8b", "llamacpp"]
