@@ -117,7 +117,7 @@ def test_a_service_that_hangs_altogether_is_given_up_after_a_few_tools(tmp_path)
     ):
         done, stopped = attempts(probing, names)
         assert (done, len(stopped)) == (0, 12)
-        assert len(probing.asked) == 6
+        assert probing.log.sent == 6  # the server may hear of some when nobody waits any more
         assert probing.log.samples == []  # it says nothing of the tools
 
 
@@ -206,7 +206,7 @@ def test_every_kind_of_trouble_at_once(tmp_path):
         names = ["hang", "moody", *ODD]
         protocols = [*(tool(server.url, name) for name in names), tool(server.url, "list_users", arguments=())]
         protocols.append(tool(server.url, "get_user", arguments=("user_id",)))
-        with Lab(server, tmp_path, protocols, timeout=0.3) as probing:
+        with Lab(server, tmp_path, protocols, timeout=1.0) as probing:  # nine megabytes take a while
             report = outcome(probing)
             release.set()
             answered = {name for name, told in report.items() if told["answered"]}
