@@ -32,6 +32,7 @@ from atc.retrieve.document import ToolDocument  # noqa: E402
 from atc.retrieve.expand import expand_all  # noqa: E402
 from atc.retrieve.index import ToolIndex  # noqa: E402
 from atc.side_by_side import Threads  # noqa: E402
+from benchmarks.local import descendants  # noqa: E402
 from protocols.ask import Completion  # noqa: E402
 from sandbox.base import SandboxUnavailable  # noqa: E402
 from tests.loopback import Reply, serving  # noqa: E402
@@ -189,10 +190,11 @@ def test_an_index_and_its_questions_are_those_of_one_process(pool: scale.RayPool
 
 
 def kill_workers() -> None:
-    for title in Path("/proc").glob("[0-9]*/cmdline"):
+    """Those of this process's cluster alone: another test's may run beside it."""
+    for pid in descendants(()):
         with suppress(OSError):
-            if title.read_bytes().startswith(b"ray::_work"):
-                os.kill(int(title.parent.name), signal.SIGKILL)
+            if Path(f"/proc/{pid}/cmdline").read_bytes().startswith(b"ray::_work"):
+                os.kill(pid, signal.SIGKILL)
 
 
 def test_sources_that_call_one_host_even_by_way_of_a_third_go_to_one_worker(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -220,16 +222,16 @@ def test_probing_goes_on_after_a_kill_and_keeps_a_hosts_rate_over_its_sources(at
             Path(folder).mkdir()
             tools = {f"{folder}_list": f"GET {server.url}/users", f"{folder}_get": f"GET {server.url}/{path}"}
             Path(folder, "tools.json").write_text(json.dumps(tools))
-        probe = ("probe", "a", "b", "c", "-o", "out", "--rate", "6", "--per-tool", "4", "--model", "none")
+        probe = ("probe", "a", "b", "c", "-o", "out", "--rate", "3", "--per-tool", "4", "--model", "none")
         atc_(*probe, "--workers", f"ray:{nodes.address}")
         code, out, err = atc_(*probe, "--json", "--jobs", "3")  # what the kill cut off, and here
     found = {Path(one["folder"]).name: one for one in json.loads(out)}
     assert [one["error"] for one in found.values()] == [""] * 3, err
     assert (code, [found[name]["totals"]["answered"] for name in "abc"]) == (0, [2, 2, 2]), err
     assert len(arrived["one"]) == sum(found[name]["sent"] for name in "ac"), err
-    assert len(arrived["two"]) == found["b"]["sent"], err
-    for times in arrived.values():  # four turns of a sixth of a second each
-        assert min((later - first for first, later in zip(times, times[4:], strict=False)), default=1) > 0.5
+    assert found["b"]["sent"] - len(arrived["two"]) in (0, 1), err  # the kill may have come before one was sent
+    for times in arrived.values():  # four turns of a third of a second each
+        assert min((later - first for first, later in zip(times, times[4:], strict=False)), default=2) > 1
     assert sorted(path.name for path in Path("out/b").glob("*.json"))
 
 
