@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -146,12 +147,13 @@ def test_what_a_command_has_traced_is_sent_before_it_ends(own_folders: Path) -> 
 
 def test_a_collector_that_does_not_answer_delays_the_end_by_little(own_folders: Path) -> None:
     """It accepts connections and says nothing."""
-    with socket.create_server(("127.0.0.1", 0)) as silent:
-        url = f"http://127.0.0.1:{silent.getsockname()[1]}"
-        seconds = run_in_a_process(own_folders, url)
-        silent.settimeout(5)
-        silent.accept()[0].close()  # it was asked
-    assert seconds < 10  # so long would the exporter wait, left alone
+    with socket.create_server(("127.0.0.1", 0)) as silent, ThreadPoolExecutor(1) as pool:
+        silent.settimeout(60)
+        ended = pool.submit(run_in_a_process, own_folders, f"http://127.0.0.1:{silent.getsockname()[1]}")
+        with silent.accept()[0]:
+            asked = time.monotonic()
+            ended.result()
+    assert time.monotonic() - asked < 10  # so long would the exporter wait, left alone
 
 
 def run_in_a_process(folders: Path, endpoint: str) -> float:
