@@ -168,7 +168,7 @@ def test_nothing_changes_but_by_a_post_of_the_page_itself(store: RunStore) -> No
             assert ask(url, f"runs/{run}/answer", "POST", body, **good)[0] == 400, body
         assert begun == []
         assert ask(url, path, "POST", '{"resend": true, "accept_orphans": "yes"}', **good)[0] == 200
-        for _ in range(200):
+        for _ in range(2000):
             if begun:
                 break
             time.sleep(0.01)
