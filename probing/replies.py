@@ -251,6 +251,7 @@ class _Reader:
         for match in re.finditer(r"missing \d+ required [\w-]+ arguments?: ([^\n]{1,500})", text):  # Python's own words
             for name in re.findall(r"'(\w+)'", match[1]):
                 yield Hint(kind="missing", argument=self.known(name) or name, text=match[0])
+        before: list[Hint] = []  # what a sentence says that names nothing: of what the next one names
         for sentence in re.split(r"(?<=[a-z0-9'\"\])…])[.;!](?:\s+|$)|\n", text[:4_000])[:20]:
             said = re.sub(
                 r"(?:arguments|parameters|fields|options)(?: are)?: [\w, .'-]+", "", sentence
@@ -262,7 +263,9 @@ class _Reader:
                 certain = [fact for fact in facts if fact.kind == "missing" or (stated and stated[3])]
                 yield from (replace(fact, argument=new, text=sentence) for fact in certain)
             for name in names[:1] if facts else names:  # the first is the subject; the others may be its values
-                yield from (replace(fact, argument=name, text=sentence) for fact in facts or [Hint(kind="refused")])
+                told = facts or before or [Hint(kind="refused")]
+                yield from (replace(fact, argument=name, text=sentence) for fact in told)
+            before = [fact for fact in facts if not names and fact.kind != "unknown"]
 
     def _named(self, sentence: str) -> list[str]:
         """The arguments that a sentence names, in its order, else the one whose value it quotes."""
