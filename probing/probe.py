@@ -18,7 +18,8 @@ from socket import gethostname
 from typing import Any
 
 from probing.facts import ToolFacts
-from probing.gate import Caller, NotCalled, host_of, why_not
+from probing.gate import Caller, NotCalled, host_of
+from probing.kinds import UNTOLD, kind_of
 from probing.ledger import Made
 from probing.links import Flows, ObservedLink
 from probing.questions import discover, sharpen
@@ -145,7 +146,7 @@ class _Probing:
         self._session, self._teacher = session, teacher
         self._writes = Writes(session)
         self._reads = list(session.reads)
-        self._stopped = {n: why for n, p in session.protocols.items() if (why := why_not(p, session.settings))}
+        self._stopped = dict(session.caller.stopped)
         self._words: dict[str, str] = {}
 
     def run(self) -> None:
@@ -266,5 +267,9 @@ def _told(session: Session) -> Iterator[dict[str, Any]]:
 def _why_left(session: Session, one: Made) -> str:
     """Why a record was not taken away."""
     ledger = session.ledger
+    if kind_of(session.protocols[one.tool])[1] == UNTOLD and not (one.shown or one.given):
+        return "nothing tells whether it made anything"
     removers = [name for name in session.protocols if ledger.kinds[name] == "remove" and ledger.takes(name, one)]
-    return f"{one.gone_by or removers[0]} did not take it away" if removers else "no tool is known that takes it away"
+    if called := one.gone_by or next((name for name in removers if session.facts(name).samples), ""):
+        return f"{called} did not take it away"
+    return f"{removers[0]} was not called" if removers else "no tool is known that takes it away"
