@@ -112,7 +112,7 @@ class Writes:
         """Ask lists of what was taken away once more: what they show still is not gone."""
         ledger, session = self._session.ledger, self._session
         gone = [made for made in ledger.made() if made.gone]
-        for tool in session.reads:
+        for tool in session.looks:
             facts = session.facts(tool)
             since = max((made.gone for made in gone if ledger.is_about(tool, made.tool)), default=0)
             if (facts.samples[-1].number if facts.samples else since) < since and not facts.needed:
@@ -123,7 +123,7 @@ class Writes:
         """Ask reads that may show, with this probing's mark, what was made and not shown yet."""
         ledger, session = self._session.ledger, self._session
         for one in [made for made in ledger.made() if made.there and not made.shown]:
-            for tool in session.reads:
+            for tool in session.looks:
                 wanted = (facts := session.facts(tool)).needed
                 if one.shown or len(wanted) > 1 or not session.caller.left(tool):
                     continue

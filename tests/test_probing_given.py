@@ -221,3 +221,27 @@ class Library(Server):
 
 def test_what_is_called_as_a_thing_is_given_the_id_of_one(tmp_path: Path) -> None:
     assert "create_loan" in documented(Library().probed(tmp_path))
+
+
+def test_what_is_only_called_like_a_read_shows_what_was_made(tmp_path: Path) -> None:
+    server, notes = Server(), {"n1": "old"}
+
+    def list_notes() -> Json:
+        return [{"id": key, "text": text} for key, text in notes.items()]
+
+    def add_note(text: str) -> Json:
+        return {"id": (key := f"n{len(server.calls) + 100}"), "text": notes.setdefault(key, text)}
+
+    def drop_note(note_id: str) -> Json:
+        return {"dropped": notes.pop(note_id)}
+
+    def plural_of(text: str) -> Json:
+        return {"plural": f"{text}s"}
+
+    server.offer(list_notes)
+    server.offer(drop_note, note_id=TEXT)
+    for writes in (add_note, plural_of):
+        server.offer(writes, text=TEXT)
+    why = {one["tool"]: one["why"] for one in server.probed(tmp_path).made}
+    assert notes == {"n1": "old"}
+    assert why == {"add_note": "removed by drop_note", "plural_of": "nothing tells whether it made anything"}
