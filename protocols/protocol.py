@@ -62,8 +62,8 @@ class HttpBinding:
     `url` is a template (`https://api.example.org/users/{id}`): scheme and host stand in it literally and are never
     taken from an argument. `locations` says where each argument goes, `wire_names` what it is called there where that
     differs. With `body_argument` set, that one argument *is* the request body. `media` is the body's media type, where
-    it is another kind of JSON or form than the usual. `idempotency_header` names the header that makes a repeated write
-    harmless, where the tool has one.
+    it is another kind of JSON or form than the usual, or nobody knows a field of the body. `idempotency_header` names
+    the header that makes a repeated write harmless, where the tool has one.
 
     `credentials` are names only, one alternative each: a name, or several that go together; an empty one says that
     nothing need be sent. The user's configuration maps a name to a value and to the hosts that may see it. `schemes`

@@ -232,8 +232,8 @@ class Plan:
             (value,) = at["whole_body"].values()
             if isinstance(value, str) and not self._media.endswith("json"):
                 return value.encode(), self._media
-        elif at["body"] or "body" in self._used:  # where every field is optional and none was given, servers want {}
-            value = at["body"]
+        elif at["body"] or "body" in self._used or self._binding.media.endswith("json"):
+            value = at["body"]  # where every field is optional and none was given, servers want {}
         else:
             return None, ""
         return json.dumps(value, separators=(",", ":")).encode(), self._media

@@ -7,6 +7,7 @@ import pytest
 
 from protocols.errors import InvalidProtocol, SourceUnavailable
 from protocols.protocol import Annotations, HttpBinding
+from protocols.request import Plan
 from protocols.sources import load_source, load_tools
 
 HOST = "https://a.example"
@@ -50,6 +51,11 @@ def test_arguments_may_have_sentences_types_and_schemas(tmp_path):
     assert protocol.required == {"tags"}
     assert set(protocol.binding.locations.values()) == {"body", "header"}
     assert protocol.writes
+
+
+def test_a_write_of_which_no_field_is_known_sends_an_empty_object(tmp_path):
+    made = read(tmp_path, [f"PUT {HOST}/films/{{id}}"])["put_films_by_id"]
+    assert Plan(made, made.binding).build({"id": 1}).body == b"{}"
 
 
 def test_short_forms_in_yaml(tmp_path):

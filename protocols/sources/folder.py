@@ -124,7 +124,7 @@ def _completed(document: Json, where: str, base_url: str | None) -> dict[str, An
         described = dict.fromkeys(described)
     if not isinstance(described, dict):
         raise _invalid(where, f"they must be a list of names or an object, got {described!r}.", "arguments")
-    arguments = Arguments()
+    arguments = Arguments(media="" if method in BODYLESS or described.keys() - in_path else "application/json")
     for name, one in (dict.fromkeys([*described, *in_path, *asked]) | described).items():
         if not isinstance(one, str | Mapping | None):
             raise _invalid(where, f"{one!r} is neither a sentence nor a schema.", f"arguments.{name}")
