@@ -66,11 +66,13 @@ def sharpen(session: Session, tool: str, *, reserve: int = 0) -> None:
             session.call(tool, asked[1], purpose=asked[0])
 
 
-def _without(_: Session, facts: ToolFacts, start: Sample) -> Asked:
+def _without(session: Session, facts: ToolFacts, start: Sample) -> Asked:
     """Is each argument needed? Leave it out."""
     for name in start.arguments:
-        if name in facts.arguments and facts.arguments[name].required is None:
-            yield "omit", {n: v for n, v in start.arguments.items() if n != name}
+        rest = {n: v for n, v in start.arguments.items() if n != name}
+        known = facts.arguments.get(name)  # None for a guess; without any mark nobody could tell whose record it makes
+        if known.required is None if known else any(session.ledger.mark.on(v.value) for v in rest.values()):
+            yield "omit", rest
 
 
 def _wrong(_: Session, facts: ToolFacts, start: Sample) -> Asked:

@@ -88,3 +88,11 @@ def test_each_wrong_argument_teaches_what_it_must_be(tmp_path: Path) -> None:
     assert (origin.required, hour.required) == (True, False)
     assert ("EWR", "JFK", "LGA") in [hint.values for hint in origin.hints]
     assert (0, 23) in [(hint.minimum, hint.maximum) for hint in hour.hints]
+
+
+def test_fields_that_were_only_guessed_are_left_out_to_learn_which_are_needed(tmp_path: Path) -> None:
+    fakes = Fakes()
+    fakes.add("list_films", lambda _: [{"id": 1, "title": "Emma", "by": "Ann"}], "/films")
+    fakes.add("add_film", lambda given: {"id": 9, "title": need(given, "title")}, "/films", method="POST", strict=False)
+    known = run(fakes, tmp_path, allow_writes=True).facts["add_film"].arguments
+    assert {name: one.required for name, one in known.items()} == {"title": True}
