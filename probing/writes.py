@@ -20,7 +20,6 @@ from protocols.protocol import Annotations, ToolProtocol
 from protocols.schema import Json, types
 from protocols.words import ID_WORDS, snake
 
-_ORDER = ("read", "create", "update", "remove", "end")
 _TRIES, _SHOWING = 3, 2
 """Calls with one thing that this probing made, until it is left; calls of a read that one write may need."""
 _NOTHING_MADE = "it takes things away, and this probing made nothing that it could take"
@@ -54,10 +53,10 @@ class Writes:
         """The tools to be called last: those that take something away, the latest things first."""
         ledger = self._session.ledger
 
-        def latest(name: str) -> int:
-            return max((made.calls[-1].number for made in ledger.made() if ledger.takes(name, made)), default=0)
+        def since(name: str) -> int:
+            return min((made.calls[0].number for made in ledger.made() if ledger.takes(name, made)), default=0)
 
-        return sorted((n for n in self._in_order() if ledger.kinds[n] == "remove"), key=latest, reverse=True)
+        return sorted((n for n in self._in_order()[::-1] if ledger.kinds[n] == "remove"), key=since, reverse=True)
 
     def reserved(self, tool: str) -> int:
         """Calls of a read that are to be kept for showing what writes made."""
@@ -72,8 +71,8 @@ class Writes:
         updates = session.kinds[tool] == "update"
         if updates:
             self._show()  # it is given only what was shown to be this probing's own
-        named = [name for name in session.protocols[tool].parameters if ledger.names_it(tool, name)]
-        vain = updates and not (named and all(ledger.owned(tool, name) for name in named))
+        named = [n for n, a in session.facts(tool).arguments.items() if updates or a.place == "path"]
+        vain = any(ledger.names_it(tool, name) and not ledger.owned(tool, name) for name in named)
         for _ in range(ATTEMPTS):
             if made_here(before := session.facts(tool)):
                 break
@@ -172,9 +171,11 @@ class Writes:
         return []
 
     def _in_order(self) -> list[str]:
-        """All tools that are not known to be reads, by kind."""
-        names = (name for name in self._session.protocols if name not in self._session.reads)
-        return sorted(names, key=lambda name: _ORDER.index(self._session.kinds[name]))
+        """All tools that are not known to be reads; what stands in a thing after what may make the thing."""
+        kinds, protocols = self._session.kinds, self._session.protocols
+        steps = {name: getattr(one.binding, "url", "").count("/") for name, one in protocols.items()}
+        names = [name for name in protocols if name not in self._session.reads]
+        return sorted(names, key=lambda name: (kinds[name] != "read", steps[name], kinds[name]))
 
 
 def _is_list(schema: Json) -> bool:
