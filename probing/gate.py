@@ -32,6 +32,7 @@ MOST_WAITS, LONGEST_WAIT = 7, 120.0
 """Refusals in a row, and seconds that a host may ask to wait, after which it is given up until another day."""
 _SLOWER = 0.5
 """Seconds between two calls, at least, once a host asked to wait; fewer again by and by as it takes calls."""
+_FAILED = re.compile(r"(?:[\w.]+ ){0,2}\w*(?:[Ee]rror|ERROR|Exception): .{1,400}")
 _HTML = re.compile(
     r"[\ufeff\s]*+(?:<!--(?:(?!-->).)*+-->\s*+)*+<(!doctype\s+html|html|head|body)\b", re.IGNORECASE | re.DOTALL
 )
@@ -348,7 +349,7 @@ def unusable(protocol: ToolProtocol, response: Json) -> str:
         told = f"{protocol.name} {protocol.title} {protocol.description} {spelled(protocol.binding)}".lower()
         gives_pages = "string" in types(resolve(schema, schema)) or "html" in told
         return "" if gives_pages else "an HTML page instead of data; does the tool need a credential?"
-    return ""
+    return response if isinstance(response, str) and _FAILED.fullmatch(response) else ""
 
 
 @contextmanager

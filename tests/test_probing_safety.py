@@ -93,13 +93,15 @@ def test_a_credential_that_expires_half_way_stops_the_host(tmp_path):
 
 def test_a_login_page_with_status_200_is_no_data(tmp_path):
     pages = {"/login": LOGIN, "/lost": b"\n <html><body>Nothing here</body></html>", "/get_html": b"<html>x</html>"}
+    pages |= {"/broken": b"Database error: no such table"}
 
     def answer(seen):
         page = pages.get(seen.path)
         return Reply(body={"n": 1}) if page is None else Reply(200, page, {"Content-Type": "text/html"})
 
-    with lab(tmp_path, answer, "data", "login", "lost", "get_html") as probing:
+    with lab(tmp_path, answer, "data", "login", "lost", "get_html", "broken") as probing:
         assert probing.call("data").done
+        assert probing.call("broken").error == "Database error: no such table"
         login = probing.call("login")
         assert (login.outcome, login.status) == ("refused", 200)
         assert "HTML page" in login.error
