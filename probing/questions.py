@@ -91,7 +91,8 @@ def _wrong(_: Session, facts: ToolFacts, start: Sample) -> Asked:
 
 def _optional(session: Session, facts: ToolFacts, start: Sample) -> Asked:
     """Is each argument accepted? Give those never accepted a good value: all at once, then each where that failed."""
-    alone = [name for name in facts.usable if not facts.arguments[name].accepted]
+    left = [facts.arguments[name] for name in facts.usable]  # one that is refused whatever it is leaves others a turn
+    alone = [argument.name for argument in left if not argument.accepted and len(argument.refused) < _VARIED]
     together = any(s.purpose == "vary" and len(s.arguments) > len(start.arguments) + 1 for s in facts.samples)
     for wanted in (*([alone] if len(alone) > 1 and not together else []), *([name] for name in alone)):
         for chosen in islice(session.choices(facts.name, wanted, alone=False), 2):
