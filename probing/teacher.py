@@ -136,12 +136,9 @@ def hints_in(log: Log) -> dict[str, Sequence[Hint]]:
 def _hints(answer: Json) -> list[Hint]:
     """The hints of a model's answer, as far as they are of the shape asked for."""
     listed = answer.get("hints") if isinstance(answer, dict) else None
-    return [_hint(note) for note in (listed if isinstance(listed, list) else [])[:6] if conforms(_HINT, note)]
-
-
-def _hint(note: dict[str, Any]) -> Hint:
-    given: dict[str, Any] = {key: tuple(part) if isinstance(part, list) else part for key, part in note.items()}
-    return Hint(**given)
+    notes = [note for note in (listed if isinstance(listed, list) else [])[:6] if conforms(_HINT, note)]
+    given: list[dict[str, Any]] = [{k: tuple(v) if isinstance(v, list) else v for k, v in n.items()} for n in notes]
+    return [Hint(**one) for one in given]
 
 
 def _shown(facts: ToolFacts) -> str:
