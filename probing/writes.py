@@ -110,10 +110,9 @@ class Writes:
     def look_again(self) -> None:
         """Ask lists of what was taken away once more: what they show still is not gone."""
         ledger, session = self._session.ledger, self._session
-        gone = [made for made in ledger.made() if made.gone]
         for tool in session.looks:
             facts = session.facts(tool)
-            since = max((made.gone for made in gone if ledger.is_about(tool, made.tool)), default=0)
+            since = max((made.gone for made in ledger.made() if ledger.is_about(tool, made.tool)), default=0)
             if (facts.samples[-1].number if facts.samples else since) < since and not facts.needed:
                 with suppress(NotCalled):
                     session.call(tool, {}, purpose="effect", again=True)
@@ -123,14 +122,11 @@ class Writes:
         ledger, session = self._session.ledger, self._session
         for one in [made for made in ledger.made() if made.there and not made.shown]:
             for tool in session.looks:
-                wanted = (facts := session.facts(tool)).needed
+                wanted = session.facts(tool).needed
                 if one.shown or len(wanted) > 1 or not session.caller.left(tool):
                     continue
-                last = max((s.number for s in facts.samples), default=0)
-                given: list[dict[str, Value]] = []
-                if not wanted and ledger.is_about(tool, one.tool) and one.calls[-1].number > last > 0:
-                    given = [{}]
-                elif wanted:
+                given: list[dict[str, Value]] = [{}] if ledger.is_about(tool, one.tool) else []
+                if wanted:
                     ids = ledger.owned(tool, wanted[0], of=one, born=True)
                     given = [{wanted[0]: Value(text, Origin(kind="response", tool=one.tool))} for text in ids[:1]]
                 for arguments in given:
