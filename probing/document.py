@@ -18,12 +18,11 @@ from typing import Any
 from probing.facts import TEXT_PLACES, ArgumentFacts, ToolFacts
 from probing.infer import conforms, count_fields, infer, nodes, one_or_all, relaxed
 from probing.invent import clauses, number_of
-from probing.links import ObservedLink
 from probing.names import text_of
 from probing.probe import Probed
 from probing.samples import Sample, Value
 from probing.writes import effects_of
-from protocols.protocol import ErrorOutcome, Evidence, Example, ToolProtocol
+from protocols.protocol import ErrorOutcome, Evidence, Example, Link, ToolProtocol
 from protocols.reply import one_line
 from protocols.schema import Json, JsonObject, resolve, type_name
 from protocols.secrets import conceals_nothing, covered, is_secret, secrets_of, spellings, within
@@ -45,16 +44,16 @@ _NUMERIC = frozenset({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximu
 
 def protocols_of(probed: Probed, *, keep_values: bool = False) -> dict[str, ToolProtocol]:
     """The protocol of each tool, by name."""
-    return {name: document(facts, links=probed.links, words=probed.words.get(name, ""), keep_values=keep_values)
-            for name, facts in probed.facts.items()}  # fmt: skip
+    return {n: document(facts, links=probed.links.get(n, ()), words=probed.words.get(n, ""), keep_values=keep_values)
+            for n, facts in probed.facts.items()}  # fmt: skip
 
 
 def document(
-    facts: ToolFacts, *, links: Sequence[ObservedLink] = (), words: str = "", keep_values: bool = False
+    facts: ToolFacts, *, links: Sequence[Link] = (), words: str = "", keep_values: bool = False
 ) -> ToolProtocol:
     """The protocol of a probed tool.
 
-    `links` may be those of all tools; `words` describe the tool where nothing else does. Values of calls are shown with
+    `links` are of its arguments; `words` describe the tool where nothing else does. Values of calls are shown with
     `keep_values` alone; secrets never. Of a tool that gave no response the protocol says what was declared, and how it
     refused.
     """
@@ -66,7 +65,7 @@ def document(
         output = infer(replies, protocol.output_schema)
         evidence = Evidence(level="observed", observations=len(replies), fields=count_fields(output, replies))
     declared = {(link.argument, link.tool, link.path): link for link in protocol.links if link.support == "declared"}
-    shown = {(o.link.argument, o.link.tool, o.link.path): o.link for o in links if o.consumer == protocol.name}
+    shown = {(link.argument, link.tool, link.path): link for link in links}
     return replace(
         protocol,
         description=protocol.description or disclosure.text(words),

@@ -31,14 +31,6 @@ _ENOUGH = 2
 """Values of one source that are tried on an argument."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ObservedLink:
-    """An argument of the tool `consumer` takes values of a response path of another tool."""
-
-    consumer: str
-    link: Link
-
-
 @dataclass
 class Source:
     """The places of one name that hold values of one look: a thing's ids, from whichever tools."""
@@ -113,8 +105,9 @@ class Flows:
         self._takers = [taker for taker in _takers(facts) if taker.linkable]
         self._sources = list(_sources(pools))
 
-    def links(self) -> Iterator[ObservedLink]:
-        """The links that follow from all samples, by consumer and argument; of one argument the best known first."""
+    def links(self) -> dict[str, list[Link]]:
+        """The links that follow from all samples, by the tool that takes the value; of one argument the best first."""
+        found: dict[str, list[Link]] = {}
         for taker in self._takers:
             ranked: dict[tuple[str, str], tuple[bool, int, bool]] = {}
             for source, named in self._feeding(taker):
@@ -124,7 +117,8 @@ class Flows:
                         ranked.setdefault((place.tool, place.path), (not named, -held, "[]" not in place.path))
             for tool, path in sorted(ranked, key=lambda place: (ranked[place], place)):
                 link = Link(argument=taker.argument.name, tool=tool, path=path, support="observed")
-                yield ObservedLink(consumer=taker.tool.name, link=link)
+                found.setdefault(taker.tool.name, []).append(link)
+        return found
 
     def tests(self) -> list[tuple[str, Arguments]]:
         """Calls worth making to confirm links that names suggest, the likeliest first."""

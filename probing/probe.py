@@ -21,7 +21,7 @@ from probing.facts import ToolFacts
 from probing.gate import Caller, NotCalled, host_of
 from probing.kinds import UNTOLD, kind_of
 from probing.ledger import Made
-from probing.links import Flows, ObservedLink
+from probing.links import Flows
 from probing.questions import discover, sharpen
 from probing.samples import SOURCE, Log, ProbeSettings, Watch
 from probing.session import Session
@@ -31,7 +31,7 @@ from protocols.ask import Ask
 from protocols.errors import AtcError
 from protocols.files import CannotWrite
 from protocols.invoke import Invoker
-from protocols.protocol import ToolProtocol
+from protocols.protocol import Link, ToolProtocol
 from protocols.reply import one_line
 from protocols.toolbox import Tool, Toolbox
 
@@ -52,7 +52,7 @@ class Probed:
     """
 
     facts: Mapping[str, ToolFacts]
-    links: tuple[ObservedLink, ...] = ()
+    links: Mapping[str, Sequence[Link]] = field(default_factory=dict)
     words: Mapping[str, str] = field(default_factory=dict)
     stopped: Mapping[str, str] = field(default_factory=dict)
     made: tuple[Mapping[str, Any], ...] = ()
@@ -186,7 +186,7 @@ class _Probing:
         cut = {t: cut_off for intent in session.log.intents.values() if (t := str(intent["tool"])) not in answered}
         return Probed(
             facts=facts,
-            links=tuple(Flows(facts, session.pools).links()),
+            links=Flows(facts, session.pools).links(),
             words=dict(self._words),
             stopped={**cut, **session.caller.stopped, **self._stopped},
             made=tuple(_told(session)),

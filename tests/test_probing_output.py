@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from probing.facts import learn
-from probing.links import ObservedLink
 from probing.output import write
 from probing.probe import Probed
 from probing.samples import Log
@@ -41,7 +40,7 @@ def probed(samples=SAMPLES, protocols=(LIST, GET, EMPTY, ADD, LOST)):
     link = Link(argument="id", tool="list_users", path="users[].id", support="observed")
     return Probed(
         facts={p.name: learn(p, samples) for p in protocols},
-        links=(ObservedLink(consumer="get/user", link=link),),
+        links={"get/user": [link]},
         stopped={"add_user": WHY_NOT},
     )
 
