@@ -469,13 +469,13 @@ def _parts(arguments: JsonObject) -> list[tuple[str, Json]]:
 
 def noun_made(protocol: ToolProtocol) -> str:
     """What a tool is about: `comment` for `add_comment_to_note` and for `POST /notes/{id}/comments`."""
-    if isinstance(protocol.binding, HttpBinding):
-        fixed = [snake(part) for part in address(protocol.binding) if part and "{" not in part]
+    parts = address(protocol.binding) if isinstance(protocol.binding, HttpBinding) else []
+    if fixed := [snake(part) for part in parts if part and "{" not in part]:
         for part in reversed(fixed):
             words = part.split("_")
             if words := words[kind_of_word(words[0]) is not None :]:
                 return singular("_".join(words))
-        return singular(fixed[-1]) if fixed else ""
+        return singular(fixed[-1])
     return next(iter(nouns_of(protocol)[::-1]), "")
 
 
