@@ -111,7 +111,7 @@ class Pools:
         sent = {text_of(part).lower() for _, part in given}
         invented = {text_of(part) for value, part in given if value.made_up}
         read = protocol.binding if isinstance(protocol.binding, HttpBinding) and not protocol.writes else None
-        below = self._below.setdefault(read.url, {}) if read else {}
+        below = self._below.setdefault(read.url.rstrip("/"), {}) if read else {}
         for path, value, secret in harvest(sample.response, protocol.output_schema):
             if not (isinstance(value, str) and value in invented):  # what was made up is nobody's where it comes back
                 place, text, held = self._place(protocol, path), text_of(value), Value(value, _origin(sample, path))
@@ -148,7 +148,7 @@ class Pools:
         """What one step above names: `/parts` gives `{"cpu": …}` or `[{"name": "cpu"}]`, `/parts/{one}` takes `cpu`."""
         if not isinstance(protocol.binding, HttpBinding):
             return []
-        above, _, step = protocol.binding.url.rpartition("/")
+        above, _, step = protocol.binding.url.rstrip("/").rpartition("/")
         own = step == f"{{{protocol.binding.wire_names.get(argument.name, argument.name)}}}"
         return list(self._below.get(above, {}).values()) if own else []
 
