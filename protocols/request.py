@@ -92,6 +92,8 @@ class Plan:
         if len(self._used & {"body", "form", "whole_body"}) > 1:
             problem = "its body has arguments of two kinds: JSON fields, a form, or the whole of it."
             raise InvalidProtocol(protocol.name, problem, path="binding.http.locations")
+        if binding.media.endswith("json") and not binding.body_argument:
+            self._used.add("body")
         # Two marks that sources leave in argument schemas: how arrays and objects are sent, and what is no JSON.
         schemas = {name: schema for name, schema in protocol.parameters.items() if isinstance(schema, Mapping)}
         self._joins = {name: str(schema["x-atc-join"]) for name, schema in schemas.items() if "x-atc-join" in schema}
@@ -232,7 +234,7 @@ class Plan:
             (value,) = at["whole_body"].values()
             if isinstance(value, str) and not self._media.endswith("json"):
                 return value.encode(), self._media
-        elif at["body"] or "body" in self._used or self._binding.media.endswith("json"):
+        elif at["body"] or "body" in self._used:
             value = at["body"]  # where every field is optional and none was given, servers want {}
         else:
             return None, ""
