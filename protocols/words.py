@@ -77,7 +77,7 @@ def identifier(name: str) -> str:
     A name with nothing to keep becomes `unnamed`.
 
     Letters are folded to their compatibility form as Python itself folds them, so two aliases that look alike to the
-    interpreter are alike here too. No name becomes a dunder or a soft or hard keyword.
+    interpreter are alike here too. No name becomes a dunder or a keyword; soft ones (`type`, `match`), of which versions have different ones, are names.
     """
     folded = unicodedata.normalize("NFKC", name)
     kept = re.sub(r"\W+", "_", folded)
@@ -88,7 +88,7 @@ def identifier(name: str) -> str:
     kept = kept.rstrip("_") or "unnamed"
     if kept[0].isdigit() or not kept.isidentifier():
         kept = "_" + kept
-    return kept + "_" if keyword.iskeyword(kept) or keyword.issoftkeyword(kept) else kept
+    return kept + "_" if keyword.iskeyword(kept) else kept
 
 
 def argument_aliases(names: Sequence[str]) -> dict[str, str]:

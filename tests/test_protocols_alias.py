@@ -30,7 +30,8 @@ def is_usable(alias: str) -> bool:
     ("name", "expected"),
     [
         ("read-file", "read_file"),
-        ("match", "match_"),
+        ("from", "from_"),
+        ("type", "type"),
         ("2fa", "_2fa"),
         ("", "unnamed"),
         ("__init__", "_init"),
