@@ -117,7 +117,7 @@ def _fitting(lines: Iterable[str], budget: int) -> list[str]:
 def one_line(tool: Tool) -> str:
     """A tool's signature without shapes, and the first sentence of what it does."""
     signature, summary = _function(tool, _Shapes(_LINE), Toolbox()).split("\n", 1)
-    said = summary.strip().strip('"')
+    said = summary.strip()[3:-3].strip()
     return f"{signature} ...  # {said if len(said) <= _LINE_SUMMARY else said[: _LINE_SUMMARY - 1].rstrip() + '…'}"
 
 
@@ -147,7 +147,8 @@ def _function(tool: Tool, shapes: _Shapes, among: Toolbox) -> str:
     signature = f"def {tool.alias}({'*, ' if arguments else ''}{', '.join(arguments)}) -> {returns}:"
     summary = first_sentences(protocol.description or protocol.title or protocol.name, 3 * detail.comment_characters)
     if not notes:
-        return f'{signature}\n    """{summary}"""'
+        end = ' """' if summary.endswith('"') else '"""'
+        return f'{signature}\n    """{summary}{end}'
     return "\n".join([signature, f'    """{summary}', "", *notes, '    """'])
 
 

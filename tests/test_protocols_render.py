@@ -93,6 +93,7 @@ def test_stubs_are_python_whatever_the_schema():
     for detail in (*DETAILS, FULL):
         ast.parse(stubs(tools, detail=detail))
     assert '"pair": list[int, str],' in stubs(tools)
+    ast.parse(stubs(box(replace(protocol(), description='See "How to create an app."'))))
 
 
 def test_a_recursive_schema_is_told_by_its_name():
