@@ -85,7 +85,7 @@ class Judge:
         self._validator = validator(schema if self._size <= MOST_PARTS else {}, formats=formats)
         inner = (part for part in parts(schema) if isinstance(part, Mapping) and part is not schema)
         # In a document of its own within the schema, references are that document's.
-        self._has_documents = any(not str(part.get("$id") or "#").startswith("#") for part in inner)
+        self._has_documents = any(isinstance(own := part.get("$id"), str) and own[:1] != "#" for part in inner)
         self._places: dict[tuple[int, ...], _Place] = {}
         self._root: _Place | None = None
         self._met = 0  # schemas at all places so far

@@ -76,6 +76,11 @@ def test_hosts_are_compared_with_their_pattern():
     assert Judge({"items": HOST}).valid(["api.example.org"] * 1000)
 
 
+def test_a_field_that_is_named_id_makes_no_document_of_its_own():
+    schema = {"properties": {"$id": {"type": "string"}, "owner": {"$ref": "#/$defs/user"}}, "$defs": {"user": {}}}
+    assert violation(schema, {"$id": "x", "owner": 5}) is None
+
+
 def test_a_schema_serves_any_number_of_values(monkeypatch):
     monkeypatch.setattr("protocols.judge.MOST_PARTS", 9)
     judge = Judge({"items": {"type": "integer"}})
