@@ -354,9 +354,10 @@ def test_arrays_that_are_one_value_say_so():
     body = {"content": {"application/x-www-form-urlencoded": form}}
     as_json = {"name": "j", "in": "query", "content": {"application/json": {"schema": {"type": "object"}}}}
     parameters = [array(name="a"), array(name="b", explode=False), {"name": "c", **piped}, deep, as_json]
+    parameters.append(array(name="g", explode="false"))  # as Spotify's says it
     protocol = only({"parameters": parameters, "requestBody": body})
     joints = {name: schema.get("x-atc-join") for name, schema in protocol.parameters.items()}
-    assert joints == {"a": None, "b": ",", "c": "|", "d": "[]", "j": "{}", "e": "[]", "f": None}
+    assert joints == {"a": None, "b": ",", "c": "|", "d": "[]", "j": "{}", "g": ",", "e": "[]", "f": None}
 
 
 def test_a_body_that_can_hold_nothing_is_no_argument():

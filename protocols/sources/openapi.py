@@ -334,7 +334,7 @@ def _separator(parameter: JsonObject) -> str | None:
     if "type" in parameter and not parameter.keys() & {"style", "explode"}:
         return _SEPARATORS.get(str(parameter.get("collectionFormat", "csv")))
     style = str(parameter.get("style", "form"))
-    return "," if style == "form" and parameter.get("explode") is False else _SEPARATORS.get(style)
+    return "," if style == "form" and str(parameter.get("explode")).lower() == "false" else _SEPARATORS.get(style)
 
 
 def _url(servers: Json) -> str:
