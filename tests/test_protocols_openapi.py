@@ -474,7 +474,7 @@ def test_swagger_parameters_and_responses():
 
 @pytest.mark.parametrize("reader", [swagger, only])
 def test_swagger_s_body_is_read_in_newer_documents_too(reader):
-    payload = {"name": "payload", "in": "body", "required": True, "schema": NAMED}
+    payload = {"name": "payload", "in": "body", "schema": NAMED}
     protocol = reader({"parameters": [payload]}, method="post")
     assert (protocol.binding.locations, protocol.required) == ({"name": "body", "tag": "body"}, {"name"})
 

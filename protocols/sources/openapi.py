@@ -84,7 +84,7 @@ class _Reader:
         for one in parameters:
             if one.get("in") == "body" and not body:
                 media = listed(raw.get("consumes", content.get("consumes")), str) or ["application/json"]
-                body = {"required": False, **one, "content": {kind: {"schema": one.get("schema")} for kind in media}}
+                body = {**one, "content": {kind: {"schema": one.get("schema")} for kind in media}}
         responses = {
             str(status): follow(one)
             for status, one in mapping(raw.get("responses")).items()
