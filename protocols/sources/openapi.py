@@ -66,7 +66,7 @@ class _Reader:
             for method, raw in item.items():
                 if method.upper() in _METHODS and isinstance(raw, Mapping):
                     self._document.at = f"{method.upper()} {path}"
-                    operations[method.upper(), path] = self._lifted(raw, item)
+                    operations[method.upper(), path] = self._lifted(self._document.follow(raw), item)
         if not operations:
             raise SourceUnavailable(f"{self._where} describes no operations: its 'paths' are missing or empty.")
         named = dict(zip(_names(operations), operations.items(), strict=True))
