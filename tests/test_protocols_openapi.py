@@ -344,6 +344,14 @@ def test_broken_and_remote_references_are_named(ref, problem, operation):
     assert str(caught.value).startswith("doc.json: $ref: ")
 
 
+def test_a_schema_that_is_missing_says_nothing():
+    """As in Square's and Intercom's documents; one in another file is refused, for all of them would be missing."""
+    fields = {"a": {"$ref": "#/components/schemas/None"}, "b": {"type": "integer"}}
+    assert out({"properties": fields}) == {"properties": {"a": {}, "b": {"type": "integer"}}}
+    with pytest.raises(InvalidProtocol, match="lies outside the document"):
+        out({"$ref": "other.yaml#/A"})
+
+
 def test_arrays_that_are_one_value_say_so():
     def array(**more):
         return {"in": "query", "schema": {"type": "array", "items": {"type": "string"}}, **more}

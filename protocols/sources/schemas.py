@@ -69,22 +69,20 @@ class Document:
             if ref in seen:
                 raise self._broken(ref, "which refers to itself")
             seen.append(ref)
-            value = self.target(ref)
+            if (value := self.target(ref)) is None:
+                raise self._broken(ref, "which leads nowhere")
         return mapping(value)
 
     def target(self, ref: str) -> Any:
-        """What a reference points to.
+        """What a reference points to, None where it leads nowhere: of a schema that is missing, nothing is known.
 
         Raises:
-            InvalidProtocol: it leads nowhere or out of the document.
+            InvalidProtocol: it leads out of the document.
         """
         if not ref.startswith("#"):
             hint = "Bundle the document into one file first, for example with 'npx @redocly/cli bundle'."
             raise self._broken(ref, "which lies outside the document; references are not fetched", hint)
-        found = pointer(self.content, unquote(ref))
-        if found is None:
-            raise self._broken(ref, "which leads nowhere")
-        return found
+        return pointer(self.content, unquote(ref))
 
     def _broken(self, ref: str, problem: str, hint: str = "") -> InvalidProtocol:
         hint = hint or "Correct the reference, or delete that operation from a copy of the document."
