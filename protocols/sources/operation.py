@@ -24,13 +24,11 @@ class Arguments:
     body_argument: str | None = None
     media: str = ""
 
-    def add(self, name: str, location: Location, schema: Any, *, required: bool) -> str:
-        """One argument, and what it is called: where a name is taken, its place stands before it.
-
-        An empty name is the body as a whole.
-        """
-        wanted = name or "body"
-        chosen = wanted if wanted not in self.properties else FreeNames(self.properties)(f"{location}_{wanted}")
+    def add(self, name: str, location: Location, schema: Any, *, required: bool) -> None:
+        """One argument. Where its name is taken, its place stands before it; an empty one is the body as a whole."""
+        chosen = name or "body"
+        if chosen in self.properties:
+            chosen = FreeNames(self.properties)(f"{location}_{chosen}")
         self.properties[chosen] = schema
         self.locations[chosen] = location
         if required:
@@ -39,7 +37,6 @@ class Arguments:
             self.body_argument = chosen
         elif chosen != name:
             self.wire_names[chosen] = name
-        return chosen
 
     def protocol(
         self, name: str, method: str, url: str, *, bound: Mapping[str, Any] | None = None, **more: Any
@@ -73,9 +70,8 @@ def readable_name(method: str, path: str) -> str:
 
 def annotations_of(method: str) -> Annotations:
     """What HTTP says of a method."""
-    method, read = method.upper(), method.upper() in ("GET", "HEAD", "OPTIONS")
     return Annotations(
-        read_only=read,
+        read_only=method in ("GET", "HEAD", "OPTIONS"),
         destructive=True if method == "DELETE" else None,
         idempotent=True if method in ("PUT", "DELETE") else None,
     )
