@@ -19,7 +19,7 @@ from urllib3.fields import RequestField
 from protocols.errors import InvalidProtocol, ToolError
 from protocols.origin import split_url
 from protocols.protocol import HttpBinding, ToolProtocol
-from protocols.schema import Json, JsonObject, is_file, resolve
+from protocols.schema import Json, JsonObject, is_file, resolve, types
 
 DEFAULT_HEADERS: Final = {
     "Accept": "application/json, */*;q=0.5",
@@ -106,7 +106,9 @@ class Plan:
         body = schemas.get(binding.body_argument or "", {})
         self._media = binding.media or str(body.get("contentMediaType", "application/json"))
         self._fields: dict[str, Mapping[str, Any]] = {
-            name: resolve(schema, protocol.input_schema).get("properties") or {} for name, schema in schemas.items()
+            name: top.get("properties") or {}
+            for name, schema in schemas.items()
+            if "object" in types(top := resolve(schema, protocol.input_schema))
         }
 
     def build(self, arguments: JsonObject, *, reserved: Iterable[tuple[str, str]] = ()) -> HttpRequest:

@@ -83,6 +83,8 @@ def test_an_array_may_be_one_value_and_an_object_its_fields(call):
     properties = {"ids": {"type": "array", "x-atc-join": "|"}, "filter": {"type": "object"}, "q": {"x-atc-join": "{}"}}
     seen = call({"ids": [1, 2], "filter": {"a": 1, "b": "x"}, "q": {"n": [1]}}, properties=properties)
     assert seen.query == [("ids", "1|2"), ("a", "1"), ("b", "x"), ("q", '{"n":[1]}')]
+    text = {"id": {"type": "string", "properties": {"id": {}}}}  # as Intercom's document has it
+    assert call({"id": "x"}, properties=text).query == [("id", "x")]
 
 
 def test_an_object_or_an_array_may_stand_in_brackets(call):
