@@ -371,6 +371,8 @@ def test_arrays_that_are_one_value_say_so():
 def test_a_body_that_can_hold_nothing_is_no_argument():
     closed = {"schema": {"type": "object", "properties": {}, "additionalProperties": False}}
     assert not only({"requestBody": {"content": {"application/x-www-form-urlencoded": closed}}}).parameters
+    never = {"type": "object", "properties": {"a": False}}
+    assert only(body(never, media="multipart/form-data")).parameters == {"a": False}
 
 
 VARIABLES = {"r": {"default": "a"}, "p": {"enum": [8]}, "v": {"default": 2}}

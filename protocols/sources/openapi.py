@@ -229,7 +229,7 @@ class _Reader:
             for name, schema in named.items():
                 if isinstance(schema, Mapping) and mapping(styles.get(name)).get("style") == "deepObject":
                     schema = {**schema, "x-atc-join": "[]"}
-                elif media == "multipart/form-data" and "object" in types(self._sent.top(schema)):
+                elif media == "multipart/form-data" and "object" in types(mapping(self._sent.top(schema))):
                     schema = {**schema, "x-atc-join": "{}"}
                 arguments.add(name, location, schema, required=needed and name in top.get("required", ()))
             return
