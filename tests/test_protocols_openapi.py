@@ -240,6 +240,7 @@ def out(schema, version="3.0.3", **schemas):
     [
         ({"type": "string", "nullable": True}, {"type": ["string", "null"]}),
         ({"enum": ["a"], "type": "string", "nullable": True}, {"enum": ["a", None], "type": ["string", "null"]}),
+        ({"enum": [4.1, True, "b"], "type": "string"}, {"enum": ["4.1", "true", "b"], "type": "string"}),
         ({"type": "int"}, {"type": "integer"}),
         ({"type": ["string", None]}, {"type": ["string", "null"]}),
         ({"oneOf": [{}], "nullable": True}, {"anyOf": [{"anyOf": [{}]}, {"type": "null"}]}),

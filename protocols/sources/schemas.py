@@ -7,6 +7,7 @@ plain (`type: int`) and dropped where it is not.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from typing import Any, Literal
@@ -221,6 +222,8 @@ def _modern(raw: JsonObject) -> dict[str, Any]:
     named = raw["type"] if isinstance(raw.get("type"), list) else [raw.get("type", "")]
     if kinds := [_TYPES[str(name)] for name in named if str(name) in _TYPES]:
         found["type"] = kinds[0] if len(kinds) == 1 else kinds
+    if "string" in kinds and {*kinds} <= {"string", "null"} and isinstance(values := raw.get("enum"), list):
+        found["enum"] = [json.dumps(one) if isinstance(one, int | float) else one for one in values]  # unquoted YAML
     if raw.get("type") == "file":
         found["format"] = "binary"
     if "example" in raw and "examples" not in raw and not isinstance(raw["example"], Mapping | list):
