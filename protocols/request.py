@@ -108,7 +108,7 @@ class Plan:
         self._fields: dict[str, Mapping[str, Any]] = {
             name: top.get("properties") or {}
             for name, schema in schemas.items()
-            if "object" in types(top := resolve(schema, protocol.input_schema))
+            if "object" in types(top := resolve(schema, protocol.input_schema)) and name not in self._joins
         }
 
     def build(self, arguments: JsonObject, *, reserved: Iterable[tuple[str, str]] = ()) -> HttpRequest:

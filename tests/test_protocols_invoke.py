@@ -85,6 +85,9 @@ def test_an_array_may_be_one_value_and_an_object_its_fields(call):
     assert seen.query == [("ids", "1|2"), ("a", "1"), ("b", "x"), ("q", '{"n":[1]}')]
     text = {"id": {"type": "string", "properties": {"id": {}}}}  # as Intercom's document has it
     assert call({"id": "x"}, properties=text).query == [("id", "x")]
+    whole = {"how": {"type": "object", "x-atc-join": "{}", "properties": {"type": {}}}, "type": {"type": "string"}}
+    seen = call({"type": "x", "how": {"type": 1}}, properties=whole)  # as Dropbox Sign's has it
+    assert seen.query == [("type", "x"), ("how", '{"type":1}')]
 
 
 def test_an_object_or_an_array_may_stand_in_brackets(call):
