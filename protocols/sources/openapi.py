@@ -184,8 +184,6 @@ class _Reader:
         content = mapping(next(iter(mapping(parameter.get("content")).values()), None))
         raw = next((raw for one in (parameter, content) if isinstance(raw := one.get("schema"), Mapping)), parameter)
         schema = dict(mapping(self._sent.convert(raw)))
-        if not schema and location == "path":
-            schema["type"] = "string"
         if text := _text(parameter.get("description")):
             schema["description"] = text
         if parameter.get("deprecated") is True:
