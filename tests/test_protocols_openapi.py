@@ -283,8 +283,8 @@ def test_all_of_plain_objects_is_one_object():
         "required": ["id", "name"],
         "description": "d",
     }
-    closed = {"allOf": [{**base, "additionalProperties": False}, more]}
-    assert out(closed)["allOf"][0]["additionalProperties"] is False
+    closed = {"allOf": [{**base, "additionalProperties": False}, {**more, "additionalProperties": False}]}
+    assert out({**closed, "description": "d"}) == {**joined, "additionalProperties": False}
 
 
 def test_a_discriminator_says_which_subtypes_there_are_and_how_each_is_told():

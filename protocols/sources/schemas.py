@@ -37,7 +37,7 @@ _PLAIN = frozenset({
 _TYPES = {"int": "integer", "float": "number", "bool": "boolean", "str": "string", "file": "string", "None": "null"} | {
     name: name for name in ("string", "number", "integer", "boolean", "object", "array", "null")
 }
-_JOINABLE = ANNOTATIONS | {"type", "properties", "required"}
+_JOINABLE = ANNOTATIONS | {"type", "properties", "required", "additionalProperties"}
 
 
 class Document:
@@ -142,7 +142,7 @@ class Schemas:
         """`raw` as 2020-12: true, false or an object, whose references `complete` can answer.
 
         Raises:
-            InvalidProtocol: a reference leads nowhere or out of the document.
+            InvalidProtocol: a reference leads out of the document.
         """
         if not isinstance(raw, Mapping):
             return raw if isinstance(raw, bool) else {}
@@ -197,7 +197,8 @@ class Schemas:
     def _joined(self, schema: dict[str, Any]) -> dict[str, Any]:
         """`allOf` of what can be said in one schema as that schema: each part narrows the others, in any order.
 
-        3.0 has no other way to describe a reference, or to extend an object, so this is how most shapes are written.
+        3.0 has no other way to describe a reference, or to extend an object, so this is how most shapes are written. A
+        part that allows no other fields closes the whole: ASP.NET writes both a base and what extends it so.
         """
         parts = schema.get("allOf", [])
         beside = {key: value for key, value in schema.items() if key != "allOf"}
@@ -208,7 +209,8 @@ class Schemas:
             for part in (*parts, beside)
         ]
         plain = (isinstance(part, dict) and part.keys() <= _JOINABLE for part in whole)
-        if not parts or not all(plain) or any(part.get("type", "object") != "object" for part in whole):
+        kinds = ((part.get("type", "object"), type(part.get("additionalProperties", True))) for part in whole)
+        if not parts or not all(plain) or any(kind != ("object", bool) for kind in kinds):
             return schema
         joined: Any = {}
         for part in whole:
