@@ -8,6 +8,7 @@ import json
 import secrets
 import sqlite3
 import threading
+import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import islice
@@ -55,6 +56,7 @@ class Store:
         with self._explaining():
             path = ":memory:" if folder is None else folder / FILE
             self._db = sqlite3.connect(path, timeout=_BUSY_SECONDS, check_same_thread=False, isolation_level=None)
+            self._close = weakref.finalize(self, self._db.close)
             try:
                 (version,) = self._db.execute("PRAGMA user_version").fetchone()
                 if version not in (0, _VERSION):
@@ -65,8 +67,8 @@ class Store:
                 raise
 
     def close(self) -> None:
-        """Let go of the file."""
-        self._db.close()
+        """Let go of the file, as happens with the store itself at the latest."""
+        self._close()
 
     @contextmanager
     def alone(self) -> Iterator[None]:
