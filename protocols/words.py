@@ -77,7 +77,7 @@ def identifier(name: str) -> str:
     A name with nothing to keep becomes `unnamed`.
 
     Letters are folded to their compatibility form as Python itself folds them, so two aliases that look alike to the
-    interpreter are alike here too. No name becomes a dunder or a keyword; soft ones (`type`, `match`), of which versions have different ones, are names.
+    interpreter are alike here too. No name becomes a dunder or a keyword; soft ones (`type`, `match`) are names.
     """
     folded = unicodedata.normalize("NFKC", name)
     kept = re.sub(r"\W+", "_", folded)
