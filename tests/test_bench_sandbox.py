@@ -69,7 +69,8 @@ class Leaky:
 '''
 
 FORK_AND_STAY = """
-import os, time
+import os, time, warnings
+warnings.simplefilter("ignore")  # Python 3.12 warns of forking beside threads
 if os.fork() == 0:
     os.setsid()
     if os.fork() == 0:
