@@ -68,9 +68,9 @@ def _judge(part: JsonObject, root: JsonObject) -> tuple[Judge | None, JsonObject
 
 
 def _explained(error: jsonschema_rs.ValidationError) -> Misfit | None:
-    """What an error says, as what the value must be."""
+    """What an error says, as what the value must be. What an option says names the whole way there already."""
     found = _of_clause(error.kind.name, error.kind.as_dict(), error.instance)
-    for step in reversed(error.instance_path) if found is not None else ():
+    for step in () if error.kind.name in ("anyOf", "oneOf") else reversed(error.instance_path):
         inside = "a list in which each item is" if isinstance(step, int) else f"a dict whose {step!r} is"
         found = Misfit(f"{inside} {found.wanted}") if found is not None else None
     return found
