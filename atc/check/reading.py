@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections import Counter, OrderedDict
-from collections.abc import Iterable
 from typing import Any
 
 from atc.check import types as t
@@ -289,10 +288,10 @@ def _instead(core: Core, record: t.Record, key: str) -> tuple[str, str | None]:
         return f" {key!r} is a key of {inside[0]}.", inside[1]
     if close is not None:
         return f" Did you mean {close!r}?", close
-    if givers := _givers(core, record, key):
+    near = nearest(key, keys)
+    if near not in lists and (givers := _givers(core, record, key)):
         needs = [f"{alias} ({', '.join(sorted(core.tools[alias].required)) or 'no arguments'})" for alias in givers]
         return f" {key!r} is in what these give: {listed(needs)}.", givers[0]
-    near = nearest(key, keys)
     if near is None and len(lists) == 1 and (key.endswith("s") or key.lower() in _LIST_NAMES):
         return f" The list is under {lists[0]!r}.", lists[0]
     return (f" Did you mean {near!r}?", near) if near is not None else ("", None)
@@ -300,9 +299,11 @@ def _instead(core: Core, record: t.Record, key: str) -> tuple[str, str | None]:
 
 def _givers(core: Core, record: t.Record, key: str) -> list[str]:
     """Tools in whose responses the key stands, at the top or in the items of a list there."""
-    found = []
-    for alias in core.tools:
-        for member in t.members(core.tool_result(alias)) if alias != record.origin.tool else ():
+    found, own = [], core.tools[record.origin.tool]
+    for alias, tool in core.tools.items():
+        # To read, nobody need call what may change something.
+        other = tool is not own and tool.protocol.writes <= own.protocol.writes
+        for member in t.members(core.tool_result(alias)) if other else ():
             top = item_type(member) if isinstance(member, t.Array) else member
             if isinstance(top, t.Record) and (key in top.shape.properties or holder(top, key) is not None):
                 found.append(alias)
@@ -335,30 +336,21 @@ def attribute(core: Core, node: ast.Attribute) -> t.Type:
 _OF_ERROR = frozenset(dir(Exception)) | {"status", "body", "__notes__"}
 
 
-def _sets(module: ast.Module, name: str) -> bool:
-    return any(isinstance(n, ast.Attribute) and n.attr == name and isinstance(n.ctx, ast.Store) for n in walk(module))
-
-
 def library_part(core: Core, value: t.Library, node: ast.Attribute) -> t.Library:
     """A name in a module, or an attribute of a `ToolError`; reports one that a `ToolError` has not."""
-    if value == t.TOOL_ERROR and not (
-        node.attr in _OF_ERROR or _sets(core.module, node.attr) or core.catches("AttributeError")
-    ):
+    known = value != t.TOOL_ERROR or node.attr in _OF_ERROR or core.catches("AttributeError")
+    parts = [] if known else [part for part in walk(core.module) if isinstance(part, ast.Attribute)]
+    if not known and not any(part.attr == node.attr and isinstance(part.ctx, ast.Store) for part in parts):
         better = f"{spelled(node.value)}.{'status' if node.attr.endswith(('code', 'status')) else 'body'}"
         message = f"a ToolError has no attribute {node.attr!r}, only status and body. Write {better}."
         core.report("no-attribute", node, message, better=better)
     return t.Library(f"{value.name}.{node.attr}")
 
 
-def _kind(member: t.Type) -> str | None:
-    return "own dict" if isinstance(member, t.Mapped) else t.category(member)
-
-
 def has_attribute(core: Core, value: t.Type, node: ast.Attribute) -> bool:
     """Whether some alternative may have the attribute; reports where none does."""
-    known: Iterable[frozenset[str] | None] = (
-        None if isinstance(m, t.Listing) and m.kind != "list" else _KINDS.get(_kind(m)) for m in t.members(value)
-    )
+    kinds = [(m, "own dict" if isinstance(m, t.Mapped) else t.category(m)) for m in t.members(value)]
+    known = [None if isinstance(m, t.Listing) and m.kind != "list" else _KINDS.get(kind) for m, kind in kinds]
     if any(names is None or node.attr in names for names in known) or core.catches("AttributeError"):
         return True
     member, text, attr = t.members(value)[0], spelled(node.value), node.attr

@@ -8,9 +8,10 @@ from collections.abc import Mapping
 from atc.check import types as t
 from atc.check.env import Core
 from atc.check.fits import allowed_types, misfit, type_misfit
-from atc.check.reading import need_value
+from atc.check.reading import called, need_value
 from atc.check.schema import calmed, field_type
 from atc.findings import listed, nearest, spelled
+from protocols.schema import combined, mapping
 from protocols.toolbox import Tool
 
 Passed = list[tuple[ast.AST, str, ast.expr, t.Type]]
@@ -18,6 +19,7 @@ Passed = list[tuple[ast.AST, str, ast.expr, t.Type]]
 
 _MOST_NAMED = 5
 """Functions that need an argument of the name that this one lacks; of more, none is named."""
+_MOST_VIEWS = 20
 
 
 def call_tool(core: Core, alias: str, call: ast.Call, *, skip: int = 0, partial: bool = False) -> t.Type:
@@ -76,25 +78,29 @@ def _check_names(core: Core, tool: Tool, call: ast.Call, named: Passed, placed: 
     lacking = [name for name in free if name in tool.required]
     # An unknown argument is often the missing one under another name, and then that finding says so.
     if sure and not placed and lacking and not meant.issuperset(lacking):
-        needed = ", ".join(f"{name}=…" for name in tool.arguments if name in tool.required)
-        message = f"{alias} needs the argument{'s' * (len(lacking) > 1)} {listed(lacking)}. Write {alias}({needed})."
+        written = called(core, t.ToolRef(alias))
+        message = f"{alias} needs the argument{'s' * (len(lacking) > 1)} {listed(lacking)}. Write {written}."
         better = ", ".join(f"{name}=…" for name in lacking)
         core.report("missing-argument", call, message, tool=alias, argument=lacking[0], better=better)
 
 
 def _report_unknown(core: Core, tool: Tool, place: ast.AST, name: str, value: t.Type, free: list[str]) -> str | None:
     """Report an argument that the tool has not, and give the one that was likely meant: alike, or the only one due."""
-    alias = tool.alias
+    alias, root = tool.alias, tool.protocol.input_schema
     by_original = [own for own, original in tool.arguments.items() if original == name]
-    near = by_original[0] if by_original else nearest(name, free)
+    views = {own: combined([tool.protocol.parameters[tool.arguments[own]]], root, most=_MOST_VIEWS) for own in free}
+    inside = [own for own in free if any(name in mapping(view.get("properties")) for view in views[own])]
+    near = by_original[0] if by_original else None if inside else nearest(name, free)
     lacking = [own for own in free if own in tool.required]
     if near is None and len(lacking) == 1:
-        kinds, root = t.json_types(value), tool.protocol.input_schema
+        kinds = t.json_types(value)
         allowed = allowed_types(tool.protocol.parameters[tool.arguments[lacking[0]]], root)
         near = lacking[0] if kinds is None or allowed is None or kinds & allowed else None
     then = f"Did you mean {near!r}?" if near else "Leave it out." if tool.arguments else f"Write {alias}()."
-    others = [other for other, known in core.tools.items() if name in known.required]
-    if near is None and 0 < len(others) <= _MOST_NAMED:
+    others = [o for o, it in core.tools.items() if name in it.required and it.protocol.writes <= tool.protocol.writes]
+    if near is None and inside:
+        then = f"It is a key of {inside[0]!r}: write {inside[0]}={{{name!r}: …}}."
+    elif near is None and 0 < len(others) <= _MOST_NAMED:
         then = f"{then[:-1]}, or use a function that takes it: {listed(others)}."
     takes = listed(tool.arguments) if tool.arguments else "no arguments"
     message = f"{alias} has no argument {name!r}; it takes {takes}. {then}"
