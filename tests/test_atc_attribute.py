@@ -182,7 +182,7 @@ def gone(tool: str, index: int, result: Any) -> Any:
 
 
 def nulled(tool: str, index: int, result: Any) -> Any:
-    return {**result, "seats": None} if tool == "get_plane" else result
+    return {**result, "model": 3, "seats": None} if tool == "get_plane" else result
 
 
 def wrapped(tool: str, index: int, result: Any) -> Any:
@@ -197,11 +197,14 @@ def wrapped(tool: str, index: int, result: Any) -> Any:
         (f'{FIRST}\nget_plane(tail_number=flights[0].get("tail_number"))', gone, "drift", "flights[0].tail_number"),
         ('print(get_plane(tail_number="N14228")["seats"] + 1)', nulled, "drift", "seats"),
         ('print(next(a for a in search_airports(query="N") if a["code"] == "JFK"))', wrapped, "drift", "results"),
+        ('print([a.get("code") for a in search_airports(query="N")])', wrapped, "drift", "results"),
     ],
 )
 def test_a_response_that_departs_from_its_schema_is_drift(source: str, change: Any, kind: str, path: str) -> None:
     fault = blamed(source, change=change)
     assert (fault.kind, fault.call, fault.path) == (kind, 0, path), told(fault)
+    assert "model: 3" not in told(fault)  # what departs elsewhere is not about this
+    assert "not .key" not in told(fault)
 
 
 @pytest.mark.parametrize("source", ["", "def broken(:", "\0", "(" * 500, "x = 1 / (" + "+".join(["y"] * 3000) + ")"])

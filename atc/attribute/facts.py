@@ -75,10 +75,11 @@ class Facts:
             said = f"`{self.written(call, general(path))}` is {described(found, absent=not required)}"
             yield self.fact("schema", call, f"The schema of {call.tool} says that {said}.", path)
 
-    def about_drift(self, call: ToolCall) -> Iterator[Fact]:
-        """How a response departs from its schema."""
+    def about_drift(self, call: ToolCall, path: Path = ()) -> Iterator[Fact]:
+        """How a response departs from its schema, on the way to a place where that is known."""
         head = f"The response of {call.tool} departs from its schema"
-        return (self.fact("drift", call, f"{head}: {said}.") for said in call.drift[:3])
+        way = ["the response", *(text(path[: length + 1]) for length in range(len(path)))]
+        return (self.fact("drift", call, f"{head}: {s}.") for s in call.drift if not path or s.split(": ")[0] in way)
 
     def departure(self, call: ToolCall, path: Path) -> Path | None:
         """Where on the way to a place of the full response that departs from its schema; None where it does not."""

@@ -91,7 +91,7 @@ def _reading(head: str, failure: Failure, chosen: Candidate, record: Record) -> 
     if "JSON object must be" in failure.message:
         evidence.append(Fact(kind="advice", text="Results are parsed already: do not call json.loads on them."))
     if drift:
-        evidence += facts.about_drift(call)
+        evidence += facts.about_drift(call, wanted)
     return blaming(
         "drift" if drift else "misread_result", f"{head}: {what}.", failure.line, call, text(wanted), evidence
     )
@@ -113,7 +113,8 @@ def _keys_alone(head: str, failure: Failure, chosen: Candidate, record: Record) 
 def _hint(value: Json, suspect: Suspect) -> str:
     """What to do with a value of this type."""
     if isinstance(value, Mapping):
-        return f"; {keys_there(value)}" + ('; write ["key"], not .key' if suspect.role == "attribute" else "")
+        dotted = suspect.role == "attribute" and not hasattr(value, str(suspect.key))  # else an item of it failed
+        return f"; {keys_there(value)}" + ('; write ["key"], not .key' if dotted else "")
     if isinstance(value, list) and value:
         return "; take an element with [0] or loop over it"
     if value is None:
@@ -205,7 +206,6 @@ def _own_mistake(program: Program, failure: Failure, chosen: Candidate | None, r
     evidence = [Fact(kind="line", text=f"Line {failure.line} is `{line}`.")] if line else []
     evidence += [Fact(kind="call", text=told) for told in record.survived()]
     if chosen is not None and isinstance(chosen.place.value, str | int | float):
-        where = record.facts.result_of(chosen.call, chosen.place.path)
-        told = f"{where} is {snippet(chosen.place.value, most=60)}."
+        told = f"{record.facts.result_of(chosen.call, chosen.place.path)} is {snippet(chosen.place.value, most=60)}."
         evidence.append(record.facts.fact("origin", chosen.call, told, chosen.place.path))
     return Fault(kind="error", message=message, line=failure.line, evidence=tuple(evidence))

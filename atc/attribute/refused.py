@@ -55,10 +55,10 @@ def _kind(call: ToolCall, tool: Tool, broken: Sequence[Violation]) -> FaultKind:
 def _advice(call: ToolCall, kind: FaultKind) -> str:
     if kind == "unknown_outcome":
         return f"Nobody knows whether {call.tool} took effect; find out with a read before calling it again."
+    if call.status in (401, 403) or "needs the credential" in (call.error or ""):
+        return "The credentials are missing or refused; no change of the program helps."
     if call.status in _TRANSIENT or (call.status is None and call.outcome in ("unknown", "not_run")):
         return "The failure is transient: the same call may succeed later; the program need not change."
-    if call.status in (401, 403):
-        return "The tool refused the credentials; no change of the program helps."
     return f"Use another tool than {call.tool}, or catch ToolError around the call."
 
 
@@ -116,15 +116,14 @@ def _earlier(message: str, line: int, call: ToolCall, name: str, record: Record)
         what = f"has no key {missing!r}; {keys_there(place.value)}" if missing else "is None"
         told = f"{where} departs from its schema" if drift else f"{name!r} was None, since {where} {what}"
         came_from = f"Argument {name!r} came from {where}." if drift else f"Argument {told}."
-        about = facts.about_drift(made) if drift else facts.about_key(made, place.path, place.value, missing or "")
+        about = facts.about_key(made, place.path, place.value, missing) if missing is not None else ()
         evidence = [
             facts.fact("call", call, f"The call was {invocation(call)}."),
             facts.fact("origin", made, came_from, full),
-            *(about if drift or missing else ()),
+            *(facts.about_drift(made, full) if drift else about),
             *facts.about_schema(made, full),
         ]
-        kind: FaultKind = "drift" if drift else "misread_result"
-        return blaming(kind, f"{message}: {told}.", line, made, text(full), evidence)
+        return blaming("drift" if drift else "misread_result", f"{message}: {told}.", line, made, text(full), evidence)
     return None
 
 
