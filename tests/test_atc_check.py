@@ -145,6 +145,17 @@ def test_a_finding_points_at_what_is_wrong() -> None:
     )
 
 
+def test_a_sentence_says_where_and_what_to_write() -> None:
+    body = obj(name={"type": "string"}, sort={"anyOf": [obj(by={"enum": ["day"]}), {"type": "null"}]})
+    tools = Toolbox([tool("make", None, {"body": body}, obj(at=obj(day={"type": "string", "format": "date"}), n={}))])
+    where = "be a dict whose 'sort' is a dict whose 'by' is one of 'day'"
+    assert where in shown('print(make(body={"name": "x", "sort": {"by": "x"}}))', tools)
+    assert "It is a key of 'body': write body={'name': …}." in shown('print(make(name="x"))', tools)
+    said = shown('print(make(body={"name": "x", "sort": None})["at"]["day"] > 3)', tools)
+    assert "does not take both." in said
+    assert "float" not in said
+
+
 def test_findings_stand_in_order_without_repeats_and_are_not_too_many() -> None:
     lines = [f"print(get_order(order_id=1)['k{n}'], get_order(order_id=1)['delay_days'] + 1)" for n in range(9)]
     program = Program("\n".join(lines))

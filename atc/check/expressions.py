@@ -80,7 +80,8 @@ def _report(
         text, number = (left_node, right_node) if t.category(left) == "str" else (right_node, left_node)
         ends = (text, getattr(text, "left", None), getattr(text, "right", None))  # of `name + ": "`
         written = isinstance(op, ast.Add) and any(isinstance(end, ast.Constant | ast.JoinedStr) for end in ends)
-        better = f"str({spelled(number)})" if written else f"float({spelled(text)})"
+        formed = any(isinstance(one, t.Atom) and one.form for one in (*t.members(left), *t.members(right)))
+        better = f"str({spelled(number)})" if written else None if formed else f"float({spelled(text)})"
     then = f" Write {better}." if better else ""
     message = (
         f"{spelled(left_node)} is {t.described(left)} and {spelled(right_node)} is "

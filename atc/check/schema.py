@@ -142,7 +142,8 @@ def _text(fragments: Fragments) -> t.Type:
         if values and len(values) <= t.MOST_VALUES:
             return t.Atom("str", tuple(values), listed=True)
     patterns = [part["pattern"] for part in fragments if isinstance(part.get("pattern"), str)]
-    return t.Atom("str", pattern=patterns[0]) if len(patterns) == 1 else t.STR
+    form = next((part["format"] for part in fragments if part.get("format") in ("date", "date-time", "time")), None)
+    return t.Atom("str", pattern=patterns[0] if len(patterns) == 1 else None, form=form)
 
 
 def _object(fragments: Fragments, document: t.Document) -> t.ObjectShape:

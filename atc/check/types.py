@@ -76,7 +76,7 @@ class Atom(Type):
     """A scalar: `str`, `int`, `float`, `number` (int or float), `bool` or `bytes`.
 
     `values` lists the only ones possible, where it is known; `listed` says that a schema lists them, not the program.
-    `pattern` is one that a schema says a string matches.
+    `pattern` is one that a schema says a string matches, `form` such a format: `date`.
     """
 
     name: str
@@ -84,6 +84,7 @@ class Atom(Type):
     key_of: KeyOf | None = None
     pattern: str | None = None
     listed: bool = False
+    form: str | None = None
 
 
 STR, INT, FLOAT, NUMBER, BOOL = (Atom(n) for n in ("str", "int", "float", "number", "bool"))
