@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import keyword
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import reduce
-from itertools import chain, count, takewhile
+from itertools import chain, count, islice, takewhile
 from typing import Any, Literal
 
 from protocols.schema import Json, JsonObject, core, is_file, narrowed, resolve, types, unwrapped
@@ -17,6 +17,7 @@ from protocols.words import singular
 
 _MOST_SCHEMAS = 10_000  # that one set of stubs tells of; those after them are `Any`
 _MOST_VALUES = 12  # of an enumeration that are all named
+_MOST_LAYERS = 100  # of what `allOf` puts together
 _DEEPEST = 40  # levels of schemas within schemas
 _SCALARS = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None"}
 _FORMATS = {
@@ -193,9 +194,8 @@ class _Shapes:
         self._depth += 1
         top = resolve(schema, root)
         alternatives = next((top[key] for key in ("anyOf", "oneOf") if key in top), None)
-        if alternatives is None and "allOf" in top:
-            parts = (resolve(part, root) for part in top["allOf"])
-            top = reduce(narrowed, parts, {key: part for key, part in top.items() if key != "allOf"})
+        if alternatives is None:
+            top = reduce(narrowed, islice(_layers(top, root), _MOST_LAYERS))
         values = top.get("enum", [top["const"]] if "const" in top else [])
         if alternatives is not None:
             kinds = [self.annotation(one, root, hint=hint, level=level) for one in alternatives]
@@ -258,6 +258,14 @@ class _Shapes:
         call = f'{chosen} = TypedDict("{chosen}", {{\n{body}\n}})'
         self.declarations.append(f"class {chosen}(TypedDict):\n{body}" if plain else call)
         return chosen
+
+
+def _layers(schema: Json, root: JsonObject, depth: int = 0) -> Iterator[JsonObject]:
+    """What all holds of a value: what the schema's `allOf` says, at any depth, then what it says itself."""
+    top = resolve(schema, root)
+    for part in top.get("allOf", ()) if depth < _DEEPEST else ():
+        yield from _layers(part, root, depth + 1)
+    yield {key: part for key, part in top.items() if key != "allOf"}
 
 
 def _wraps_a_list(properties: Mapping[str, Any], root: JsonObject) -> bool:

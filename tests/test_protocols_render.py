@@ -176,7 +176,8 @@ def test_components_keep_their_names_and_all_of_narrows():
 
     numbered = {"type": "object", "properties": {"id": {"type": "integer"}}}
     size = {"allOf": [{"enum": ["s", "m"]}, ref("Size")]}
-    pet = {"type": "object", "properties": {"tag": ref("Tag"), "category": ref("Category"), "size": size}}
+    owner = {"allOf": [{"allOf": [{**numbered, "nullable": True}, {"required": ["id"]}]}, {"properties": {"a": {}}}]}
+    pet = {"properties": {"tag": ref("Tag"), "category": ref("Category"), "size": size, "owner": owner}}
     content = {"application/json": {"schema": {"type": "array", "items": ref("Pet")}}}
     told = {
         "openapi": "3.1.0",
@@ -190,3 +191,4 @@ def test_components_keep_their_names_and_all_of_narrows():
     assert "class Tag(" in text
     assert "category: Category" in text
     assert "size: Literal['s', 'm']" in text
+    assert "class Owner(TypedDict):\n    id: int\n    a: Any" in text

@@ -161,18 +161,13 @@ def get(core: Core, value: t.Type, node: ast.Call, given: list[t.Type]) -> t.Typ
 def iterate(core: Core, value: t.Type, node: ast.expr) -> t.Type:
     """The type of each item when `value` is iterated at `node`."""
     value = need_value(core, value, node, "it cannot be iterated")
-    bad = [member for member in t.members(value) if _single(member)]
+    bad = [m for m in t.members(value) if isinstance(m, t.ToolRef | t.Function) or getattr(m, "name", "") in t.NUMBERS]
     if len(bad) == len(t.members(value)) and not core.catches("TypeError"):
         then = f" Call it: {called(core, bad[0])}." if isinstance(bad[0], t.ToolRef) else ""
         core.report("not-a-list", node, f"{spelled(node)} is {t.described(value)}; it cannot be iterated.{then}")
         return t.ANY
     # An empty list beside one with items (`.get("rows", [])`) adds none.
     return some(t.joined(items_of(member, node) for member in t.members(value)))
-
-
-def _single(member: t.Type) -> bool:
-    """Whether it holds no items."""
-    return isinstance(member, t.ToolRef | t.Function) or (isinstance(member, t.Atom) and member.name in t.NUMBERS)
 
 
 def check_hashable(core: Core, value: t.Type, node: ast.expr) -> None:

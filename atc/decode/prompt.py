@@ -58,7 +58,8 @@ def _examples(form: CallFormat, docs: Docs) -> list[Message]:
 
 
 def _asked(task: str, tools: Toolbox, form: CallFormat, docs: Docs, budget: int | None) -> str:
-    shown = _shown(tools, docs, budget=budget)
+    # What they return says nothing about how one is called.
+    shown = described_within(tools, budget=budget or _AMPLE, docs="names" if docs == "names" else "requests")[0]
     if docs == "names":
         return fill("task_names", functions=shown, task=task)
     if form.arguments == "positional":
@@ -66,11 +67,6 @@ def _asked(task: str, tools: Toolbox, form: CallFormat, docs: Docs, budget: int 
             r"(?m)^(def \w+\()\*, ", r"\1", shown
         )  # stubs say that arguments have names: here they have none
     return fill("task", functions=shown, task=task)
-
-
-def _shown(tools: Toolbox, docs: Docs, *, budget: int | None) -> str:
-    """The tools without what they return, which says nothing about how one is called."""
-    return described_within(tools, budget=budget or _AMPLE, docs="names" if docs == "names" else "requests")[0]
 
 
 @cache
