@@ -10,7 +10,7 @@ from atc.check.env import Core
 from atc.check.fits import allowed_types, misfit, type_misfit
 from atc.check.reading import called, need_value
 from atc.check.schema import calmed, field_type
-from atc.findings import listed, nearest, spelled
+from atc.findings import listed, may_guess, nearest, spelled
 from protocols.schema import combined, mapping
 from protocols.toolbox import Tool
 
@@ -88,13 +88,13 @@ def _report_unknown(core: Core, tool: Tool, place: ast.AST, name: str, value: t.
     """Report an argument that the tool has not, and give the one that was likely meant: alike, or the only one due."""
     alias, root = tool.alias, tool.protocol.input_schema
     by_original = [own for own, original in tool.arguments.items() if original == name]
-    views = {own: combined([tool.protocol.parameters[tool.arguments[own]]], root, most=_MOST_VIEWS) for own in free}
-    inside = [own for own in free if any(name in mapping(view.get("properties")) for view in views[own])]
+    schemas = [(own, tool.protocol.parameters[tool.arguments[own]]) for own in free if may_guess(_MOST_VIEWS)]
+    views = [(own, view) for own, schema in schemas for view in combined([schema], root, most=_MOST_VIEWS)]
+    inside = [own for own, view in views if name in mapping(view.get("properties"))]
     near = by_original[0] if by_original else None if inside else nearest(name, free)
     lacking = [own for own in free if own in tool.required]
     if near is None and len(lacking) == 1:
-        kinds = t.json_types(value)
-        allowed = allowed_types(tool.protocol.parameters[tool.arguments[lacking[0]]], root)
+        kinds, allowed = t.json_types(value), allowed_types(tool.protocol.parameters[tool.arguments[lacking[0]]], root)
         near = lacking[0] if kinds is None or allowed is None or kinds & allowed else None
     then = f"Did you mean {near!r}?" if near else "Leave it out." if tool.arguments else f"Write {alias}()."
     others = [o for o, it in core.tools.items() if name in it.required and it.protocol.writes <= tool.protocol.writes]
