@@ -63,9 +63,8 @@ def _asked(task: str, tools: Toolbox, form: CallFormat, docs: Docs, budget: int 
     if docs == "names":
         return fill("task_names", functions=shown, task=task)
     if form.arguments == "positional":
-        shown = re.sub(
-            r"(?m)^(def \w+\()\*, ", r"\1", shown
-        )  # stubs say that arguments have names: here they have none
+        # Stubs say that arguments have names: here they have none.
+        shown = re.sub(r"(?m)^(def \w+\()\*, ", r"\1", shown)
     return fill("task", functions=shown, task=task)
 
 
