@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 from pathlib import Path
 
 import pytest
@@ -116,3 +117,10 @@ def test_models_test_asks_one_question(atc_, tmp_path: Path) -> None:
     assert out == ""
     assert err.startswith("atc: ")
     assert err.count("\n") == 1
+
+
+def test_an_address_that_is_taken_is_told_before_any_is_announced(atc_, tmp_path: Path) -> None:
+    (tmp_path / "sums.py").write_text("def add(a: int, b: int) -> int:\n    return a + b\n")
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        code, out, err = atc_("serve", "--tools", "sums.py", "--http", f"127.0.0.1:{taken.getsockname()[1]}")
+    assert (code, out, "choose another address or port" in err, "Serving" in err) == (3, "", True, False)

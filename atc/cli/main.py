@@ -169,7 +169,8 @@ def _explained(error: BaseException) -> tuple[str, int]:
             return f"this needs {error.name!r}, which is not installed: pip install 'automatic-tool-chain[{extra}]'.", 3
         case OSError():
             place = f" ({error.filename})" if error.filename else ""
-            return f"{error.strerror or error}{place}; {_DEBUG}.", 3
+            step = "choose another address or port" if "attempting to bind" in str(error.strerror) else _DEBUG
+            return f"{error.strerror or error}{place}; {step}.", 3
         case _:
             return f"a bug in atc: {type(error).__name__}: {error}; {_DEBUG}, and report it.", 3
 

@@ -6,6 +6,7 @@ import os
 import secrets
 import shutil
 import signal
+import socket
 import sys
 from pathlib import Path
 from typing import Any
@@ -93,6 +94,7 @@ def serve(
             anyio.run(over_stdio)
             return
         host, port = address
+        socket.create_server(address, family=socket.AF_INET6 if ":" in host else socket.AF_INET).close()  # or OSError
         token = os.environ.get(TOKEN) or secrets.token_urlsafe(24)
         if not is_loopback(host):
             say(f"{host} is reached from other machines: put TLS before it, the token goes in plain text otherwise.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hmac
 import ipaddress
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 import uvicorn
@@ -34,8 +35,7 @@ class BearerToken:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer 401 without the token, else pass the request on."""
         if scope["type"] == "http":
-            given = dict(scope["headers"]).get(b"authorization", b"")
-            kind, _, rest = given.partition(b" ")
+            kind, _, rest = dict(scope["headers"]).get(b"authorization", b"").partition(b" ")
             token = kind.lower() + b" " + rest.strip()
             fitting = [number for number, one in enumerate(self._expected) if hmac.compare_digest(token, one)]
             if not fitting:
@@ -85,9 +85,6 @@ def serve_http(app: ASGIApp, *, host: str, port: int) -> None:
 
 def is_loopback(host: str) -> bool:
     """Whether only this machine reaches `host`."""
-    if host == "localhost":
-        return True
-    try:
+    with suppress(ValueError):
         return ipaddress.ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return False
+    return host == "localhost"
