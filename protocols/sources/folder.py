@@ -108,7 +108,7 @@ def _completed(document: Json, where: str, base_url: str | None) -> dict[str, An
     if isinstance(request := given.pop("request", None), str):
         found = _REQUEST.fullmatch(request)
         if found is None:
-            raise _invalid(where, f"{request!r} is no request; write 'GET https://HOST/path/{{id}}'.")
+            raise _invalid(where, f"{request[:100]!r} is no request; write 'GET https://HOST/path/{{id}}'.")
         given |= {"method": found[1], "url": found[2]}
     method = str(given.pop("method", "GET")).upper()
     if method not in _METHODS:
