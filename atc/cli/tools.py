@@ -34,7 +34,7 @@ from sandbox.contract import BadArguments, contract
 from sandbox.journal import Journal
 
 _METHODS = (
-    "How: auto (default), bm25, dense, hybrid, blend, reinvoke, hyde, q2e, q2d, d2q, toolqp, anytool …, with flags as "
+    "How: auto (default), bm25, dense, hybrid, blend, d2q, reinvoke, hyde, q2e, q2d, toolqp, anytool …, with flags as "
     "in reinvoke:queries=5,on=bm25."
 )
 _embedder_option = click.option(
@@ -90,8 +90,8 @@ def show(name: str, **flags: Any) -> None:
 def search(query: tuple[str, ...], *, k: int, explain: bool, **flags: Any) -> None:
     """The tools that fit QUERY, best first.
 
-    Those that make the ids which they need follow. A tool that QUERY names comes first. Methods from hyde on ask a
-    model for each query.
+    Those that make the ids which they need follow. A tool that QUERY names comes first. Methods from reinvoke on
+    ask a model for each query.
     """
     text = " ".join(query)
     config = load_config(flags)
