@@ -30,7 +30,7 @@ def models() -> None:
 
 @models.command("list", examples=["atc models list --json"])
 def list_() -> None:
-    """The models that can be used here, and which are: one writes programs, one searches tools."""
+    """The models that can be used here; * marks those in use."""
     config = load_config()
     folder, chosen = config.cache_dir / "models", config.model or ("(endpoint)" if openai.configured() else "local")
     rows = [("language", *row, row[0] == chosen) for row in known(chosen, folder=folder)]
