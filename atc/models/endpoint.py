@@ -136,7 +136,7 @@ class Endpoint:
                 return f"{endpoint} gave no answer {within}; try again, ask a faster model, or {otherwise}."
             if isinstance(error, APIConnectionError):
                 cause = _line(str(error.__cause__ or error))
-                return f"{endpoint} cannot be reached ({cause}); start it, correct OPENAI_BASE_URL, or {otherwise}."
+                return f"{endpoint} cannot be reached ({cause}); start it, correct its address, or {otherwise}."
             return f"{endpoint} failed: {_line(str(error))}; try again, or {otherwise}."
         said = f"(HTTP {status}: {detail(error)})"
         if status in (401, 403):
