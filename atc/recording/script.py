@@ -52,7 +52,7 @@ def _header(recording: Recording, tools: Sequence[Tool]) -> str:
         f"Exported by atc {__version__} from run {recording.run}, which answered:",
         *(f"    {line}" for line in _plain_lines(recording.answer or "")),
         "",
-        "Needs Python 3.11 and atc (automatic-tool-chain), which runs the program in a sandbox.",
+        "Needs Python 3.11 or newer and atc (automatic-tool-chain), which runs the program in a sandbox.",
         *([f"Sends credentials of your configuration to their hosts: {', '.join(names)}."] if names else []),
         *([f"It changes things ({', '.join(writes)}): each run does so again, with --allow-writes."] if writes else []),
         *(f"{text} stands for a value that was redacted; put it in." for text in hidden),
