@@ -76,6 +76,8 @@ def test_models_that_can_be_used(atc_, monkeypatch: pytest.MonkeyPatch) -> None:
     code, out, _ = atc_("models", "list")
     assert code == 0
     assert out.splitlines()[2].split() == ["*", "(endpoint)", "set", "http://127.0.0.1:9/v1"]
+    code, _, err = atc_("run", "x", "--tools", "colorsys")
+    assert (code, "Go on with" in err) == (3, False)  # no run had begun
 
 
 def test_bench_list(atc_) -> None:

@@ -122,11 +122,12 @@ def _solve(config: Config, run: Callable[[Agent, RunView], Solution], *, name: s
     The answer is the user's, who asked for it; in all else secrets are placeholders.
     """
     with _watched(config) as (agent, view):
-        before = agent.toolbox
+        before, latest = agent.toolbox, [stored.id for stored in agent.store.list(1)]
         try:
             solution = run(agent, view)
         except (KeyboardInterrupt, ModelUnavailable, SandboxUnavailable):
-            output.say(f"Go on with: atc runs resume {name}")
+            if name != "last" or [stored.id for stored in agent.store.list(1)] != latest:  # else it had not begun
+                output.say(f"Go on with: atc runs resume {name}")
             raise
     redact = Redactor(agent.toolbox)
     redact.learn_attempts(solution.attempts)
