@@ -15,6 +15,7 @@ from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, suppress
 from functools import partial
 from tempfile import TemporaryFile
 from typing import Any
+from weakref import finalize
 
 import anyio
 import httpx2
@@ -84,7 +85,10 @@ class Connection:
                 problem = one_line(str(cause)) or type(cause).__name__
                 problem = "it did not answer in time" if isinstance(cause, TimeoutError) else problem
                 raise ToolError(None, self._with_stderr(problem), outcome="not_run") from error
-            self._stack = stack.pop_all()
+            ended = ExitStack()
+            ended.enter_context(suppress(Exception))  # that of a connection which ended by itself
+            ended.push(stack.pop_all())
+            self._end = finalize(self, ended.close)  # at the latest before Python ends, which would wait for it
 
     @property
     def name(self) -> str:
@@ -115,8 +119,7 @@ class Connection:
     def close(self) -> None:
         """Close the connection, and end the server where we have started it. Twice is once."""
         self.closed = True
-        with suppress(Exception):  # that of a connection which ended by itself
-            self._stack.close()
+        self._end()
 
     def _wait(self, asked: Callable[[], Awaitable[Any]], failed: Outcome = "unknown") -> Any:
         async def answered() -> Any:
@@ -157,10 +160,8 @@ class Connection:
 
 @asynccontextmanager
 async def _connected(transport: Any, seconds: float) -> AsyncIterator[Client]:
-    async with AsyncExitStack() as stack:
-        # Not anyio's own, which must end after what was begun within it.
-        async with asyncio.timeout(seconds):
-            client = await stack.enter_async_context(Client(transport, cache=None))
+    async with asyncio.timeout(seconds) as limit, Client(transport, cache=None) as client:
+        limit.reschedule(None)
         yield client
 
 

@@ -189,6 +189,16 @@ def test_ctrl_c_does_not_wait_for_a_server_that_is_starting():
     assert time.monotonic() - began < 55, "it has 60 seconds to start"
 
 
+def test_python_ends_although_nobody_closed_the_server():
+    host = (
+        "from protocols.invoke import *\nfrom protocols.sources import load_tools\n"
+        "invoker = Invoker(InvokeSettings(confirm_start=lambda s: True))\n"
+        f"print(len(load_tools({COMMAND!r}, invoker=invoker)))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", host], cwd=ROOT, timeout=60, capture_output=True, text=True)
+    assert (done.returncode, done.stderr, done.stdout > "1") == (0, "", True)
+
+
 def test_a_time_out_is_unknown_and_the_next_call_goes_on(tmp_path):
     with Invoker(settings(timeout_seconds=0.5)) as invoker:
         box = load_tools(COMMAND, invoker=invoker)
