@@ -18,7 +18,7 @@ from protocols.origin import is_url, split_url
 from protocols.protocol import Annotations, McpBinding, ToolProtocol
 from protocols.reply import Answer, Unreadable, one_line, read, to_json
 from protocols.request import HttpRequest, refuse_unless_json
-from protocols.schema import Json, JsonObject, mapping
+from protocols.schema import Json, JsonObject, dumps, mapping
 from protocols.settings import McpServer
 from protocols.words import identifier
 
@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 
 _MAX_ANSWER = 65_536  # characters of an error kept for the host
 _UNSURE = re.compile(
-    r"\b(timed?[ -]?out|timeout|deadline exceeded|connection (reset|closed|aborted|lost)|socket hang up|disconnected"
+    r"timed?[ -]?out|timeout|ECONNRESET|\b(EPIPE|broken pipe|deadline exceeded|connection (reset|closed|aborted|lost)"
+    r"|socket hang up|fetch failed|other side closed|closed connection|(unexpected|premature) (EOF|close)|disconnected"
     r"|(status|code|http|error)\W{0,3}5\d\d|internal server error|bad gateway|service unavailable)\b",
     re.IGNORECASE,
 )
@@ -182,7 +183,7 @@ def _value(result: JsonObject, schema: JsonObject | None, *, failed: Outcome) ->
     """
     if result.get("isError"):
         text = "\n".join(str(block.get("text", "")) for block in result.get("content", ())).strip()
-        text = text or "no explanation"
+        text = text or (dumps(found) if (found := result.get("structuredContent")) else "no explanation")
         raise ToolError(None, text, outcome=failed if _UNSURE.search(text) else "refused", answer=text)
     if result.get("structuredContent") is not None:
         return result["structuredContent"]

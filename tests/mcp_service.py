@@ -55,6 +55,10 @@ def anything(what, arguments):  # noqa: C901 - one line a case
             return {"content": [text("no such\x1b[31m note")], "isError": True}
         case "unsure":
             return {"content": [text("Request failed with status code 503")], "isError": True}
+        case "reset":
+            return {"content": [text("read ECONNRESET")], "isError": True}
+        case "code":
+            return {"content": [], "structuredContent": {"code": "E42"}, "isError": True}
         case "hang":
             time.sleep(600)
         case "die":

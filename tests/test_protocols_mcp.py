@@ -95,6 +95,8 @@ def test_a_result_that_departs_from_its_schema_is_passed_on(notes):
     [
         ("refused", "refused", "refused", r"no such\\x1b\[31m note"),
         ("unsure", "refused", "unknown", "status code 503"),
+        ("reset", "refused", "unknown", "read ECONNRESET"),
+        ("code", "refused", "refused", '{"code": ?"E42"}'),
         ("odd", "unknown", "unknown", "its answer is none that MCP knows"),
     ],
 )
