@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hmac
 import ipaddress
 from collections.abc import Sequence
@@ -43,7 +44,8 @@ class BearerToken:
                 await PlainTextResponse(said, 401, headers)(scope, receive, send)
                 return
             scope[CLIENT] = str(fitting[0])
-        await self._app(scope, receive, send)
+        with suppress(asyncio.CancelledError):  # at the end of the server, whose log would show a traceback
+            await self._app(scope, receive, send)
 
 
 def http_app(server: Server[Any], *, host: str, port: int, token: str, hosts: tuple[str, ...] = ()) -> ASGIApp:
