@@ -145,8 +145,6 @@ class Consent:
         only = [one.rules[0] for one in tainted if len(one.rules) > 1]
         hint = f" (every value of that field; for this one alone: --trust {only[0]})" if len(only) == 1 else ""
         if unallowed and isinstance(binding := question.tool.protocol.binding, McpBinding):
-            hint += (
-                f". What the MCP server {binding.server!r} says of its tools is believed only with --trust-annotations,"
-                f" or trusted = true under [mcp.{binding.server}] in your settings"
-            )
+            hint += f". If the MCP server {binding.server!r} says that {tool} only reads, believe it with"
+            hint += f" --trust-annotations, or trusted = true under [mcp.{binding.server}] in your settings"
         return f"{told} Allow it with{f': {self._resume}' if self._resume else ''} {' '.join(options)}{hint}"
