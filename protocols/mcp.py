@@ -78,8 +78,9 @@ class Servers:
         found, server = self._spelled(text)
         confirm = self._settings.confirm_start
         if not found and server.command and not (confirm and confirm(server)):
-            advice = "Run this on a terminal to be asked, give --start-servers, or name it in your own settings:"
-            advice += " [mcp.NAME] with command = [...]."
+            advice = "Run this on a terminal to be asked, give --start-servers, or set [mcp.NAME] in your own settings."
+            if confirm is None:
+                advice = "load_tools reads no settings: give it invoker=Invoker(InvokeSettings(confirm_start=...))."
             raise SourceUnavailable(f"the command {server.shown!r} was not started: nobody agreed to it. {advice}")
         fresh = self._known[found] if found else _Known(server)
         try:
@@ -213,9 +214,8 @@ def _believed(hints: JsonObject, *, trusted: bool) -> Annotations:
     A hint that asks for more care is always heeded, one that asks for less (it only reads) only of a trusted server.
     """
     said = Annotations.of(hints)
-    if trusted and said.read_only and not said.destructive:
-        return Annotations(read_only=True)
-    return replace(said, read_only=False) if trusted else Annotations(read_only=False).heeding(said)
+    said = said if trusted else Annotations(read_only=False).heeding(said)
+    return replace(said, read_only=bool(said.read_only and not said.destructive))
 
 
 def _protocol(tool: JsonObject, server: str, *, trusted: bool) -> ToolProtocol:

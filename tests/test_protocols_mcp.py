@@ -140,7 +140,7 @@ def test_a_command_is_not_started_without_consent(tmp_path, confirm):
         load_tools(f"{COMMAND} {tmp_path / 'pid'}", invoker=invoker)
     assert "was not started: nobody agreed to it" in str(caught.value)
     assert SCRIPT in str(caught.value)
-    assert "--start-servers" in str(caught.value)
+    assert ("--start-servers" if confirm else "InvokeSettings(confirm_start=...)") in str(caught.value)
     assert not (tmp_path / "pid").exists()
 
 
