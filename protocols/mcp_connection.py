@@ -11,7 +11,7 @@ import os
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from concurrent.futures import CancelledError
-from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, suppress
+from contextlib import ExitStack, asynccontextmanager, suppress
 from functools import partial
 from tempfile import TemporaryFile
 from typing import Any
@@ -66,7 +66,7 @@ class Connection:
             # To append, since the command and we share the position in it.
             self._stderr = stack.enter_context(TemporaryFile("a+"))
             if server.url:
-                transport: Any = _over_http(server, headers, keyring)
+                transport: Any = _over_http(server, headers, keyring, self._stderr)
                 seconds += SIGN_IN_SECONDS if keyring.settings.open_browser and not server.credential else 0
             else:
                 command, *words = server.command
@@ -174,7 +174,7 @@ def _plain(value: BaseModel) -> dict[str, Any]:
 
 
 @asynccontextmanager
-async def _over_http(server: McpServer, headers: Mapping[str, str], keyring: Keyring) -> AsyncIterator[Any]:
+async def _over_http(server: McpServer, headers: Mapping[str, str], keyring: Keyring, log: Any) -> AsyncIterator[Any]:
     """The SDK's transport. Each request carries `headers`, and follows no redirect to another origin."""
     url, settings = server.url, keyring.settings
     near, limit = keyring.homes | {split_url(url)[0].host}, settings.max_body_bytes
@@ -189,19 +189,19 @@ async def _over_http(server: McpServer, headers: Mapping[str, str], keyring: Key
     async def cap(response: httpx2.Response) -> None:
         assert isinstance(response.stream, httpx2.AsyncByteStream)
         response.stream = _Capped(response.stream, limit)
+        log.truncate(log.seek(0))  # what the last response was: the SDK only says that it was an error
+        print(f"HTTP {response.status_code}" if response.is_error else "", file=log, flush=True)
 
     hooks: dict[str, list[Any]] = {"request": [guard], "response": [cap]}
     # A tool may take as long as its call may: the time-out is that of the call.
     timeout = httpx2.Timeout(30.0, read=None)
-    async with AsyncExitStack() as stack:
+    with ExitStack() as stack:
         auth = None
         if not server.credential and (settings.open_browser is not None or keyring.tokens.get(f"mcp {url}")):
             auth = _SignIn(url, keyring, stack.enter_context(Redirect())).client()
         client = httpx2.AsyncClient(headers=dict(headers), timeout=timeout, event_hooks=hooks, auth=auth)
-        transport = streamable_http_client(
-            url, http_client=await stack.enter_async_context(client), max_sse_event_size=limit
-        )
-        yield await stack.enter_async_context(transport)
+        async with client, streamable_http_client(url, http_client=client, max_sse_event_size=limit) as streams:
+            yield streams
 
 
 class _Capped(httpx2.AsyncByteStream):

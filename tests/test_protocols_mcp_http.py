@@ -106,6 +106,12 @@ def test_a_call_that_goes_wrong(reply, says):
         assert says in reading.body
 
 
+def test_a_server_that_refuses_says_its_status():
+    said = pytest.raises(SourceUnavailable, match=r"\(it said: HTTP 401\)")
+    with serving(lambda _: Reply(401)) as server, Invoker() as invoker, said:
+        load_tools(f"mcp:{server.url}/mcp", invoker=invoker)
+
+
 def test_a_server_that_is_not_there_or_goes_away():
     with Invoker() as invoker, pytest.raises(SourceUnavailable, match="gives no tools: All connection attempts failed"):
         load_tools(f"mcp:http://127.0.0.1:{closed_port()}/mcp", invoker=invoker)
