@@ -31,7 +31,7 @@ def _address(_ctx: click.Context, _option: click.Parameter, value: str | None) -
     host, _, port = value.rpartition(":")
     if not port.isdecimal() or int(port) > 65535:
         raise click.BadParameter(f"{value!r} is no address; write HOST:PORT, such as 127.0.0.1:8787.")
-    return host or "127.0.0.1", int(port)
+    return host.strip("[]") or "127.0.0.1", int(port)
 
 
 @click.command(
@@ -65,7 +65,7 @@ def serve(
     client sends the bearer token of ATC_SERVE_TOKEN; where that is not set, one is drawn and printed.
     --json prints address and token, or the configuration.
     """
-    url = "" if address is None else f"http://{address[0]}:{address[1]}/mcp"
+    url = "" if address is None else f"http://{f'[{address[0]}]' if ':' in address[0] else address[0]}:{address[1]}/mcp"
     if client is not None:
         text = config_for(client, _command(), url=url)
         print_result({"client": client, "config": text}, text)
