@@ -18,7 +18,7 @@ _LIST_NAMES = {"data", "items", "results", "result", "list", "records", "entries
 ENVELOPE = {
     "error", "errors", "message", "messages", "status", "status_code", "detail", "details", "code", "success", "ok",
     "warning", "warnings", "next", "next_page", "next_cursor", "next_token", "next_page_token", "has_more", "cursor",
-    "meta", "response_metadata", "pagination", "paging", "links", "_links", "next_marker", "next_link", "page_info",
+    "response_metadata",
 }  # fmt: skip
 """Keys that careful programs ask any response for, there or not."""
 
