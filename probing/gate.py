@@ -33,6 +33,7 @@ MOST_WAITS, LONGEST_WAIT = 7, 120.0
 _SLOWER = 0.5
 """Seconds between two calls, at least, once a host asked to wait; fewer again by and by as it takes calls."""
 _FAILED = re.compile(r"(?:[\w.]+ ){0,2}\w*(?:[Ee]rror|ERROR|Exception): .{1,400}")
+"""What a text is that only says an error: `Database error: no such table: notes`."""
 _HTML = re.compile(
     r"[\ufeff\s]*+(?:<!--(?:(?!-->).)*+-->\s*+)*+<(!doctype\s+html|html|head|body)\b", re.IGNORECASE | re.DOTALL
 )

@@ -70,8 +70,11 @@ def _without(session: Session, facts: ToolFacts, start: Sample) -> Asked:
     """Is each argument needed? Leave it out."""
     for name in start.arguments:
         rest = {n: v for n, v in start.arguments.items() if n != name}
-        known = facts.arguments.get(name)  # None for a guess; without any mark nobody could tell whose record it makes
-        if known.required is None if known else any(session.ledger.mark.on(v.value) for v in rest.values()):
+        if name in facts.arguments:
+            open_ = facts.arguments[name].required is None
+        else:  # a guess; without any mark nobody could tell whose record the call makes
+            open_ = any(session.ledger.mark.on(value.value) for value in rest.values())
+        if open_:
             yield "omit", rest
 
 

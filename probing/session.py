@@ -41,7 +41,8 @@ class Session:
         self.reads = {name: protocol for name, protocol in self.protocols.items() if reads(protocol)}
         self.ledger = caller.ledger
         self.kinds = caller.ledger.kinds
-        self.looks = [name for name in self.protocols if name not in self.ledger.writes]  # reads, by their names too
+        # Reads, and what is named like one.
+        self.looks = [name for name in self.protocols if name not in self.ledger.writes]
         self.pools = Pools(self.protocols.values())
         self._teacher = teacher
         self._read = hints_in(log)

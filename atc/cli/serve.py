@@ -94,7 +94,8 @@ def serve(
             anyio.run(over_stdio)
             return
         host, port = address
-        socket.create_server(address, family=socket.AF_INET6 if ":" in host else socket.AF_INET).close()  # or OSError
+        # An address that is taken is told of before it is announced.
+        socket.create_server(address, family=socket.AF_INET6 if ":" in host else socket.AF_INET).close()
         token = os.environ.get(TOKEN) or secrets.token_urlsafe(24)
         if not is_loopback(host):
             say(f"{host} is reached from other machines: put TLS before it, the token goes in plain text otherwise.")
