@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
-from itertools import chain, pairwise
+from itertools import chain, islice, pairwise
 from typing import Any, NamedTuple
 
 from protocols.protocol import HttpBinding, Link, ToolProtocol, Verify
@@ -35,7 +35,7 @@ def response_paths(schema: JsonObject | None) -> Iterator[tuple[str, JsonObject]
     """
     found: dict[tuple[int, ...], tuple[str, JsonObject]] = {}  # by their places in the document
     left = deque[tuple[Any, str, tuple[Any, ...], tuple[int, ...]]]([] if schema is None else [(schema, "", (), ())])
-    for _ in range(_MAX_STEPS):
+    for step in range(1, _MAX_STEPS + 1):
         if not left:
             break
         part, path, above, place = left.popleft()
@@ -44,12 +44,23 @@ def response_paths(schema: JsonObject | None) -> Iterator[tuple[str, JsonObject]
         here = resolve(part, schema or {})
         if types(here) or not any(key in here for key in _COMBINERS):
             found[place] = path, here
-        inner = [(one, beneath(path, name)) for name, one in here.get("properties", {}).items()]
-        inner += [(one, f"{path}[]") for one in subschemas(here, "items")]
-        inner += [(one, beneath(path, "*")) for one in subschemas(here, "additionalProperties")]
-        inner += [(one, path) for one in subschemas(here, *_COMBINERS)]
-        left += [(one, at, (*above, part.get("$ref")), (*place, n)) for n, (one, at) in enumerate(inner)]
+        room = _MAX_STEPS - step - len(left)  # the others would never be reached
+        below = (*above, part.get("$ref"))
+        inner = enumerate(islice(_inner_paths(here, path), max(room, 0)))
+        left += [(one, at, below, (*place, n)) for n, (one, at) in inner]
     yield from (found[place] for place in sorted(found))
+
+
+def _inner_paths(schema: JsonObject, path: str) -> Iterator[tuple[Any, str]]:
+    """Yield each schema directly below a resolved schema at `path`, with its own path."""
+    for name, one in schema.get("properties", {}).items():
+        yield one, beneath(path, name)
+    for one in subschemas(schema, "items"):
+        yield one, f"{path}[]"
+    for one in subschemas(schema, "additionalProperties"):
+        yield one, beneath(path, "*")
+    for one in subschemas(schema, *_COMBINERS):
+        yield one, path
 
 
 def field_key(protocol: ToolProtocol, path: str, *, collections: Collection[str] = ()) -> str | None:
@@ -255,14 +266,19 @@ def guess_verifiers(protocols: Sequence[ToolProtocol]) -> list[ToolProtocol]:
     lists records is taken before one that gives a single record, which may be another; then the one that takes fewest
     arguments.
     """
+    unverified = (one for one in protocols if one.writes and one.verified_by is None)
+    records = {one.name: record_fields(one) for one in unverified}
+    wanted = {fields for fields in records.values() if len(fields) >= _ALIKE}
+    if not wanted:
+        return [*protocols]
     shown: dict[frozenset[str], list[tuple[bool, int, str, frozenset[str]]]] = {}  # by the fields of their records
     for read in protocols:
         for path, schema in response_paths(read.output_schema) if not read.writes else ():
-            if len(fields := _fields(schema)) >= _ALIKE:
+            if (fields := _fields(schema)) in wanted:
                 shown.setdefault(fields, []).append(("[]" not in path, len(read.parameters), read.name, read.required))
     result = []
     for write in protocols:
-        record = record_fields(write) if write.writes and write.verified_by is None else frozenset()
+        record = records.get(write.name, frozenset())
         fitting = [read for read in shown.get(record, ()) if read[3] <= write.parameters.keys()]
         if record & write.parameters.keys() and fitting:
             simplest = min(fitting, key=lambda read: read[:3])

@@ -88,9 +88,12 @@ def steps(path: str, *, each: Any = 0) -> list[Any]:
     return [json.loads(quoted) if quoted else key or (int(index) if index else each) for quoted, key, index in found]
 
 
+_PATH_SYNTAX = re.compile(r'[.\[\]"]')
+
+
 def beneath(path: str, key: str) -> str:
     """The path of a field: `rows[].id`, and `rows[]["@odata.type"]` where the name holds what paths are made of."""
-    if re.search(r'[.\[\]"]', key):
+    if _PATH_SYNTAX.search(key):
         return f"{path}[{json.dumps(key)}]"
     return f"{path}.{key}" if path else key
 
@@ -100,11 +103,14 @@ def resolve(schema: Any, root: JsonObject) -> JsonObject:
 
     Only the top is resolved, so recursive schemas stay finite: callers resolve each level as they descend.
     """
+    if isinstance(schema, dict) and "$ref" not in schema:
+        return schema
     seen: set[str] = set()
     current: Any = schema
     siblings: dict[str, Any] = {}
     while isinstance(current, Mapping) and isinstance(ref := current.get("$ref"), str):
-        siblings = {k: v for k, v in current.items() if k != "$ref"} | siblings
+        if len(current) > 1:
+            siblings = {k: v for k, v in current.items() if k != "$ref"} | siblings
         if ref in seen:
             return siblings
         seen.add(ref)
@@ -115,13 +121,13 @@ def resolve(schema: Any, root: JsonObject) -> JsonObject:
 
 
 def pointer(root: Any, ref: str) -> Any:
-    """What the local reference `#/$defs/x` points to, or `None`."""
+    """Return what the local reference `#/$defs/x` points to, or `None`."""
     if not ref.startswith("#"):
         return None
     current = root
     for part in ref.removeprefix("#").removeprefix("/").split("/") if ref not in ("#", "#/") else []:
-        key = part.replace("~1", "/").replace("~0", "~")
-        if isinstance(current, Mapping) and key in current:
+        key = part.replace("~1", "/").replace("~0", "~") if "~" in part else part
+        if isinstance(current, (dict, Mapping)) and key in current:
             current = current[key]
         elif isinstance(current, list) and key.isdigit() and int(key) < len(current):
             current = current[int(key)]
@@ -220,9 +226,19 @@ def parts(value: Json) -> Iterator[Json]:
 
 
 def references(schema: Json) -> set[str]:
-    """The targets of all references in a schema."""
-    found = (part.get("$ref") for part in parts(schema) if isinstance(part, Mapping))
-    return {ref for ref in found if isinstance(ref, str)}
+    """Return the targets of all references in a schema."""
+    found: set[str] = set()
+    left = [schema]
+    while left:
+        part = left.pop()
+        if isinstance(part, Mapping):
+            ref = part.get("$ref")
+            if isinstance(ref, str):
+                found.add(ref)
+            left += [inner for inner in part.values() if isinstance(inner, Mapping | list | tuple)]
+        elif isinstance(part, list | tuple):
+            left += [inner for inner in part if isinstance(inner, Mapping | list | tuple)]
+    return found
 
 
 def core(schema: Any, root: JsonObject) -> JsonObject:

@@ -183,6 +183,30 @@ def test_reading_a_document_takes_time_in_proportion_to_its_references() -> None
         assert grows(lambda n, schemas=schemas: shown(schemas, n), 2_000) <= 3, schemas.__name__
 
 
+def test_schemas_that_all_refer_to_each_other_cost_little_more_than_plain_ones() -> None:
+    def listed(references: int, size: int = 150) -> float:
+        names = [f"s{i}" for i in range(size)]
+        whole = document("http://127.0.0.1:9", {})
+        whole["components"]["schemas"] = {
+            name: {
+                "type": "object",
+                "properties": {f"p{i}": {"$ref": f"#/components/schemas/s{i}"} for i in range(references)},
+            }
+            for name in names
+        }
+        whole["paths"] = {
+            f"/{name}": document("", {"$ref": f"#/components/schemas/{name}"})["paths"]["/ask"] for name in names
+        }
+        for name in names:
+            whole["paths"][f"/{name}"]["get"]["operationId"] = f"get_{name}"
+        Path("doc.json").write_text(json.dumps(whole))
+        said, seconds, _ = atc("tools", "list", "--tools", "doc.json")
+        assert "get_s149" in said
+        return seconds
+
+    assert listed(150) <= 10 * listed(0)
+
+
 def test_a_line_of_a_server_takes_time_in_proportion_to_it() -> None:
     pytest.importorskip("mcp")
     Path("server.py").write_text(SERVER)

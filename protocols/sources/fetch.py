@@ -46,9 +46,11 @@ def fetch_document(location: str, *, homes: set[str] | None = None) -> Json:
         most = f"{MAX_BYTES // 1_000_000} MB"
         raise SourceUnavailable(f"{location} is larger than {most}; give a document with the operations you need.")
     try:
-        return parse(body.decode("utf-8-sig"), where=location)
+        text = body.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise SourceUnavailable(f"{location} is not text, so it is no JSON or YAML document.") from None
+    del body  # up to 50 MB, which reading the text needs
+    return parse(text, where=location)
 
 
 def parse(text: str, *, where: str) -> Json:

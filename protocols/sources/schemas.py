@@ -102,7 +102,10 @@ class Schemas:
         self._free = FreeNames()
         self._names: dict[str, str] = {}  # by reference
         self._refs: dict[str, str] = {}  # by name
-        self._made: dict[str, tuple[Any, set[str]]] = {}  # by name: its schema (None while it is made), its references
+        self._made: dict[str, tuple[Any, set[str]]] = {}  # by name: its schema (None while it is made), names it needs
+        self._lone: dict[tuple[str, bool], Any] = {}  # by reference without siblings, and whether it is a base
+        self._needs: dict[int, set[str]] = {}  # by identity of a schema in `_made`: the names it needs
+        self._roots: dict[str, dict[str, Any]] = {}  # by name: it and all that it needs
 
     def top(self, schema: Json) -> Any:
         """A converted schema with a leading reference followed; `{}` for true."""
@@ -116,13 +119,40 @@ class Schemas:
         return {**schema, "$defs": needed} if needed else dict(schema)
 
     def _definitions(self, schema: JsonObject) -> dict[str, Any]:
-        waiting, found = list(references(schema)), dict[str, Any]()
+        """Return the definitions that the references of a schema need, by name and in its order.
+
+        Many tools share the result, so it must not be changed.
+        """
+        return self._closure(self._definition_names(schema))
+
+    def _closure(self, names: set[str]) -> dict[str, Any]:
+        """Return these definitions and all that they refer to, directly or not.
+
+        What an earlier call found for one name is taken over whole. So the schemas of a document
+        that all refer to each other are walked once, and not once for each, and share one result.
+        """
+        found: dict[str, Any] = {}
+        largest: dict[str, Any] = {}
+        waiting = {*names}
         while waiting:
-            name = waiting.pop().removeprefix(_DEFINITIONS)
-            if name not in found and name in self._refs:
+            name = next(iter(waiting & self._roots.keys()), None) or next(iter(waiting))
+            if known := self._roots.get(name):
+                found |= known
+                largest = max(largest, known, key=len)
+            else:
                 found[name], needs = self._definition(name)
-                waiting.extend(needs)
-        return dict(sorted(found.items()))
+                waiting |= needs
+            waiting -= found.keys()
+        closure = largest if len(found) == len(largest) else dict(sorted(found.items()))
+        if len(names) == 1:
+            self._roots[next(iter(names))] = closure
+        return closure
+
+    def _definition_names(self, schema: Json) -> set[str]:
+        if id(schema) in self._needs:
+            return self._needs[id(schema)]
+        names = {ref.removeprefix(_DEFINITIONS) for ref in references(schema)}
+        return names & self._refs.keys()
 
     def _definition(self, name: str) -> tuple[Any, set[str]]:
         """What a name stands for, None while that is being made, and the references in it."""
@@ -135,7 +165,10 @@ class Schemas:
                 schema = {**schema, "properties": {**schema["properties"], key: {**known, "enum": values}}}
             if isinstance(schema, dict) and "properties" in schema:
                 schema["title"] = name  # under which its author and its users know it
-            self._made[name] = schema, references(schema)
+            needs = self._definition_names(schema)
+            self._made[name] = schema, needs
+            if isinstance(schema, dict):
+                self._needs[id(schema)] = needs
         return self._made[name]
 
     def convert(self, raw: Json, *, base: bool = False) -> Any:
@@ -147,6 +180,8 @@ class Schemas:
         if not isinstance(raw, Mapping):
             return raw if isinstance(raw, bool) else {}
         if isinstance(ref := raw.get("$ref"), str):
+            if len(raw) == 1:
+                return self._lone_reference(ref, base=base)
             schema = self._reference(ref, {key: value for key, value in raw.items() if key != "$ref"}, base=base)
         else:
             schema = self._without_hidden(self._joined(self._keywords(raw) | _modern(raw)))
@@ -170,6 +205,13 @@ class Schemas:
             elif key in ("default", "const") or key.startswith("x-atc-") or (key in _PLAIN and _accepted(key, value)):
                 found[key] = value
         return found
+
+    def _lone_reference(self, ref: str, *, base: bool) -> Any:
+        """Return the converted schema of a reference without siblings; all places that have it share the result."""
+        key = (ref, base)
+        if key not in self._lone:
+            self._lone[key] = self._reference(ref, {}, base=base)
+        return self._lone[key]
 
     def _reference(self, ref: str, beside: JsonObject, *, base: bool) -> Any:
         target = self._document.target(ref)
