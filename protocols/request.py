@@ -18,6 +18,7 @@ from urllib3.fields import RequestField
 
 from protocols.errors import InvalidProtocol, ToolError
 from protocols.origin import split_url
+from protocols.path_arguments import PATH_MARK, has_dot_segment, path_problem, shows_slash
 from protocols.protocol import HttpBinding, ToolProtocol
 from protocols.schema import Json, JsonObject, is_file, resolve, types
 
@@ -105,6 +106,13 @@ class Plan:
         self._multipart = bool(files) or binding.media == _MULTIPART
         body = schemas.get(binding.body_argument or "", {})
         self._media = binding.media or str(body.get("contentMediaType", "application/json"))
+        paths = {name: schema for name, schema in schemas.items() if self._places[name] == "path"}
+        self._slashes = {
+            binding.wire_name(name)
+            for name, schema in paths.items()
+            if shows_slash(binding.wire_name(name), schema, protocol.input_schema)
+        }
+        self._raw_paths = {binding.wire_name(name) for name, schema in paths.items() if schema.get(PATH_MARK) is True}
         self._fields: dict[str, Mapping[str, Any]] = {
             name: top.get("properties") or {}
             for name, schema in schemas.items()
@@ -212,20 +220,36 @@ class Plan:
     # --- the parts of a request
 
     def _url(self, values: Mapping[str, Json], query: Mapping[str, Json]) -> str:
-        def filled(match: re.Match[str]) -> str:
-            items = [item for _, item in _pairs({match[1]: values.get(match[1])})]
-            if not items or "" in items:
-                raise self._refusal(f"argument {match[1]!r} stands in the URL, so it must have a value.")
-            self._line(match[1], items)
-            return ",".join(quote(item, safe="") for item in items)
+        def in_path(match: re.Match[str]) -> str:
+            items = self._url_values(match[1], values)
+            for item in items:
+                if problem := path_problem(item, slash=match[1] in self._slashes):
+                    raise self._refusal(f"argument {match[1]!r} {problem}.")
+            safe = "/" if match[1] in self._raw_paths else ""
+            return ",".join(quote(item, safe=safe) for item in items)
 
-        path, _, fixed = _BRACES.sub(filled, self._template).partition("?")
-        for segment, text in zip(self._template.partition("?")[0].split("/"), path.split("/"), strict=True):
-            # `.` and `..` need no escaping to be read as a step in the path, so no encoding makes them safe.
-            if "{" in segment and unquote(text) in (".", ".."):
-                raise self._refusal(f"argument {_BRACES.findall(segment)[0]!r} would make {text!r} a step in the path.")
-        asked = "&".join(filter(None, [fixed, _encoded(query)]))
+        def in_query(match: re.Match[str]) -> str:
+            return ",".join(quote(item, safe="") for item in self._url_values(match[1], values))
+
+        template, _, fixed = self._template.partition("?")
+        steps = []
+        for step in template.split("/"):
+            made = _BRACES.sub(in_path, step)
+            if made != step and has_dot_segment(unquote(made)):
+                names = ", ".join(map(repr, _BRACES.findall(step)))
+                raise self._refusal(f"argument {names} would make {made!r} a step in the path.")
+            steps.append(made)
+        path = "/".join(steps)
+        asked = "&".join(filter(None, [_BRACES.sub(in_query, fixed), _encoded(query)]))
         return f"{self.origin.url}{path or '/'}{'?' + asked if asked else ''}"
+
+    def _url_values(self, name: str, values: Mapping[str, Json]) -> list[str]:
+        """Return what is sent for a variable of the URL: one text, or one for each item of a list."""
+        items = [item for _, item in _pairs({name: values.get(name)})]
+        if not items or "" in items:
+            raise self._refusal(f"argument {name!r} stands in the URL, so it must have a value.")
+        self._line(name, items)
+        return items
 
     def _body(self, at: Mapping[str, Mapping[str, Json]]) -> tuple[bytes | None, str]:
         if at["form"] and self._multipart:

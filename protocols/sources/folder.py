@@ -18,6 +18,7 @@ from urllib.parse import unquote_plus
 
 from protocols.errors import InvalidProtocol, SourceUnavailable, docs_page
 from protocols.origin import is_url
+from protocols.path_arguments import without_path_marks
 from protocols.protocol import BODYLESS, Evidence, Location, ToolProtocol, dump, load
 from protocols.schema import Json
 from protocols.sources.fetch import fetch_document
@@ -115,6 +116,7 @@ def _completed(document: Json, where: str, base_url: str | None) -> dict[str, An
         raise _invalid(where, f"{method!r} is no HTTP method; write one of {', '.join(_METHODS)}.", "method")
     url = _url(given.pop("path", None) or given.pop("url", None), where, base_url)
     path, _, query = url.partition("#")[0].partition("?")
+    path, marked = without_path_marks(path)
     pairs = [pair.partition("=") for pair in query.split("&") if pair]
     asked = [unquote_plus(name) for name, _, value in pairs if not value]
     kept = "&".join(f"{name}={value}" for name, _, value in pairs if value)
@@ -135,6 +137,7 @@ def _completed(document: Json, where: str, base_url: str | None) -> dict[str, An
             raise _invalid(where, f"{place!r} is no place; write one of {', '.join(get_args(Location))}.", name)
         required = schema.pop("required", False) is True or place == "path"
         arguments.add(name, place, schema, required=required)
+    arguments.mark_paths(marked)
     name = readable_name(method, "/" + "/".join(path.split("/")[3:]))
     url = f"{path}?{kept}" if kept else path
     return dump(arguments.protocol(name, method, url, evidence=Evidence(level="guessed"))) | given

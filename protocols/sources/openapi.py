@@ -11,6 +11,7 @@ from urllib.parse import urljoin, urlsplit
 
 from protocols.errors import InvalidProtocol, SourceUnavailable
 from protocols.origin import is_url, split_url
+from protocols.path_arguments import without_path_marks
 from protocols.protocol import Annotations, ErrorOutcome, Link, Location, ToolProtocol, Verify
 from protocols.schema import ANNOTATIONS, Json, JsonObject, is_file, listed, mapping, types
 from protocols.sources.operation import FORM_TYPES, Arguments, annotations_of, is_json, readable_name
@@ -106,8 +107,9 @@ class _Reader:
         self._document.at = f"{method} {path}"
         server, responses = self._server(operation["servers"]), operation["responses"]
         # `/search#by-name` tells operations of one path apart (AWS's documents do so); the fragment is not sent.
-        url = f"{server}/{path.split('#')[0].removeprefix('/')}"
+        url, marked = without_path_marks(f"{server}/{path.split('#')[0].removeprefix('/')}")
         arguments = self._arguments(operation, url)
+        arguments.mark_paths(marked)
         credentials = self._credentials(operation)
         schemes = {one: self._scheme(one, server) for names in credentials for one in names}
         headers = {one["name"].lower(): one["name"] for one in operation["parameters"] if one.get("in") == "header"}
@@ -190,6 +192,9 @@ class _Reader:
             schema["deprecated"] = True
         if isinstance(example := parameter.get("example"), str | int | float) and "examples" not in schema:
             schema["examples"] = [example]
+        named = map(mapping, mapping(parameter.get("examples")).values())
+        if "examples" not in schema and (values := [one["value"] for one in named if "value" in one]):
+            schema["examples"] = values
         joint = _separator(parameter) if location in ("query", "form") else None
         if joint in ("[]", "{}") or (joint and "array" in types(self._sent.top(schema))):
             schema["x-atc-join"] = joint

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from protocols.path_arguments import PATH_MARK
 from protocols.protocol import Annotations, HttpBinding, Location, ToolProtocol
 from protocols.words import FreeNames
 
@@ -37,6 +38,12 @@ class Arguments:
             self.body_argument = chosen
         elif chosen != name:
             self.wire_names[chosen] = name
+
+    def mark_paths(self, variables: Collection[str]) -> None:
+        """Mark the arguments of these variables in the URL as paths, whose slashes are sent as they are."""
+        for name, location in self.locations.items():
+            if location == "path" and self.wire_names.get(name, name) in variables:
+                self.properties[name] = {**self.properties[name], PATH_MARK: True}
 
     def protocol(
         self, name: str, method: str, url: str, *, bound: Mapping[str, Any] | None = None, **more: Any
