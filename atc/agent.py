@@ -12,11 +12,12 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Self, TypedDict, TypeVar, Unpack, overload
 
 from atc.config import Config, public
-from atc.consent import AskPerson, Consent
+from atc.consent import Consent
 from atc.events import Event, Observer
 from atc.learned import LearnedSchemas
 from atc.models import choose
 from atc.past import Past, is_unfinished
+from atc.questions import AskPerson
 from atc.redaction import Redactor
 from atc.retrieve.base import Retriever
 from atc.retrieve.finder import open_finder, open_index

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 import threading
 from collections import Counter
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 from atc.config import Config
-from atc.redaction import Redactor
+from atc.questions import MOST_DECIDING, AskPerson, Question
+from atc.quoting import command, named, typed
 from atc.store.stored import StoredRun
-from atc.taint import Taint, Tainted
+from atc.taint import Taint
 from atc.taint.clean import tool_named
 from atc.types import Program
-from protocols.protocol import McpBinding, spelled
+from protocols.protocol import McpBinding
 from protocols.schema import JsonObject
 from protocols.toolbox import Tool, Toolbox
 from sandbox.base import Paused
@@ -25,38 +25,6 @@ from sandbox.limits import waiting_on_person
 
 _MOST_NAMED = 3
 """Values that a message names one by one."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
-    """What a person is asked before a call is sent: the tool, its arguments by original name, and what is not clean.
-
-    `tainted` is empty where the call merely writes. A standing consent to writes must not answer another.
-    """
-
-    tool: Tool
-    arguments: JsonObject
-    tainted: tuple[Tainted, ...] = ()
-
-
-def question_text(question: Question) -> str:
-    """What a person reads before they decide; characters that could act or deceive are escaped, secrets covered."""
-    shown = Redactor().value(dict(question.arguments), question.tool.protocol.input_schema)
-    arguments = json.dumps(shown, ensure_ascii=False, indent=2)
-    tool = question.tool
-    how = spelled(tool.protocol.binding)
-    alias = f"{tool.alias} ({how} of {tool.source or 'an unnamed source'})" if how else tool.alias
-    if not question.tainted:
-        text = f"{alias} may change something. Arguments:\n{arguments}"
-    else:
-        reasons = "\n".join(f"- {one}" for one in question.tainted)
-        head = f"{alias} is to be called with values that neither you nor your settings gave:"
-        text = f"{head}\n{reasons}\nArguments:\n{arguments}"
-    return "".join(c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode() for c in text)
-
-
-AskPerson = Callable[[Question], bool]
-"""Shows a call to a person and gives their decision."""
 
 
 class Consent:
@@ -86,7 +54,7 @@ class Consent:
         before_write: Callable[[Tool, JsonObject], None] | None = None,
     ) -> None:
         self._tools, self._ask_person, self._before_write = tools, ask_person, before_write
-        self._resume = f"atc runs resume {journal.run}" if journal.run is not None else ""
+        self._resume = command("atc", "runs", "resume", journal.run) or "" if journal.run is not None else ""
         self._taint = Taint(task, tools, rules=config.trust, calls=journal.completed)
         self._lock = threading.Lock()  # one question at a time; its answer may answer the next
         self._allowed, self._again = self._meant(config.allow_writes), list[str]()
@@ -122,7 +90,7 @@ class Consent:
             if not (unallowed or question.tainted):
                 return
             agreed = False
-            if self._ask_person is not None:
+            if self._ask_person is not None and len(question.tainted) <= MOST_DECIDING:
                 with waiting_on_person():  # a person may take longer than a program may run
                     agreed = self._ask_person(question)
             if not agreed:
@@ -130,21 +98,30 @@ class Consent:
             self._taint.agree(tool, question.tainted)
 
     def _message(self, question: Question, *, unallowed: bool) -> str:
-        """What was not sent and why, and the command that allows it."""
-        tool, tainted = question.tool.alias, question.tainted
+        """Return what was not sent and why, and the command that allows it."""
+        tool, tainted = named(question.tool.alias), question.tainted
         problems = [f"{tool} may change something and was not allowed"] if unallowed else []
         problems += [f"{tool}: {one}" for one in tainted[:_MOST_NAMED]]
         if len(tainted) > _MOST_NAMED:
-            problems.append(f"{len(tainted) - _MOST_NAMED} more of its values are like that")
+            problems.append(f"{len(tainted) - _MOST_NAMED:,} more of its values are like that")
         told = f"{'; '.join(problems)}; nothing was sent."
-        if not all(one.rules for one in tainted):  # no command could be read and typed safely
+        if len(tainted) > MOST_DECIDING:
+            return f"{told} A person is asked about {MOST_DECIDING} values of one call at most: send fewer at once."
+        options = self._options(question, unallowed=unallowed)
+        if options is None:  # no command could be read and typed safely
             return f"{told} To see it whole and decide, run this on a terminal: {self._resume or 'the task again'}"
-        name = self._tools.spelling(question.tool)
-        options = self._again + ([f"--allow-writes {shlex.quote(name)}"] if unallowed else [])
-        options += dict.fromkeys(f"--trust {one.rules[-1]}" for one in tainted)
         only = [one.rules[0] for one in tainted if len(one.rules) > 1]
         hint = f" (every value of that field; for this one alone: --trust {only[0]})" if len(only) == 1 else ""
-        if unallowed and isinstance(binding := question.tool.protocol.binding, McpBinding):
-            hint += f". If the MCP server {binding.server!r} says that {tool} only reads, believe it with"
-            hint += f" --trust-annotations, or trusted = true under [mcp.{binding.server}] in your settings"
+        binding = question.tool.protocol.binding
+        if unallowed and isinstance(binding, McpBinding) and (server := named(binding.server)) == binding.server:
+            hint += f". If the MCP server {server!r} says that {tool} only reads, believe it with"
+            hint += f" --trust-annotations, or trusted = true under [mcp.{server}] in your settings"
         return f"{told} Allow it with{f': {self._resume}' if self._resume else ''} {' '.join(options)}{hint}"
+
+    def _options(self, question: Question, *, unallowed: bool) -> list[str] | None:
+        """Return the options that allow a call, quoted for a shell; None if one of them must not be typed."""
+        name = typed(self._tools.spelling(question.tool))
+        if (unallowed and name is None) or not all(one.rules for one in question.tainted):
+            return None
+        allowed = [f"--allow-writes {name}"] if unallowed else []
+        return [*self._again, *allowed, *dict.fromkeys(f"--trust {one.rules[-1]}" for one in question.tainted)]

@@ -22,7 +22,8 @@ from atc.events import (
     ToolsChosen,
 )
 from atc.findings import invocation
-from atc.terminal import clipped, count, escape_controls
+from atc.quoting import escape_hidden
+from atc.terminal import clipped, count
 from atc.types import Finding, Program
 from protocols.schema import shape
 from sandbox.trace import ToolCall
@@ -116,7 +117,7 @@ class RunView:
 
     def line(self, label: str, text: str, style: str) -> None:
         """One labelled line; foreign text in it cannot move the cursor or colour the screen."""
-        self._print(Text.assemble((f"{label:<{_LABEL_WIDTH}} ", style), escape_controls(text)))
+        self._print(Text.assemble((f"{label:<{_LABEL_WIDTH}} ", style), escape_hidden(text)))
 
     @contextmanager
     def interrupted(self) -> Iterator[None]:
@@ -141,7 +142,7 @@ class RunView:
         more = f"{count(len(lines) - self._kept, 'line')} more" if self._kept else count(len(lines), "line")
         self.line("program", f"attempt {event.attempt + 1}, {more}", "cyan")
         for number, line in enumerate(lines[self._kept :], self._kept + 1):
-            self._print(Text.assemble((f"{number:>{_LABEL_WIDTH}} │ ", "dim"), escape_controls(line)))
+            self._print(Text.assemble((f"{number:>{_LABEL_WIDTH}} │ ", "dim"), escape_hidden(line)))
         self._now("running the program …")
 
     def _call(self, call: ToolCall) -> None:
@@ -175,7 +176,7 @@ class RunView:
 
     def _now(self, doing: str) -> None:
         if self._status is not None:
-            self._status.update(escape_controls(doing))
+            self._status.update(escape_hidden(doing))
 
 
 def told_reading(done: int, total: int, seconds: float) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import sys
 from contextlib import redirect_stdout
@@ -43,14 +44,25 @@ def recorded(program, *protocols, stdout="x\n", value=None, task="A task."):
     )
 
 
-def output(script, **variables):
+def output(script, *given, **variables):
     """What a script prints, run in this process."""
     printed = StringIO()
+    code = compile(script, "script.py", "exec", dont_inherit=True)
     with redirect_stdout(printed), pytest.MonkeyPatch.context() as patch:
         for name, value in variables.items():
             patch.setenv(name, value)
-        exec(compile(script, "script.py", "exec", dont_inherit=True), {"__name__": "__main__"})
+        patch.setattr(sys, "argv", ["script.py", *given])
+        with pytest.raises(SystemExit) as end:
+            exec(code, {"__name__": "__main__"})
+    assert end.value.code == 0
     return printed.getvalue()
+
+
+def data_of(script):
+    """The one JSON text of a script, which is all that is not ours."""
+    texts = [node.value for node in ast.walk(ast.parse(script)) if isinstance(node, ast.Constant)]
+    [text] = [text for text in texts if "{" in text]
+    return json.loads(text)
 
 
 def script_of(program, *protocols, **about):
@@ -94,7 +106,7 @@ def test_credentials_come_from_the_configuration(tmp_path):
         )
         tool = protocol(url=f"{server.url}/x", credentials=("unused", "token"))
         script = script_of("print(act()['ok'])", tool)
-        assert "# Sends credentials of your configuration to their hosts: unused, token." in script
+        assert data_of(script)["credentials"] == ["unused", "token"]
         assert output(script, NOTES_TOKEN="s3cret", XDG_CONFIG_HOME=str(tmp_path)) == "True\n"
         assert server.last.headers["x-key"] == "s3cret"
 
@@ -107,14 +119,13 @@ def test_nothing_that_a_task_or_an_answer_says_is_code(text):
         tool = replace(protocol(url=f"{server.url}/x"), description=text, title=text)
         script = to_script(replace(recorded("print(act()['ok'])", tool, task=text), answer=text))
         assert output(script) == "True\n"
-    assert not [line for line in script.splitlines() if line.startswith("import os;")]
+    assert data_of(script)["task"] == data_of(script)["answer"] == text
 
 
-def test_a_write_is_sent_under_a_key(monkeypatch):
-    monkeypatch.setattr(sys, "argv", ["script.py", "--allow-writes"])
+def test_a_write_is_sent_under_a_key():
     with serving() as server:
         tool = protocol(method="POST", url=f"{server.url}/x", idempotency_header="Idempotency-Key")
-        assert output(script_of("print(act()['ok'])", tool)) == "True\n"
+        assert output(script_of("print(act()['ok'])", tool), "--allow-writes") == "True\n"
         assert len(server.last.headers["idempotency-key"]) == 32
 
 
@@ -126,7 +137,13 @@ def test_a_tool_that_no_script_can_call_and_a_run_without_an_answer():
         to_script(replace(recorded("1 / 0"), answer=None))
 
 
-def test_a_redacted_value_is_named():
+def test_a_value_that_was_left_out_is_named_and_nothing_runs_without_it(capsys, monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["script.py"])
     recording = replace(recorded("print('[redacted-str-8-p0.1]')"), secrets=("[redacted-str-8-p0.1]",))
     script = to_script(recording)
-    assert "# [redacted-str-8-p0.1] stands for a value that was redacted; put it in." in script
+    assert data_of(script)["redacted"] == ["[redacted-str-8-p0.1]"]
+    with pytest.raises(SystemExit) as end:
+        exec(compile(script, "script.py", "exec"), {"__name__": "__main__"})
+    assert end.value.code == 2
+    assert "'[redacted-str-8-p0.1]' stands for a value that was left out" in capsys.readouterr().err
+    assert output(script.replace('redacted-str-8-p0.1]\\u0027)"', 'x]\\u0027)"')) == "[x]\n"

@@ -20,8 +20,8 @@ import requests
 import uvicorn
 
 from atc.cli.runs import _resume_with
-from atc.consent import AskPerson, Question
 from atc.events import AttemptEnded, Called, ModelAsked, ModelReplied, Noted
+from atc.questions import AskPerson, Question
 from atc.recording import without_secrets
 from atc.serve.view.provenance import provenance
 from atc.serve.view.resumes import Resumes

@@ -26,7 +26,7 @@ import click
 
 from atc import __version__
 from atc.cli.output import error_document, print_json
-from atc.terminal import escape_controls
+from atc.quoting import escape_hidden
 from protocols.errors import AtcError, docs_page
 
 VERBS = {
@@ -147,11 +147,11 @@ def _guarded(arguments: Sequence[str]) -> int:
     except BaseException as error:  # noqa: BLE001 - the boundary: whatever it is becomes a sentence
         if os.environ.get("ATC_DEBUG") == "1":
             traceback.print_exception(error)
-        return _failed(*_explained(error), arguments)
+        return _failed(*explained(error), arguments)
     return 0
 
 
-def _explained(error: BaseException) -> tuple[str, int]:
+def explained(error: BaseException) -> tuple[str, int]:
     """The sentence and the exit code of an error."""
     match error:
         case click.UsageError():
@@ -179,7 +179,7 @@ def _failed(sentence: str, code: int, arguments: Sequence[str]) -> int:
     """Tell of an error, and give its exit code."""
     line = " ".join(sentence.split())
     with contextlib.suppress(OSError):  # stderr is closed or full: the exit code alone must say it
-        click.echo(f"atc: {escape_controls(line)}", err=True)
+        click.echo(f"atc: {escape_hidden(line)}", err=True)
     # Looked for in the words themselves: an error of usage comes before they are understood.
     if "--json" in itertools.takewhile(lambda word: word != "--", arguments):
         with contextlib.suppress(OSError):  # as above, for stdout

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import click
 
+from atc.quoting import escape_hidden
 from atc.terminal import UNSAFE, clipped, escape_controls
 from protocols.schema import Json, dumps
 
@@ -34,7 +35,7 @@ def confirmed(question: str) -> bool:
 def say(sentence: str) -> None:
     """One line for the person, on stderr; above a bar that moves there, which click.echo would write into."""
     if sys.stderr is not None:
-        sys.stderr.write(f"{escape_controls(sentence)}\n")
+        sys.stderr.write(f"{escape_hidden(sentence)}\n")
 
 
 @contextmanager

@@ -21,6 +21,7 @@ from atc.cli.output import bar, error_document, has_person, print_result, say
 from atc.cli.settings import load_config
 from atc.config import SETTINGS, Config, portable
 from atc.models import openai
+from atc.quoting import named, quoted
 from atc.side_by_side import Pool, as_done
 from atc.terminal import count, escape_controls
 from probing.drift import CALLS, Checked, earlier_samples, recheck
@@ -38,6 +39,9 @@ from protocols.toolbox import Toolbox
 GOES_ON = "The same command goes on; no call is made twice."
 _LOADED_AT_ONCE = 16
 _LONGEST_NAME = 60
+_LONGEST_HOW = 160
+_PLAIN_HOW = re.compile(r"[A-Z][A-Za-z]* [!-~]{1,160}")
+"""What a call is, where it is two plain words: `GET https://api.example.org/users`."""
 _MOST_SHOWN = 12
 """Tools without a response that the summary lists; the coverage report has all."""
 
@@ -217,10 +221,11 @@ def _show_plan(plan: Plan, settings: ProbeSettings) -> None:
 
 def _tool_lines(tools: Sequence[PlannedTool]) -> Iterator[str]:
     """A line for each tool: how often it is called at most, or why not, and how."""
-    width = max((len(tool.name) for tool in tools), default=0)
+    width = max((len(named(tool.name)) for tool in tools), default=0)
     for tool in tools:
         often = f"at most {count(tool.at_most, 'call')}" if tool.at_most else f"not called: {tool.why_not}"
-        yield f"{tool.name:<{width}}  {'reads ' if tool.reads else 'writes'}  {often}  ({tool.how})"
+        how = tool.how if _PLAIN_HOW.fullmatch(tool.how) else quoted(tool.how, most=_LONGEST_HOW)
+        yield f"{named(tool.name):<{width}}  {'reads ' if tool.reads else 'writes'}  {often}  ({how})"
 
 
 @contextmanager

@@ -16,6 +16,7 @@ from atc.cli.settings import Layer, load_config
 from atc.cli.wiring import asker, open_agent, open_store
 from atc.config import Config
 from atc.learned import amended
+from atc.quoting import command, escape_hidden
 from atc.redaction import Redactor
 from atc.store.stored import StoredRun
 from atc.strategies import read
@@ -64,7 +65,7 @@ def run(task: str, *, dry_run: bool, **flags: Any) -> None:
         tools, program, findings = agent.draft(task, observer=view)
     source = program.source if program else None
     document = {"tools": list(tools), "program": source, "findings": [asdict(found) for found in findings]}
-    output.print_result(document, (source or "").rstrip("\n"))
+    output.print_result(document, escape_hidden((source or "").rstrip("\n"), keep_newlines=True))
     for found in findings:
         output.say(f"line {found.line}: {found.message}")
     sys.exit(0 if program is not None and not findings else 1)
@@ -127,7 +128,7 @@ def _solve(config: Config, run: Callable[[Agent, RunView], Solution], *, name: s
             solution = run(agent, view)
         except (KeyboardInterrupt, ModelUnavailable, SandboxUnavailable):
             if name != "last" or [stored.id for stored in agent.store.list(1)] != latest:  # else it had not begun
-                output.say(f"Go on with: atc runs resume {name}")
+                output.say(f"Go on with: {_runs('resume', name)}")
             raise
     redact = Redactor(agent.toolbox)
     redact.learn_attempts(solution.attempts)
@@ -158,11 +159,11 @@ def _conclude(solution: Solution, view: RunView) -> None:
     if (why := _why(solution)) is None:
         return
     output.say(why)
-    resume = f"atc runs resume {solution.run}"
+    resume = _runs("resume", solution.run or "")
     if resume in why:
         return
     if solution.status == "failed":
-        output.say(f"See every attempt with: atc runs show {solution.run}")
+        output.say(f"See every attempt with: {_runs('show', solution.run or '')}")
     elif solution.unknown:
         output.say(
             f"Look at the service. If it did not happen: {resume} --resend. To go on without it: {resume}"
@@ -170,6 +171,11 @@ def _conclude(solution: Solution, view: RunView) -> None:
         )
     else:
         output.say(f"Go on with: {resume}" + (" --accept-orphans, which lets them stand" if solution.orphans else ""))
+
+
+def _runs(verb: str, run: str) -> str:
+    """Return the command that does something with a run; one whose id cannot be typed safely is the last one's."""
+    return command("atc", "runs", verb, run) or f"atc runs {verb} last"
 
 
 def _why(solution: Solution) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 import time
 import webbrowser
@@ -19,8 +20,8 @@ from atc.cli.output import has_person, json_text, print_result, say
 from atc.cli.run import config_of, resume
 from atc.cli.settings import load_config
 from atc.cli.wiring import open_agent, open_store, saved_folder
-from atc.consent import AskPerson
 from atc.models.local import forget_prompts
+from atc.questions import AskPerson
 from atc.recording import Recording, Replayer, line_without_secrets, record, without_secrets
 from atc.recording.document import parse, to_document
 from atc.recording.script import to_script
@@ -192,9 +193,11 @@ def export(run: str, *, path: Path | None, as_script: bool, as_page: bool, force
         recording = record(stored)
         hidden = recording.secrets
         if as_script:
-            text, use = to_script(recording), f"run it with: python {path}"
+            text = to_script(recording)
+            use = f"run it with: {_typed('python', path)}"
         else:
-            text, use = json_text(to_document(recording), indent=1) + "\n", f"replay it with: atc runs replay {path}"
+            text = json_text(to_document(recording), indent=1) + "\n"
+            use = f"replay it with: {_typed('atc runs replay', path)}"
     if path is not None:
         write_whole(path, text, mode=0o700 if as_script else 0o600)
         print_result({"run": stored.summary.id, "file": str(path), "redacted": list(hidden)})
@@ -205,6 +208,11 @@ def export(run: str, *, path: Path | None, as_script: bool, as_page: bool, force
         click.echo(text, nl=False)
     if hidden:
         say(f"{count(len(hidden), 'sensitive value')} in it: replaced by placeholders such as {hidden[0]}.")
+
+
+def _typed(words: str, path: Path | None) -> str:
+    """Return a command on a file, to be copied into a shell."""
+    return f"{words} {shlex.quote(str(path or '-'))}"
 
 
 @runs.command(

@@ -1,46 +1,94 @@
-"""What a script of `atc runs export --python` calls: its program over its tools, under the user's own configuration."""
+"""What a script of `atc runs export --python` calls: its program over its tools, as `atc` calls them in a run."""
 
 from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import replace
+from typing import Any, NoReturn
 
+import click
+
+from atc.cli import options, output
+from atc.cli.main import explained
 from atc.cli.settings import load_config
-from atc.cli.wiring import invoke_settings
-from atc.recording import RecordedTools
+from atc.cli.wiring import asker, invoke_settings
+from atc.config import Config
+from atc.consent import Consent
+from atc.quoting import escape_hidden, quoted
+from atc.recording import InvalidRecording, RecordedTools
+from atc.recording.script import WHERE, Script, parse
 from atc.types import Attempt, Program
+from protocols.errors import AtcError
 from protocols.invoke import Invoker
-from protocols.protocol import load
-from protocols.schema import JsonObject
 from sandbox.choose import open_sandbox
+from sandbox.effects import Effects
 from sandbox.journal import Journal
 from sandbox.limits import Limits
-from sandbox.trace import Pins
+from sandbox.trace import Pins, Trace
 
-ALLOW = "--allow-writes"
+_SOURCE = "script"
+"""The source of a script's tools: nothing that a document says is then taken for the user's own words."""
+
+_ALLOW_WRITES: dict[str, Any] = {
+    "multiple": True,
+    "is_flag": False,
+    "flag_value": "all",
+    "metavar": "[TOOL]",
+    "help": "Also call this tool, which may change something; without a name, all. Repeatable.",
+}
 
 
-def run_script(program: str, tools: Mapping[str, JsonObject]) -> None:
-    """Run the program of a script in the sandbox over its tools, by alias, and print its answer.
+def run_script(text: str) -> NoReturn:
+    """Run the program of a script in the sandbox over its tools, print its answer, and end the process.
 
-    Requests are made as in a run: with the configured credentials, to one origin, within the same limits. The process
-    ends here where one of the tools writes, unless it was started with `--allow-writes` or the configuration allows
-    that tool, and where the program fails.
+    Requests are made as in a run: with the configured credentials, to one origin, within the same limits. What a run
+    asks a person is asked here, too; where nobody can be asked, the call is not sent and the script ends. Exit status:
+    0 done, 1 the program failed or a call was not allowed, 2 wrong usage, 3 something is missing or down.
     """
-    config = load_config()
-    known = RecordedTools({alias: load(document, where="the script") for alias, document in tools.items()})
-    writing = {name: tool for name, tool in known.items() if tool.protocol.writes}
-    asked = [name for name, tool in writing.items() if not {"all", *tool.names} & {*config.allow_writes}]
-    if asked and ALLOW not in sys.argv[1:]:
-        sys.exit(f"{', '.join(asked)} may change something; to allow that, run the script with {ALLOW}.")
+    command = click.Command(
+        "script",
+        params=[click.Option(["--allow-writes"], **_ALLOW_WRITES)],
+        callback=lambda **flags: _run(parse(text), load_config(flags)),
+        help="Run the exported program over its tools.",
+    )
+    options.trust_option(command)
+    try:
+        code = command.main(prog_name=sys.argv[0], standalone_mode=False)
+    except click.Abort:
+        sentence, code = "interrupted.", 130
+        click.echo(f"atc: {sentence}", err=True)
+    except (AtcError, click.ClickException, OSError) as error:
+        sentence, code = explained(error)
+        click.echo(f"atc: {escape_hidden(' '.join(sentence.split()))}", err=True)
+    sys.exit(code)
+
+
+def _run(script: Script, config: Config) -> int:
+    """Run the program, print its answer, and return the exit status."""
+    if missing := script.left_out:
+        problem = f"{quoted(missing[0])} stands for a value that was left out; write the value in its place in RUN."
+        raise InvalidRecording(WHERE, problem)
+    trace = _executed(script, config)
+    if trace.failure is not None:
+        failed = trace.failure
+        told = failed.message if failed.kind == "paused" else f"line {failed.line}: {failed.type}: {failed.message}"
+        output.say(told)
+        return 1
+    output.print_text(Attempt(Program(script.program), (), trace, None).answer or "")
+    return 0
+
+
+def _executed(script: Script, config: Config) -> Trace:
+    """Run the program with each call behind the gate of a run: consent to writes, and where values come from."""
     sandbox = open_sandbox(config.sandbox, policy=config.policy)
     with closing(sandbox), closing(Invoker(invoke_settings(config))) as invoker:
-        tools_at_work = known.map(lambda tool: replace(tool, call=invoker.bind(tool.protocol)))
-        journal, limits = Journal(pins=Pins(clock=time.time())), Limits(tool_calls=config.max_calls)
-        trace = sandbox.run(program, tools_at_work, limits=limits, journal=journal)
-    if trace.failure is not None:
-        sys.exit(f"line {trace.failure.line}: {trace.failure.type}: {trace.failure.message}")
-    print(Attempt(Program(program), (), trace, None).answer)
+        tools = RecordedTools(script.tools).map(
+            lambda tool: replace(tool, call=invoker.bind(tool.protocol), source=_SOURCE)
+        )
+        effects = Effects(tools=tools, on_unknown=config.on_unknown, settle_seconds=config.settle_seconds)
+        journal = Journal(pins=Pins(clock=time.time()), effects=effects)
+        consent = Consent(script.task, tools, config, asker(), journal)
+        limits = Limits(tool_calls=config.max_calls)
+        return sandbox.run(script.program, consent.toolbox, limits=limits, journal=journal)

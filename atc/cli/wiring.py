@@ -18,15 +18,14 @@ import click
 from atc.agent import Agent
 from atc.cli.output import confirmed, has_person, say, told_in_tenths
 from atc.config import Config, portable, with_secrets
-from atc.consent import AskPerson, Question, question_text
 from atc.learned import LearnedSchemas
 from atc.models import choose
 from atc.models.wire import Reading
+from atc.questions import AskPerson, Question, question_text, sign_in_text, start_text
 from atc.saved import offered
 from atc.side_by_side import Pool, Threads
 from atc.store import RunStore, Store
 from atc.strategies.given import NoModel
-from atc.terminal import escape_controls
 from protocols.ask import Ask
 from protocols.errors import SourceUnavailable, UnknownTool
 from protocols.invoke import Invoker, InvokeSettings
@@ -159,7 +158,7 @@ def asker(aside: Callable[[], AbstractContextManager[None]] = nullcontext) -> As
 
     def ask(question: Question) -> bool:
         with aside():
-            return confirmed(f"{question_text(question)}\nSend it?")
+            return confirmed(f"{question_text(question)}\n\nSend it?")
 
     return ask
 
@@ -168,12 +167,11 @@ def invoke_settings(config: Config) -> InvokeSettings:
     """The credentials and MCP servers; tools that need a secret which cannot be read fail with the reason."""
 
     def show_page(address: str) -> None:  # printed too, for those whose browser is elsewhere
-        click.echo(f"Sign in on this page: {escape_controls(address)}", err=True)
+        click.echo(sign_in_text(address), err=True)
         webbrowser.open(address)
 
     def may_start(server: McpServer) -> bool:
-        told = f"An MCP server is to be started on this machine, with your rights:\n  {escape_controls(server.shown)}"
-        return config.start_servers or confirmed(f"{told}\nStart it?")
+        return config.start_servers or confirmed(f"{start_text(server)}\n\nStart it?")
 
     settings = InvokeSettings(confirm_start=may_start, trust_annotations=config.trust_annotations)
     if not config.lend_credentials:

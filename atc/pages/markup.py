@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from atc.quoting import INVISIBLE
 from atc.terminal import UNSAFE, visible
 
 # Besides, invisible letters, which do nothing on a terminal. Tabs and line feeds are as harmless as spaces.
-_UNSEEN = [*UNSAFE, *range(0x200B, 0x200E), *range(0x2060, 0x2070), *range(0xFFF9, 0xFFFC)]
+_UNSEEN = [*UNSAFE, *INVISIBLE]
 SPELLED = {code: visible(code) for code in _UNSEEN if code not in (0x09, 0x0A)}
 _ESCAPED = {ord("&"): "&amp;", ord("<"): "&lt;", ord(">"): "&gt;", ord('"'): "&quot;", ord("'"): "&#39;"}
 _HARMLESS = SPELLED | _ESCAPED

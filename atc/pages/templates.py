@@ -9,6 +9,7 @@ from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
 from atc.pages.formats import dollars, seconds, size
 from atc.pages.markup import text
+from atc.quoting import quoted
 from atc.terminal import clipped, count
 from protocols.schema import Json
 
@@ -23,7 +24,7 @@ def templates(package: str) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters |= {one.__name__: one for one in (clipped, dollars, seconds, size, spelt)} | {"counted": count}
+    made.filters |= {one.__name__: one for one in (clipped, dollars, quoted, seconds, size, spelt)} | {"counted": count}
     return made
 
 

@@ -1,22 +1,59 @@
-"""A solved program as a script of its own."""
+"""A solved program as a script of its own.
+
+The script is three lines of ours and one JSON text: whatever a task, a program, an answer or a tool's document says is
+data in it, and becomes a tool, a program or a question only in `atc.cli.scripts`, behind the gate of every run.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 from atc import __version__
 from atc.recording import InvalidRecording, Recording
-from protocols.protocol import HttpBinding, dump
+from protocols.protocol import HttpBinding, ToolProtocol, dump, load
+from protocols.schema import Json, mapping
 from protocols.toolbox import Tool
 
-_KEPT = ("name", "inputSchema", "outputSchema", "annotations", "binding")
-"""What a call needs of a tool's document."""
+FORMAT = "atc script 1"
+WHERE = "the script"
+"""What messages call it."""
+_HEAD = f"""#!/usr/bin/env python3
+# Exported by atc {__version__}. Needs Python 3.11 or newer and atc (automatic-tool-chain), which runs the program in a
+# sandbox, calls its tools with the credentials of your configuration, and asks what a run asks (--help says more).
+# All that came from the run is data, in this one JSON text.
+
+from atc.cli.scripts import run_script
+
+RUN = r\'\'\'
+"""
+_TAIL = """
+'''
+
+if __name__ == "__main__":
+    run_script(RUN)
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Script:
+    """What a script holds: a program, the tools that it calls by alias, and the task, whose values are the user's."""
+
+    task: str
+    program: str
+    tools: Mapping[str, ToolProtocol]
+    redacted: tuple[str, ...] = ()
+    """Placeholders of values that were left out; the user puts the values in."""
+
+    @property
+    def left_out(self) -> list[str]:
+        """The placeholders that still stand in the program."""
+        return [text for text in self.redacted if text in self.program]
 
 
 def to_script(recording: Recording) -> str:
-    """The recorded program with what `atc` needs to run it over its tools, as the text of a script.
-
-    It has the credentials and the sandbox of the configuration under which it runs.
+    """Return the recorded program with what `atc` needs to run it over its tools, as the text of a script.
 
     Raises:
         InvalidRecording: the run gave no answer, or a tool of it cannot be called by a script.
@@ -29,36 +66,52 @@ def to_script(recording: Recording) -> str:
     if others := [tool.alias for tool in tools if not isinstance(tool.protocol.binding, HttpBinding)]:
         problem = f"the tool {others[0]!r} is not called over HTTP, so a script cannot call it; replay the run instead."
         raise InvalidRecording(where, problem)
-    documents = ({key: value for key, value in dump(tool.protocol).items() if key in _KEPT} for tool in tools)
-    lines = "".join(f"    {tool.alias!a}: {document!a},\n" for tool, document in zip(tools, documents, strict=True))
-    program = recording.program.rstrip("\n").replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
-    return (
-        f"{_header(recording, tools)}\n\nfrom atc.cli.scripts import run_script\n\n"
-        f"TOOLS = {{\n{lines}}}\n\n"
-        f'PROGRAM = """\\\n{program}\n"""\n\n'
-        "run_script(PROGRAM, TOOLS)\n"
-    )
+    document = {
+        "format": FORMAT,
+        "run": recording.run,
+        "task": recording.task,
+        "answer": recording.answer,
+        "redacted": [text for text in recording.secrets if text in recording.program],
+        "credentials": list(dict.fromkeys(name for tool in tools for name in _credentials(tool))),
+        "writes": [tool.alias for tool in tools if tool.protocol.writes],
+        "program": recording.program.rstrip("\n").split("\n"),
+        "tools": {tool.alias: dump(tool.protocol) for tool in tools},
+    }
+    return f"{_HEAD}{_literal(document)}{_TAIL}"
 
 
-def _header(recording: Recording, tools: Sequence[Tool]) -> str:
-    """Comments alone: nothing that a task or an answer says can become code."""
-    writes = [tool.alias for tool in tools if tool.protocol.writes]
-    bindings = [tool.protocol.binding for tool in tools]
-    names = dict.fromkeys(name for one in bindings if isinstance(one, HttpBinding) for name in one.credential_names)
-    hidden = [text for text in recording.secrets if text in recording.program]
-    lines = [
-        *_plain_lines(recording.task),
-        "",
-        f"Exported by atc {__version__} from run {recording.run}, which answered:",
-        *(f"    {line}" for line in _plain_lines(recording.answer or "")),
-        "",
-        "Needs Python 3.11 or newer and atc (automatic-tool-chain), which runs the program in a sandbox.",
-        *([f"Sends credentials of your configuration to their hosts: {', '.join(names)}."] if names else []),
-        *([f"It changes things ({', '.join(writes)}): each run does so again, with --allow-writes."] if writes else []),
-        *(f"{text} stands for a value that was redacted; put it in." for text in hidden),
-    ]
-    return "#!/usr/bin/env python3\n" + "\n".join(f"# {line}".rstrip() for line in lines)
+def parse(text: str) -> Script:
+    """Read the JSON text of a script, which its user may have changed.
+
+    Raises:
+        InvalidRecording: it is not JSON, or not a script's.
+        InvalidProtocol: one of its tools breaks the format.
+    """
+    try:
+        document = mapping(json.loads(text))
+    except (ValueError, RecursionError) as error:
+        raise InvalidRecording(WHERE, f"RUN is not JSON ({error}); export the run anew.") from error
+    if document.get("format") != FORMAT:
+        raise InvalidRecording(WHERE, f"RUN has not the format {FORMAT!r}; export the run anew.")
+    task, program, tools = document.get("task"), document.get("program"), document.get("tools")
+    lines = program if isinstance(program, list) else [None]
+    if not isinstance(task, str) or not isinstance(tools, dict) or not all(isinstance(one, str) for one in lines):
+        raise InvalidRecording(WHERE, "RUN lacks its task, its program or its tools; export the run anew.")
+    loaded = {alias: load(tool, where=f"{WHERE}: tool {alias!r}") for alias, tool in tools.items()}
+    if others := [alias for alias, tool in loaded.items() if not isinstance(tool.binding, HttpBinding)]:
+        raise InvalidRecording(WHERE, f"the tool {others[0]!r} is not called over HTTP; export the run anew.")
+    redacted = tuple(str(one) for one in document.get("redacted") or ())
+    return Script(task=task, program="\n".join(lines) + "\n", tools=loaded, redacted=redacted)
 
 
-def _plain_lines(text: str) -> list[str]:
-    return ["".join(c if c.isprintable() else " " for c in line)[:200] for line in text.splitlines()[:20]]
+def _credentials(tool: Tool) -> tuple[str, ...]:
+    binding = tool.protocol.binding
+    return tuple(binding.credential_names) if isinstance(binding, HttpBinding) else ()
+
+
+def _literal(document: Json) -> str:
+    """Return the document as JSON that stands between three single quotes of a raw string, whatever it holds.
+
+    It is ASCII without a single quote, and its last character is a brace: nothing in it can end the string.
+    """
+    return json.dumps(document, indent=1).replace("'", "\\u0027")

@@ -23,8 +23,8 @@ from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
 from mcp.shared.exceptions import MCPError
 
 from atc import __version__
-from atc.consent import Question, question_text
 from atc.events import Called, Event
+from atc.questions import Question, question_text
 from atc.serve.gateway import BadRequest, Gateway, Reply
 from atc.serve.turns import Turns
 from protocols.errors import AtcError

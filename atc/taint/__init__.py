@@ -11,10 +11,11 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 
-from atc.paths import KEY, Path, general, text, walk_responses
+from atc.paths import Path, general, text, walk_responses
+from atc.quoting import named, plain, quoted, typed
 from atc.taint.clean import Trusted, stands_in
 from atc.taint.sensitive import Leaf, is_email, sensitive_leaves
-from atc.taint.values import Same, host_of, plain, same, shown, typed
+from atc.taint.values import Same, host_of, same
 from protocols.parsing import parsed
 from protocols.protocol import dump
 from protocols.schema import JsonObject, parts
@@ -38,17 +39,12 @@ class Tainted(Leaf):
     rules: tuple[str, ...]
     """What `--trust` would have to be given to let it pass, the narrowest first, quoted for a shell."""
 
-    @property
-    def place(self) -> str:
-        """The argument and the place in it: `message.to[0]`."""
-        named = self.path[:-1] if self.path[-1:] == (KEY,) else self.path
-        return text((self.argument, *named)) + (" (a key)" if named != self.path else "")
-
     def __str__(self) -> str:
         """Which argument, what it is, where it came from: a sentence that is safe to be shown."""
         host = host_of(self.value) if self.kind == "url" and isinstance(self.value, str) else None
-        leads = f", which leads to {shown(host)}," if host else ""
-        return f"argument {shown(self.place)} = {shown(self.value)}{leads} is not known to come from you: {self.origin}"
+        leads = f", which leads to {quoted(host)}," if host else ""
+        given = f"argument {quoted(self.place)} = {quoted(self.value)}"
+        return f"{given}{leads} is not known to come from you: {self.origin}"
 
 
 class Taint:
@@ -127,7 +123,8 @@ class Taint:
 
 
 def _field(call: ToolCall, path: Path) -> str:
-    return f"{text(path) or 'the whole'} in the response of {call.tool}"
+    """Return a place in a response, as words of a sentence."""
+    return f"{named(text(path)) if path else 'the whole'} in the response of {named(call.tool)}"
 
 
 def _says_something(tool: Tool) -> bool:

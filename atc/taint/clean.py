@@ -8,9 +8,10 @@ from collections.abc import Callable, Iterable, Iterator
 
 from atc.config import InvalidConfig
 from atc.paths import EACH, Path, places, text, walk
+from atc.quoting import plain
 from atc.taint.framed import decoded
 from atc.taint.sensitive import NAMES, Sensitivity
-from atc.taint.values import Same, number, numbers, plain, same
+from atc.taint.values import Same, number, numbers, same
 from protocols.schema import Json, steps
 from protocols.toolbox import Tool, Toolbox
 from sandbox.trace import ToolCall

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from importlib.resources import files
 from typing import Literal, get_args
 
-from atc.paths import KEY, Path, Step
+from atc.paths import KEY, Path, Step, text
 from atc.taint.framed import decoded, parts, same_for_all, value_at
 from atc.taint.values import Same, number, same
 from protocols.protocol import ToolProtocol
@@ -62,6 +62,12 @@ class Leaf:
     kind: Sensitivity
     within: str | None = None
     """The text of the argument that holds the value, where it is a part of one."""
+
+    @property
+    def place(self) -> str:
+        """The argument and the place in it: `message.to[0]`."""
+        named = self.path[:-1] if self.path[-1:] == (KEY,) else self.path
+        return text((self.argument, *named)) + (" (a key)" if named != self.path else "")
 
 
 def sensitive_leaves(protocol: ToolProtocol, arguments: JsonObject) -> Iterable[Leaf]:

@@ -24,7 +24,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
-from atc.consent import Question
+from atc.questions import Question
 from atc.types import Solution
 from benchmarks.runner import scripted_agent, suite, tracked
 from protocols.invoke import Invoker

@@ -1,0 +1,185 @@
+"""What a person is asked before something is done, and every word that they read then.
+
+Our words stand in paragraphs of their own, with nothing foreign in them. Foreign names and values are quoted, each on
+one line, in blocks that are indented by four blanks: a client that renders Markdown shows such a block as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from atc.paths import Path, text, walk
+from atc.quoting import escape_hidden, quoted
+from atc.redaction import Redactor
+from atc.taint import Tainted
+from atc.taint.sensitive import Leaf, sensitive_leaves
+from atc.taint.values import host_of
+from protocols.protocol import HttpBinding, spelled
+from protocols.schema import JsonObject
+from protocols.settings import McpServer
+from protocols.toolbox import Tool
+
+MOST_DECIDING = 100
+"""Values that one question may ask about; nobody reads more."""
+_MOST_OTHERS = 40
+"""Further values of a call that are shown."""
+_MOST_GUESSED = 3
+"""Values that are taken to decide where nothing marks any."""
+_LONGEST_NAME, _LONGEST_PLACE = 80, 160
+_INDENT = "    "
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """What a person is asked before a call is sent: the tool, its arguments by original name, and what is not clean.
+
+    `tainted` is empty where the call merely writes. A standing consent to writes must not answer another.
+    """
+
+    tool: Tool
+    arguments: JsonObject
+    tainted: tuple[Tainted, ...] = ()
+
+
+AskPerson = Callable[[Question], bool]
+"""Shows a call to a person and gives their decision."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Value:
+    """One value of a call, as a line. `note` says where a tainted value leads to and where it came from."""
+
+    place: str
+    shown: str
+    note: str = ""
+
+    @property
+    def line(self) -> str:
+        return f"argument {quoted(self.place, most=_LONGEST_NAME)} = {self.shown}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """One call of a question, with its values: those that decide, and the others."""
+
+    question: Question
+    deciding: Sequence[_Value]
+    others: Sequence[_Value]
+
+    @property
+    def ends_in_what_decides(self) -> bool:
+        return not self.others and not any(value.note for value in self.deciding)
+
+    def lines(self, number: str) -> list[str]:
+        """Return the tool and the values of the call, those that decide first."""
+        tool = self.question.tool
+        source = f" of {quoted(tool.source, most=_LONGEST_NAME)}" if tool.source else ""
+        called = f", in programs {quoted(tool.alias, most=_LONGEST_NAME)}" if tool.alias != tool.protocol.name else ""
+        lines = [f"{number}tool {quoted(tool.protocol.name, most=_LONGEST_NAME)}{source}{called}"]
+        if how := spelled(tool.protocol.binding):
+            lines.append(f"which is {quoted(how, most=_LONGEST_PLACE)}")
+        for value in self.deciding:
+            lines += [value.line, *([f"    {value.note}"] if value.note else [])]
+        lines += [value.line for value in self.others[:_MOST_OTHERS]]
+        if (more := len(self.others) - _MOST_OTHERS) > 0:
+            lines.append(f"and {more:,} more values, which are not shown")
+        if not (self.deciding or self.others):
+            lines.append("without arguments")
+        return lines
+
+
+def question_text(*questions: Question) -> str:
+    """Return what a person reads before they decide about these calls, which one answer sends or does not send.
+
+    The values that decide stand before the others, and once more at the end. Secrets are covered.
+    """
+    calls = [_Call(question, *_values(question)) for question in questions]
+    numbers = [""] if len(calls) == 1 else [f"{number}: " for number in range(1, len(calls) + 1)]
+    blocks = [_block(call.lines(number)) for call, number in zip(calls, numbers, strict=True)]
+    told = "\n\n".join([_head(questions), *blocks])
+    again = [number + value.line for call, number in zip(calls, numbers, strict=True) for value in call.deciding]
+    if not again or (len(calls) == 1 and calls[0].ends_in_what_decides):
+        return told
+    return f"{told}\n\nIt is decided by:\n\n{_block(again)}"
+
+
+def start_text(server: McpServer) -> str:
+    """Return what a person reads before a command that a source names is started."""
+    words = [quoted(word, most=_LONGEST_PLACE) for word in server.command]
+    lines = [f"command {words[0]}", *(f"word {word}" for word in words[1:_MOST_OTHERS])]
+    if (more := len(words) - _MOST_OTHERS) > 0:
+        lines.append(f"and {more:,} more words, which are not shown")
+    head = "It is an MCP server that a source names, and it runs on this machine with your rights."
+    told = f"May this command be started? {head}\n\n{_block(lines)}"
+    if len(words) == 1:
+        return told
+    return f"{told}\n\nIt is decided by:\n\n{_block([' '.join(['command', *words[:_MOST_GUESSED]])])}"
+
+
+def sign_in_text(address: str) -> str:
+    """Return what a person reads before they sign in on a page, whose address a document may have named."""
+    host = urlsplit(address).hostname or ""
+    return f"Sign in at {quoted(host, most=_LONGEST_PLACE)} on this page: {escape_hidden(address)}"
+
+
+def _head(questions: Sequence[Question]) -> str:
+    """Return the question in our own words."""
+    tainted = sum(len(question.tainted) for question in questions)
+    if len(questions) > 1:
+        covers = f"May these {len(questions)} calls be sent? One answer covers exactly these."
+        return f"{covers} {_why(tainted)} Nothing was sent so far."
+    return f"May this call be sent? {_why(tainted)} Nothing was sent so far."
+
+
+def _why(tainted: int) -> str:
+    if not tainted:
+        return "It may change something."
+    subject = "One value comes" if tainted == 1 else f"{tainted} values come"
+    return f"{subject} neither from you nor from your settings."
+
+
+def _block(lines: Iterable[str]) -> str:
+    return "\n".join(f"{_INDENT}{line}" for line in lines)
+
+
+def _values(question: Question) -> tuple[list[_Value], list[_Value]]:
+    """Return the values of a call that decide, and the others.
+
+    Those that are not clean decide; else the sensitive ones; else what the call is about, as far as one can tell.
+    """
+    redact = Redactor()
+    covered = redact.value(dict(question.arguments), question.tool.protocol.input_schema)
+    leaves = {path: value for path, value in walk(covered) if path and not (isinstance(value, list | dict) and value)}
+    found: Sequence[Leaf] = question.tainted or list(sensitive_leaves(question.tool.protocol, question.arguments))
+    deciding: dict[Path, _Value] = {}
+    for leaf in found[:MOST_DECIDING]:
+        path = (leaf.argument, *leaf.path)
+        value = leaves.get(path, redact(leaf.value) if isinstance(leaf.value, str) else leaf.value)
+        deciding[path] = _Value(leaf.place, quoted(value), _note(leaf))
+    if not deciding:
+        about = _about(question, leaves)
+        deciding = {path: _Value(text(path), quoted(leaves[path])) for path in about}
+    others = [_Value(text(path), quoted(value)) for path, value in leaves.items() if path not in deciding]
+    return list(deciding.values()), others
+
+
+def _about(question: Question, leaves: Iterable[Path]) -> list[Path]:
+    """Return the places that say what a call is about: in the path of its address, else required, else the first."""
+    protocol = question.tool.protocol
+    binding = protocol.binding
+    places = binding.locations if isinstance(binding, HttpBinding) else {}
+    in_path = [name for name, where in places.items() if where == "path"]
+    paths = list(leaves)
+    for names in (in_path, protocol.required):
+        if chosen := [path for path in paths if path[0] in names]:
+            return chosen[:_MOST_GUESSED]
+    return paths[:1]
+
+
+def _note(leaf: Leaf) -> str:
+    """Return where a value leads to, and where one that is not clean came from."""
+    host = host_of(leaf.value) if leaf.kind == "url" and isinstance(leaf.value, str) else None
+    leads = [f"it leads to {quoted(host)}"] if host else []
+    return "; ".join(leads + ([leaf.origin] if isinstance(leaf, Tainted) else []))

@@ -1,0 +1,196 @@
+"""Foreign names and values as a person reads them before an answer: one line, in quotes, nothing hidden.
+
+Every text that asks a person something quotes by these functions, so that no name and no value can end a line, turn the
+direction of reading, vanish, pass for other letters, or pass for our own words.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import unicodedata
+from collections.abc import Iterable, Sequence
+
+from protocols.schema import Json
+
+INVISIBLE = frozenset(
+    [
+        0x00AD, 0x034F, 0x061C, 0x115F, 0x1160, 0x17B4, 0x17B5, *range(0x180B, 0x1810), *range(0x200B, 0x2010),
+        *range(0x202A, 0x202F), *range(0x2060, 0x2070), 0x2800, 0x3164, *range(0xFE00, 0xFE10), 0xFEFF, 0xFFA0,
+        *range(0xFFF0, 0xFFFC), 0x16FE4, *range(0x1BCA0, 0x1BCA4), 0x1D159, *range(0x1D173, 0x1D17B),
+        *range(0xE0000, 0xE1000),
+    ]
+)  # fmt: skip
+"""What Unicode calls default ignorable (DerivedCoreProperties.txt), and letters and symbols without any ink."""
+MOST = 120
+"""Characters of a value that are shown whole. Of a longer one its two ends are, and its length."""
+_LONGEST_NAME = 80
+_LONGEST_TYPED = 200
+"""Characters of a text that a command is offered for."""
+_MOST_MARKS = 3
+"""Combining marks on one letter; more of them cover the lines above and below."""
+_PLAIN_NAME = re.compile(r"[A-Za-z_\[][A-Za-z0-9_.\[\]-]{0,79}")
+_QUOTE_MARKS = frozenset("'`´‘’‚‛“”„‟′″‵‶ʹʺʻʼʽˈˊˋ՚׳״ꞌ＇＂｀ˮ˝〃〝〞〟")
+"""Marks that a reader may take for the end of a quotation."""
+_EAST_ASIAN = ("CJK", "HIRAGANA", "KATAKANA", "HANGUL", "BOPOMOFO")
+"""Scripts that are written beside Latin letters without a blank, and whose letters pass for none of them."""
+_LAST_LATIN = 0x24F
+"""Up to here letters are Latin ones of some language; in an address they are escaped all the same."""
+_RIGHT_TO_LEFT = ("R", "AL", "AN")
+
+
+def escape_hidden(text: str, *, keep_newlines: bool = False) -> str:
+    """Return `text` with each character escaped that nobody sees, or that changes how others are seen.
+
+    These are controls, line ends, direction marks, invisible letters, unusual blanks, marks that strike a letter out,
+    and piles of combining marks. `keep_newlines` leaves line feeds as they are.
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    if keep_newlines:
+        return "\n".join(map(escape_hidden, text.split("\n")))
+    return "".join(_escaped(text))
+
+
+def quoted(value: Json, *, most: int = MOST) -> str:
+    """Return the value in single quotes, or as JSON if it is no text; always on one line.
+
+    A text of more than `most` characters is cut in the middle, with its length behind it. Within the quotes a quote and
+    a backslash are escaped, so no text can seem to end before it does. Letters that pass for others are escaped where
+    Latin letters stand in the same word.
+    """
+    if not isinstance(value, str):
+        text = plain(value)
+        return _cut(text, most, length=len(text), quote="")
+    if len(value) <= 4 * most:
+        return _cut(_quotable(value), most, length=len(value), quote="'")
+    ends = [*_quotable(value[: 2 * most]), *_quotable(value[-2 * most :])]  # what is between is not shown anyway
+    return _cut(ends, most, length=len(value), quote="'")
+
+
+def named(name: str) -> str:
+    """Return a name as it is if it is one plain ASCII word, else quoted; for lists of names, and in sentences."""
+    return name if _PLAIN_NAME.fullmatch(name) else quoted(name, most=_LONGEST_NAME)
+
+
+def typed(text: str) -> str | None:
+    """Return the text as an argument of a shell's command, or None if nobody could tell by eye what they type."""
+    if len(text) > _LONGEST_TYPED or "".join(_honest(text, strict=True)) != text:
+        return None
+    return shlex.quote(text)
+
+
+def command(*words: str) -> str | None:
+    """Return a command that a person can copy into a shell, or None if one of its words must not be typed."""
+    safe = [typed(word) for word in words]
+    return None if None in safe else " ".join(filter(None, safe))
+
+
+def plain(value: Json) -> str:
+    """Return a number or a truth value as JSON writes it; an integer of thousands of digits in hexadecimal ones."""
+    try:
+        return json.dumps(value)
+    except ValueError:
+        return hex(value) if isinstance(value, int) else repr(value)
+
+
+def _quotable(text: str) -> list[str]:
+    """Return what stands for each character of a text between single quotes."""
+    units = _honest(text)
+    for place, character in enumerate(text):
+        if character in "'\\":
+            units[place] = "\\" + character
+        elif character in _QUOTE_MARKS and not _within_word(text, place):
+            units[place] = _spelt(character)
+        elif character == " " and text[max(place - 2, 0) : place] == "  ":
+            units[place] = "\\x20"  # a long gap would move what follows out of sight
+    return units
+
+
+def _within_word(text: str, place: int) -> bool:
+    """Return True if letters stand on both sides of a place: an apostrophe ends no quotation there."""
+    return 0 < place < len(text) - 1 and text[place - 1].isalpha() and text[place + 1].isalpha()
+
+
+def _cut(units: Sequence[str], most: int, *, length: int, quote: str) -> str:
+    """Join what stands for each character, without the middle if there are too many characters or columns.
+
+    `length` is that of the whole text, of which `units` may be the two ends.
+    """
+    if len(units) <= most and sum(map(len, units)) <= 2 * most:
+        return quote + "".join(units) + quote
+    head = _fitting(units, most // 2)
+    tail = _fitting(reversed(units[len(head) :]), most // 2)[::-1]
+    ends = (f"{quote}{''.join(end)}{quote}" for end in (head, tail))
+    return f"{' … '.join(ends)} ({length:,} characters)"
+
+
+def _fitting(units: Iterable[str], most: int) -> list[str]:
+    """Return the first of `units` that take at most `most` columns."""
+    kept: list[str] = []
+    room = most
+    for unit in units:
+        room -= len(unit)
+        if room < 0:
+            break
+        kept.append(unit)
+    return kept
+
+
+def _honest(text: str, *, strict: bool = False) -> list[str]:
+    """Return what stands for each character, in words that mix scripts without the letters that pass for others.
+
+    `strict` judges every word as an address, in which nothing but Latin letters stands beside Latin letters.
+    """
+    units = _escaped(text)
+    if text.isascii():
+        return units
+    for word in re.finditer(r"\S+", text):
+        if word[0].isascii():
+            continue
+        latin = re.search(r"[A-Za-z]", word[0]) is not None
+        address = strict or re.search(r"[@/:.\\]\w", word[0]) is not None
+        digits = re.search(r"[0-9]", word[0]) is not None
+        for place in range(word.start(), word.end()):
+            character = text[place]
+            if character.isascii() or _is_latin(character):
+                continue
+            foreign = latin and (address or _passes_for_latin(character))
+            if foreign or (digits and unicodedata.bidirectional(character) in _RIGHT_TO_LEFT):
+                units[place] = _spelt(character)
+    return units
+
+
+def _passes_for_latin(character: str) -> bool:
+    """Return True for a letter or digit of another script that is no plain word's neighbour, as `ø` and `中` are."""
+    east_asian = unicodedata.name(character, "").startswith(_EAST_ASIAN)
+    return character.isalnum() and ord(character) > _LAST_LATIN and not east_asian
+
+
+def _is_latin(character: str) -> bool:
+    """Return True for a letter from A to Z with an accent."""
+    base = unicodedata.normalize("NFD", character)
+    return len(base) > 1 and base[0].isascii() and base[0].isalpha()
+
+
+def _escaped(text: str) -> list[str]:
+    """Return what stands for each character: itself, or its escape if it is hidden or hides others."""
+    units: list[str] = []
+    marks = _MOST_MARKS  # a mark at the very beginning has no letter of its own
+    for character in text:
+        if unicodedata.category(character) not in ("Mn", "Me", "Mc"):
+            marks = 0
+            hidden = not character.isprintable() or ord(character) in INVISIBLE
+        else:
+            marks += 1
+            over = unicodedata.combining(character) == 1 or unicodedata.category(character) == "Me"
+            hidden = over or marks > _MOST_MARKS or ord(character) in INVISIBLE
+        units.append(_spelt(character) if hidden else character)
+    return units
+
+
+def _spelt(character: str) -> str:
+    r"""Return a character as Python spells it: `\n`, `\x1b`, `\u202e`; of one that Python shows, too."""
+    spelt = character.encode("unicode_escape").decode()
+    return spelt if spelt != character else f"\\x{ord(character):02x}"
