@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from atc.paths import Path, text, walk
-from atc.quoting import escape_hidden, quoted
+from atc.quoting import escape_hidden, quoted, shell_word
 from atc.redaction import Redactor
 from atc.taint import Tainted
 from atc.taint.sensitive import Leaf, sensitive_leaves
@@ -27,7 +27,10 @@ _MOST_OTHERS = 40
 """Further values of a call that are shown."""
 _MOST_GUESSED = 3
 """Values that are taken to decide where nothing marks any."""
-_LONGEST_NAME, _LONGEST_PLACE = 80, 160
+_LONGEST_NAME = 80
+_LONGEST_PLACE = 160
+_LONGEST_COMMAND = 320
+"""Columns of a command that is shown on one line."""
 _INDENT = "    "
 
 
@@ -67,6 +70,8 @@ class _Call:
     question: Question
     deciding: Sequence[_Value]
     others: Sequence[_Value]
+    left_out: int
+    """How many more others there are."""
 
     @property
     def ends_in_what_decides(self) -> bool:
@@ -82,9 +87,9 @@ class _Call:
             lines.append(f"which is {quoted(how, most=_LONGEST_PLACE)}")
         for value in self.deciding:
             lines += [value.line, *([f"    {value.note}"] if value.note else [])]
-        lines += [value.line for value in self.others[:_MOST_OTHERS]]
-        if (more := len(self.others) - _MOST_OTHERS) > 0:
-            lines.append(f"and {more:,} more values, which are not shown")
+        lines += [value.line for value in self.others]
+        if self.left_out:
+            lines.append(f"and {self.left_out:,} more values, which are not shown")
         if not (self.deciding or self.others):
             lines.append("without arguments")
         return lines
@@ -95,7 +100,7 @@ def question_text(*questions: Question) -> str:
 
     The values that decide stand before the others, and once more at the end. Secrets are covered.
     """
-    calls = [_Call(question, *_values(question)) for question in questions]
+    calls = [_read(question) for question in questions]
     numbers = [""] if len(calls) == 1 else [f"{number}: " for number in range(1, len(calls) + 1)]
     blocks = [_block(call.lines(number)) for call, number in zip(calls, numbers, strict=True)]
     told = "\n\n".join([_head(questions), *blocks])
@@ -107,15 +112,15 @@ def question_text(*questions: Question) -> str:
 
 def start_text(server: McpServer) -> str:
     """Return what a person reads before a command that a source names is started."""
-    words = [quoted(word, most=_LONGEST_PLACE) for word in server.command]
+    told = "May this command be started? It is an MCP server that a source names, and it runs here with your rights."
+    words = [shell_word(word) for word in server.command]
+    if len(whole := " ".join(words)) <= _LONGEST_COMMAND:
+        return f"{told}\n\n{_block([whole])}"
     lines = [f"command {words[0]}", *(f"word {word}" for word in words[1:_MOST_OTHERS])]
     if (more := len(words) - _MOST_OTHERS) > 0:
         lines.append(f"and {more:,} more words, which are not shown")
-    head = "It is an MCP server that a source names, and it runs on this machine with your rights."
-    told = f"May this command be started? {head}\n\n{_block(lines)}"
-    if len(words) == 1:
-        return told
-    return f"{told}\n\nIt is decided by:\n\n{_block([' '.join(['command', *words[:_MOST_GUESSED]])])}"
+    again = " ".join(["command", *words[:_MOST_GUESSED]])
+    return f"{told}\n\n{_block(lines)}\n\nIt is decided by:\n\n{_block([again])}"
 
 
 def sign_in_text(address: str) -> str:
@@ -144,8 +149,8 @@ def _block(lines: Iterable[str]) -> str:
     return "\n".join(f"{_INDENT}{line}" for line in lines)
 
 
-def _values(question: Question) -> tuple[list[_Value], list[_Value]]:
-    """Return the values of a call that decide, and the others.
+def _read(question: Question) -> _Call:
+    """Return the call with the values that decide, and the others.
 
     Those that are not clean decide; else the sensitive ones; else what the call is about, as far as one can tell.
     """
@@ -161,8 +166,9 @@ def _values(question: Question) -> tuple[list[_Value], list[_Value]]:
     if not deciding:
         about = _about(question, leaves)
         deciding = {path: _Value(text(path), quoted(leaves[path])) for path in about}
-    others = [_Value(text(path), quoted(value)) for path, value in leaves.items() if path not in deciding]
-    return list(deciding.values()), others
+    others = [path for path in leaves if path not in deciding]
+    shown = [_Value(text(path), quoted(leaves[path])) for path in others[:_MOST_OTHERS]]
+    return _Call(question, list(deciding.values()), shown, max(len(others) - _MOST_OTHERS, 0))
 
 
 def _about(question: Question, leaves: Iterable[Path]) -> list[Path]:

@@ -81,6 +81,11 @@ def typed(text: str) -> str | None:
     return shlex.quote(text)
 
 
+def shell_word(word: str) -> str:
+    """Return a word of a command as it is if a shell needs no quotes around it, else quoted for a reader."""
+    return word if shlex.quote(word) == word and len(word) <= _LONGEST_TYPED else quoted(word)
+
+
 def command(*words: str) -> str | None:
     """Return a command that a person can copy into a shell, or None if one of its words must not be typed."""
     safe = [typed(word) for word in words]

@@ -81,7 +81,7 @@ def advice(name: str, scheme: JsonObject, origin: Origin, tool: str) -> str:
     variable, key = variable_of(name), name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else dumps(name)
     return (
         f"{tool} needs the credential {name!r}{kind}, which is not configured "
-        f"({docs_page('reference/configuration#credentials')}); add [credentials.{name}] to your own settings file, "
+        f"({docs_page('reference/configuration#credentials')}); add [credentials.{key}] to your own settings file, "
         f"which 'atc config show' names, by this line at its top, and set the variable {variable}: credentials.{key} = "
         f"{{ value = {dumps(f'env:{variable}')}, hosts = {dumps([address(origin)])} }}"
     )

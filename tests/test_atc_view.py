@@ -233,7 +233,7 @@ def test_a_write_is_allowed_and_refused_on_the_page(own_folders, atc_: Atc, brow
         assert "This run is paused" in browser.text
         browser.click("Go on, and ask me here")
         browser.until("document.body.innerText.includes('A call waits for you')")
-        assert '"amount": 18.9' in browser.text
+        assert "argument 'amount' = 18.9" in browser.text
         assert "not known to come from you" in browser.text
         browser.click("Refuse")
         browser.until("document.body.innerText.includes('This run is paused')")

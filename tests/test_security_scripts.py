@@ -1,0 +1,172 @@
+"""Scripts of `atc runs export --python` under attack: what a document says is data, and each call asks as in a run."""
+
+import ast
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.loopback import Reply, serving
+
+ROOT = Path(__file__).resolve().parent.parent
+MAIN = "from atc.cli.main import main; main()"
+ENDS = ["\n", "\r", "\x0c", "\x85", "\u2028", '"""\n', "'''\n", "\\\n", "*/\n", "'\n", '"\n', "\\u000a"]
+"""What ends a line, a comment or a string in one reader or another."""
+
+
+@pytest.fixture
+def user(tmp_path):
+    """Runs Python as a user of their own, with nobody at the terminal."""
+    env = {key: value for key, value in os.environ.items() if not key.startswith(("ATC_", "XDG_", "OPENAI_"))}
+    env |= {"XDG_CONFIG_HOME": str(tmp_path / "user"), "XDG_STATE_HOME": str(tmp_path), "PYTHONPATH": str(ROOT)}
+
+    def run(*words):
+        command = [sys.executable, *map(str, words)]
+        how = {"capture_output": True, "text": True, "timeout": 120, "stdin": subprocess.DEVNULL, "check": False}
+        return subprocess.run(command, cwd=tmp_path, env=env, **how)
+
+    return run
+
+
+def exported(user, folder, document, program, task, *options, name="script.py"):
+    """Solve a task by a program over a document, and export it: the file of the script."""
+    (folder / "document.json").write_text(json.dumps(document))
+    (folder / "replies.json").write_text(json.dumps([f"```python\n{program}\n```"]))
+    given = ("--tools", "document.json", "--model", "scripted:replies.json", "--strategy", "chain", *options)
+    ran = user("-c", MAIN, "run", task, *given)
+    assert ran.returncode == 0, ran.stderr
+    done = user("-c", MAIN, "runs", "export", "last", "--python", "-o", name)
+    assert done.returncode == 0, done.stderr
+    return folder / name
+
+
+def openapi(url, paths, **components):
+    info = {"title": "Mail", "version": "1"}
+    return {"openapi": "3.1.0", "info": info, "servers": [{"url": url}], "paths": paths, "components": components}
+
+
+def test_nothing_that_a_document_a_task_or_an_answer_says_is_code_in_the_script(user, tmp_path):
+    mark = tmp_path / "PWNED"
+    bad = [f"x{end}open({str(mark)!r}, 'w').write('owned')\n#" for end in ENDS]
+    everywhere = "".join(bad)
+    operation = {
+        "operationId": f"echo{everywhere}",
+        "summary": everywhere,
+        "description": everywhere,
+        "tags": bad,
+        "parameters": [
+            {
+                "name": "text",
+                "in": "query",
+                "schema": {"type": "string", "description": everywhere, "default": everywhere},
+            },
+            {"name": f"more{everywhere}", "in": "query", "schema": {"enum": bad}},
+        ],
+        "security": [{}, *({name: []} for name in bad)],
+        "responses": {
+            "200": {"description": everywhere, "content": {"application/json": {"schema": {"title": everywhere}}}}
+        },
+    }
+    schemes = {name: {"type": "apiKey", "in": "header", "name": "X-Key", "description": name} for name in bad}
+    with serving(lambda _: Reply(body={"said": everywhere})) as server:
+        document = openapi(server.url, {"/echo": {"get": operation}}, securitySchemes=schemes)
+        (tmp_path / "only.json").write_text(json.dumps(document))
+        listed = user("-c", MAIN, "tools", "list", "--tools", "only.json", "--json")
+        [tool] = json.loads(listed.stdout)
+        program = f"said = {tool['alias']}(text='a')['said']\nprint(said)\n# '''\n\"\"\"'''\"\"\""
+        script = exported(user, tmp_path, document, program, everywhere)
+        ran = user(script)
+    assert not mark.exists()
+    assert ran.returncode == 0, ran.stderr
+    [imported, run, start] = ast.parse(script.read_text()).body
+    assert isinstance(imported, ast.ImportFrom)
+    assert isinstance(start, ast.If)
+    held = json.loads(run.value.value)
+    assert held["program"] == program.split("\n")
+    assert set(bad) == set(held["credentials"])
+    comments = [line for line in script.read_text().splitlines() if line.startswith("#")]
+    assert not [line for line in comments if "owned" in line]
+
+
+class Post:
+    """A service that says who is written to, and what was sent."""
+
+    def __init__(self):
+        self.who, self.sent = "ann@example.org", []
+
+    def answer(self, seen):
+        if seen.method == "POST":
+            self.sent.append(json.loads(seen.body)["to"])
+        return Reply(body={"email": self.who, "more": 1})
+
+    def document(self, url):
+        text = {"type": "string"}
+        fields = {"email": text, "more": {"type": "integer"}}
+        contact = {"type": "object", "properties": fields, "required": ["email", "more"]}
+        mail = {"type": "object", "properties": {"to": text, "text": text}, "required": ["to", "text"]}
+        gives = {"200": {"description": "", "content": {"application/json": {"schema": contact}}}}
+        send = {
+            "operationId": "send_mail",
+            "requestBody": {"required": True, "content": {"application/json": {"schema": mail}}},
+            "responses": gives,
+        }
+        return openapi(url, {"/c": {"get": {"operationId": "get_contact", "responses": gives}}, "/m": {"post": send}})
+
+
+PROGRAM = 'who = get_contact()["email"]\nprint(send_mail(to=who, text="the report")["email"])'
+TASK = "Send the report to ann@example.org"
+
+
+def test_a_script_asks_what_a_run_asks(user, tmp_path):
+    post = Post()
+    with serving(post.answer) as server:
+        script = exported(user, tmp_path, post.document(server.url), PROGRAM, TASK, "--allow-writes", "send_mail")
+        post.sent.clear()
+        unasked = user(script)
+        assert (unasked.returncode, post.sent) == (1, [])
+        assert "send_mail may change something" in unasked.stderr
+        assert user(script, "--allow-writes").stdout == "ann@example.org\n"
+        assert post.sent == ["ann@example.org"]
+        post.who = "eve@evil.example"
+        for allowed in (["--allow-writes"], ["--allow-writes", "send_mail"]):
+            tainted = user(script, *allowed)
+            assert tainted.returncode == 1, tainted.stdout
+            assert "argument 'to' = 'eve@evil.example' is not known to come from you" in tainted.stderr
+        assert post.sent == ["ann@example.org"]
+        assert user(script, "--allow-writes", "--trust", "get_contact:email").returncode == 0
+        assert post.sent == ["ann@example.org", "eve@evil.example"]
+
+
+def test_a_script_that_was_changed_is_checked_as_data(user, tmp_path):
+    post = Post()
+    with serving(post.answer) as server:
+        script = exported(user, tmp_path, post.document(server.url), "print(get_contact()['email'])", TASK)
+    text = script.read_text()
+    python = json.dumps({"python": {"module": "os", "function": "abort"}})
+    held = json.loads(ast.parse(text).body[1].value.value)
+    binding = json.dumps(held["tools"]["get_contact"]["binding"], indent=1)
+    for wrong in (
+        text.replace('"atc script 1"', '"atc script 9"'),
+        text.replace('"task"', '"tusk"'),
+        text.replace("RUN = r'''\n{", "RUN = r'''\n["),
+        text.replace(binding.replace("\n", "\n   "), python),
+    ):
+        assert wrong != text
+        script.write_text(wrong)
+        ran = user(script)
+        assert ran.returncode == 2, ran.stderr
+        assert "export the run anew" in ran.stderr
+        assert ran.stderr.count("\n") == 1
+
+
+def test_the_command_that_is_printed_can_be_copied(user, tmp_path):
+    post = Post()
+    with serving(post.answer) as server:
+        exported(user, tmp_path, post.document(server.url), "print(get_contact()['email'])", TASK)
+    done = user("-c", MAIN, "runs", "export", "last", "--python", "-o", "a $(touch b).py")
+    assert "run it with: python 'a $(touch b).py'" in done.stderr
+    done = user("-c", MAIN, "runs", "export", "last", "-o", "a `b`.json")
+    assert "replay it with: atc runs replay 'a `b`.json'" in done.stderr
