@@ -105,9 +105,11 @@ class Consent:
         if len(tainted) > _MOST_NAMED:
             problems.append(f"{len(tainted) - _MOST_NAMED:,} more of its values are like that")
         told = f"{'; '.join(problems)}; nothing was sent."
-        if len(tainted) > MOST_DECIDING:
-            return f"{told} A person is asked about {MOST_DECIDING} values of one call at most: send fewer at once."
         options = self._options(question, unallowed=unallowed)
+        if len(tainted) > MOST_DECIDING:
+            told += f" Nobody is asked about more than {MOST_DECIDING} values of one call: send fewer at once."
+            if options is None:
+                return told
         if options is None:  # no command could be read and typed safely
             return f"{told} To see it whole and decide, run this on a terminal: {self._resume or 'the task again'}"
         only = [one.rules[0] for one in tainted if len(one.rules) > 1]

@@ -11,7 +11,7 @@ import click
 import pytest
 
 from atc import __version__
-from atc.cli.main import VERBS, _explained, _guarded, cli
+from atc.cli.main import VERBS, _guarded, cli, explained
 from protocols.errors import InvalidProtocol, ModelUnavailable, SourceUnavailable, UnknownTool
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -90,10 +90,10 @@ def test_a_mistake_is_one_line_on_stderr(atc_, arguments: list[str], code: int, 
 
 
 def test_errors_of_use_and_of_the_world_have_their_own_codes() -> None:
-    assert _explained(InvalidProtocol("a.json", "bad."))[1] == 2
-    assert _explained(UnknownTool("x", ["xy"]))[1] == 2
-    assert _explained(SourceUnavailable("down"))[1] == 3
-    assert _explained(ModelUnavailable("It is down.")) == ("It is down. More: docs/start/your-model.md", 3)
+    assert explained(InvalidProtocol("a.json", "bad."))[1] == 2
+    assert explained(UnknownTool("x", ["xy"]))[1] == 2
+    assert explained(SourceUnavailable("down"))[1] == 3
+    assert explained(ModelUnavailable("It is down.")) == ("It is down. More: docs/start/your-model.md", 3)
 
 
 def test_a_bug_is_a_sentence_and_a_traceback_only_when_asked_for(atc_, monkeypatch: pytest.MonkeyPatch) -> None:

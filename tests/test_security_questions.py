@@ -46,8 +46,9 @@ for line in sys.stdin:
         result = {"tools": TOOLS}
     elif method == "tools/call":
         result = {"content": [{"type": "text", "text": "1"}]}
-    if result is not None:
-        print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}), flush=True)
+    if "id" in message:
+        told = {"result": result} if result is not None else {"error": {"code": -32601, "message": "unknown"}}
+        print(json.dumps({"jsonrpc": "2.0", "id": message["id"], **told}), flush=True)
 """
 
 

@@ -117,7 +117,7 @@ def error_document(sentence: str | None, code: int) -> dict[str, Json]:
 
 def _print_columns(rows: Iterable[Sequence[str]]) -> None:
     """Rows as aligned columns, two spaces apart; on a terminal the last column is cut at the terminal's width."""
-    shown = [[escape_controls(cell) for cell in row] for row in rows]
+    shown = [[escape_hidden(cell) for cell in row] for row in rows]
     if not shown:
         return
     widths = [max(map(len, column)) for column in zip(*shown, strict=True)][:-1]

@@ -22,6 +22,7 @@ from atc.cli.settings import load_config
 from atc.cli.wiring import open_agent, open_store, saved_folder
 from atc.models.local import forget_prompts
 from atc.questions import AskPerson
+from atc.quoting import escape_hidden
 from atc.recording import Recording, Replayer, line_without_secrets, record, without_secrets
 from atc.recording.document import parse, to_document
 from atc.recording.script import to_script
@@ -87,7 +88,7 @@ def show(run: str, *, prompts: bool, reveal: bool) -> None:
     summary = replace(stored.summary, identities={})
     document = asdict(replace(stored, summary=summary, protocols={}, calls=tuple(stored.unfinished)))
     document = document.pop("summary") | {"unfinished_calls": document.pop("calls")} | document
-    print_result(document, "\n".join(_page(stored, prompts=prompts)))
+    print_result(document, escape_hidden("\n".join(_page(stored, prompts=prompts)), keep_newlines=True))
 
 
 @runs.command(examples=["atc runs view", "atc runs view last", "atc runs view --port 8790 --no-browser"])

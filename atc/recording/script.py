@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from atc import __version__
 from atc.recording import InvalidRecording, Recording
@@ -94,7 +95,7 @@ def parse(text: str) -> Script:
     if document.get("format") != FORMAT:
         raise InvalidRecording(WHERE, f"RUN has not the format {FORMAT!r}; export the run anew.")
     task, program, tools = document.get("task"), document.get("program"), document.get("tools")
-    lines = program if isinstance(program, list) else [None]
+    lines: list[Any] = program if isinstance(program, list) else [None]
     if not isinstance(task, str) or not isinstance(tools, dict) or not all(isinstance(one, str) for one in lines):
         raise InvalidRecording(WHERE, "RUN lacks its task, its program or its tools; export the run anew.")
     loaded = {alias: load(tool, where=f"{WHERE}: tool {alias!r}") for alias, tool in tools.items()}
