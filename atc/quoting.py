@@ -10,7 +10,7 @@ import json
 import re
 import shlex
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from protocols.schema import Json
 
@@ -33,6 +33,8 @@ _MOST_MARKS = 3
 _PLAIN_NAME = re.compile(r"[A-Za-z_\[][A-Za-z0-9_.\[\]-]{0,79}")
 _QUOTE_MARKS = frozenset("'`´‘’‚‛“”„‟′″‵‶ʹʺʻʼʽˈˊˋ՚׳״ꞌ＇＂｀ˮ˝〃〝〞〟")
 """Marks that a reader may take for the end of a quotation."""
+_LATIN_SHAPES = frozenset("асеорхуіјѕһԁԛԝӏАВСЕНІЈКМОРЅТХУԌԚԜαινοκρυχΑΒΕΖΗΙΚΜΝΟΡΤΥΧոսցօᎪᏴᏟᎬᎻᎫᏦᎷᏢᏚᎢᏙᏃ")
+"""Cyrillic, Greek, Armenian and Cherokee letters of which whole words can be made that look English."""
 _EAST_ASIAN = ("CJK", "HIRAGANA", "KATAKANA", "HANGUL", "BOPOMOFO")
 """Scripts that are written beside Latin letters without a blank, and whose letters pass for none of them."""
 _LAST_LATIN = 0x24F
@@ -154,17 +156,29 @@ def _honest(text: str, *, strict: bool = False) -> list[str]:
     for word in re.finditer(r"\S+", text):
         if word[0].isascii():
             continue
-        latin = re.search(r"[A-Za-z]", word[0]) is not None
-        address = strict or re.search(r"[@/:.\\]\w", word[0]) is not None
-        digits = re.search(r"[0-9]", word[0]) is not None
+        deceives = _judge_of(word[0], strict=strict)
         for place in range(word.start(), word.end()):
             character = text[place]
-            if character.isascii() or _is_latin(character):
-                continue
-            foreign = latin and (address or _passes_for_latin(character))
-            if foreign or (digits and unicodedata.bidirectional(character) in _RIGHT_TO_LEFT):
+            if not (character.isascii() or _is_latin(character)) and deceives(character):
                 units[place] = _spelt(character)
     return units
+
+
+def _judge_of(word: str, *, strict: bool) -> Callable[[str], bool]:
+    """Return what says of a character of this word, which is no Latin one, whether it may pass for another."""
+    if re.search(r"[A-Za-z]", word):
+        address = strict or re.search(r"[@/:.\\]\w", word) is not None
+        return (lambda _: True) if address else _passes_for_latin
+    letters = [character for character in word if character.isalpha()]
+    if all(map(_looks_latin, letters)):
+        return _looks_latin
+    digits = re.search(r"[0-9]", word) is not None
+    return lambda character: digits and unicodedata.bidirectional(character) in _RIGHT_TO_LEFT
+
+
+def _looks_latin(character: str) -> bool:
+    """Return True for a letter or digit that looks like an ASCII one by its shape, whatever its script."""
+    return character in _LATIN_SHAPES or (character.isalnum() and unicodedata.normalize("NFKC", character).isascii())
 
 
 def _passes_for_latin(character: str) -> bool:

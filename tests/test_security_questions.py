@@ -31,6 +31,7 @@ NAMES = {
     "quotes": f"look' ({BAD}) \u2019 ({BAD}) \uff07 \\' ({BAD})",
     "Markdown": f"look\n\n# {BAD}\n\n<!-- **{BAD}** [{BAD}](http://h) ![](http://h/?q)\n```\n",
     "long": f"look {'very ' * 4_000}{BAD}",
+    "letters that pass for others": "s\u0435nd_\u0440ay \u0441\u043e\u0440\u0443 \uff21\uff22 \U0001d7d3\U0001d7ce",
     "marks that strike out": "l" + "\u0336" * 3 + "ook" + "\u0301" * 400,
 }
 SERVER = """
@@ -64,8 +65,8 @@ def check(question):
     for character in question.replace("\n", ""):
         assert character.isprintable(), ascii(character)
         assert unicodedata.category(character) != "Mn" or unicodedata.combining(character) != 1
-    for invisible in "\u3164\u115f\u034f\u2800\ufe0f":
-        assert invisible not in question, ascii(invisible)
+    for unseen in "\u3164\u115f\u034f\u2800\ufe0f\u0435\u0440\u0441\uff21\U0001d7d3":
+        assert unseen not in question, ascii(unseen)
     assert "\u0301" * 5 not in question
     assert len(question) < 20_000
     for line in question.splitlines():
