@@ -16,7 +16,9 @@ _NUMBER = re.compile(r"(?:.*\.)?(?:[0-9]+|0x[0-9a-f]*)\.*", re.IGNORECASE)
 _METADATA = "169.254.0.0/16 100.100.100.200 192.0.0.192 fe80::/10 fec0::/10 fd00:ec2::254"
 _SECRETS = [*map(ip_network, _METADATA.split())]
 _PORTS = {"http": 80, "https": 443}
-_NAT64 = ip_network("64:ff9b::/96")
+# Addresses of IPv6 whose last 32 bits are an address of IPv4: of translators, and of old ways to write one.
+_EMBEDDING = [*map(ip_network, ("64:ff9b::/96", "::/96", "::ffff:0:0:0/96"))]
+_LOCAL_NAT64 = ip_network("64:ff9b:1::/48")
 _NEAR_NAMES = (".localhost", ".local", ".internal", ".intranet", ".lan", ".home.arpa", ".test")
 
 
@@ -85,7 +87,7 @@ def covers(home: Origin, origin: Origin) -> bool:
 def is_near(address: str) -> bool:
     """Whether an IP address belongs to this machine or to its own networks, and not to the internet."""
     ip = _read(address)
-    return not ip.is_global or _keeps_secrets(ip)
+    return not ip.is_global or ip.is_multicast or ip in _LOCAL_NAT64 or _keeps_secrets(ip)
 
 
 def may_reach(host: str, address: str, homes: Collection[str]) -> bool:
@@ -109,8 +111,9 @@ def _read(address: str) -> IPv4Address | IPv6Address:
     ip = ip_address(address.partition("%")[0])
     if isinstance(ip, IPv4Address):
         return ip
-    inner = IPv4Address(int(ip) & 0xFFFFFFFF) if ip in _NAT64 else ip.ipv4_mapped or ip.sixtofour
-    return inner or ip
+    if int(ip) > 1 and any(ip in network for network in _EMBEDDING):  # `::` and `::1` are themselves
+        return IPv4Address(int(ip) & 0xFFFFFFFF)
+    return ip.ipv4_mapped or ip.sixtofour or ip
 
 
 def _keeps_secrets(ip: IPv4Address | IPv6Address) -> bool:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import http.client
 import io
 import logging
+import math
 import socket
+import ssl
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, TypeAlias
 from urllib.parse import urljoin
 
 import requests
@@ -20,7 +22,8 @@ from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 from urllib3.util.connection import create_connection
 
-from protocols.origin import Origin, is_near, may_reach, split_url
+from protocols.lookup import Names, NotThere, look_up
+from protocols.origin import Origin, is_near, split_url
 from protocols.reply import Answer
 from protocols.request import HttpRequest
 
@@ -30,13 +33,11 @@ _CHUNK = 65_536  # bytes
 _MOST_REDIRECTS = 5
 _REDIRECTS = (301, 302, 303, 307, 308)
 _PASSING = (429, 502, 503, 504)
+Take: TypeAlias = Callable[[Answer, Iterator[bytes]], Answer]
+"""Reads the pieces of a body, whose answer has a status and headers, and returns the answer to give back."""
 _FAILURES = (OSError, ValueError, http.client.HTTPException, urllib3.exceptions.HTTPError)
 for _name in ("urllib3.connection", "urllib3.connectionpool"):  # they log URLs, and a credential may stand in one
     logging.getLogger(_name).addFilter(lambda record: record.levelno >= logging.ERROR)
-
-
-class _NotThere(ValueError):
-    """A name leads to an address at which its service cannot be."""
 
 
 @dataclass(slots=True)
@@ -45,14 +46,21 @@ class _Exchange:
 
     origin: Origin
     deadline: float
-    homes: set[str]
+    names: Names
     near: set[str]
     sent: bool = False
     """Whether any byte of the request may have left."""
+    pause: float = math.inf
+    """The moment until which the next piece must have come."""
+
+    def allow(self, stall_seconds: float | None) -> None:
+        """Give the next piece that many seconds from now on; with None, whatever is left."""
+        if stall_seconds is not None:
+            self.pause = time.monotonic() + stall_seconds
 
     def remaining(self) -> float:
         """Seconds until the deadline; raises `TimeoutError` after it."""
-        left = self.deadline - time.monotonic()
+        left = min(self.deadline, self.pause) - time.monotonic()
         if left <= 0:
             raise TimeoutError("the deadline has passed")
         return left
@@ -101,16 +109,15 @@ class _Timed:
 
     def _new_conn(self) -> socket.socket:
         connection: Any = self
-        exchange, host = _running.exchange, _running.exchange.origin.host
-        found = socket.getaddrinfo(connection.host.strip("[]"), connection.port, type=socket.SOCK_STREAM)
+        exchange = _running.exchange
+        host = exchange.origin.host
         direct = connection.proxy is None  # where a proxy is, the user said
+        if direct:
+            addresses = exchange.names.addresses(host, connection.port, seconds=exchange.remaining())
+        else:
+            addresses = look_up(connection.host, connection.port, seconds=exchange.remaining())
         failure: OSError = OSError("the name has no address")
-        for address in dict.fromkeys(str(address[0]) for *_, address in found):
-            if direct and not may_reach(host, address, exchange.homes):
-                raise _NotThere(
-                    f"{host} is at {address}, on this machine or its own network, where the tool's source is "
-                    f"not; if its service runs there, give 'SOURCE@{exchange.origin.url}'"
-                )
+        for address in addresses:
             try:
                 options = connection.socket_options
                 connected = create_connection((address, connection.port), exchange.remaining(), socket_options=options)
@@ -147,8 +154,16 @@ _POOLS = {"http": _HttpPool, "https": _HttpsPool}
 
 
 class _Adapter(HTTPAdapter):
+    def __init__(self, ssl_context: ssl.SSLContext | None) -> None:
+        self._context = {"ssl_context": ssl_context} if ssl_context else {}
+        super().__init__(pool_connections=32, pool_maxsize=_KEPT)
+        self.poolmanager.pool_classes_by_scheme = _POOLS
+
+    def init_poolmanager(self, *args: Any, **kwargs: Any) -> None:
+        super().init_poolmanager(*args, **kwargs, **self._context)
+
     def proxy_manager_for(self, proxy: str, **kwargs: Any) -> Any:
-        manager = super().proxy_manager_for(proxy, **kwargs)
+        manager = super().proxy_manager_for(proxy, **kwargs, **self._context)
         if not proxy.lower().startswith("socks"):  # SOCKS has connections of its own
             manager.pool_classes_by_scheme = _POOLS
         return manager
@@ -160,13 +175,17 @@ class Transport:
     The adapter is used without a `requests.Session`, which would bring all of the above.
     """
 
-    def __init__(self, *, max_body_bytes: int, homes: set[str]) -> None:
-        """`homes`: hosts that may be on this machine or its networks, since the user said that a service is there."""
+    def __init__(
+        self, *, max_body_bytes: int, homes: set[str], root: str = "", ssl_context: ssl.SSLContext | None = None
+    ) -> None:
+        """Make a transport for bodies of at most `max_body_bytes`; `homes` and `root` are those of `Names`.
+
+        `ssl_context` decides which certificates are trusted, in place of those that `requests` trusts.
+        """
         self.near: set[str] = set()
-        """Hosts that were found there."""
-        self._homes = homes
-        self._adapter = _Adapter(pool_connections=32, pool_maxsize=_KEPT)
-        self._adapter.poolmanager.pool_classes_by_scheme = _POOLS
+        """Hosts that were reached on this machine or its networks."""
+        self._names = Names(homes, root=root)
+        self._adapter = _Adapter(ssl_context)
         self._max_body = max_body_bytes
         self._routes: dict[Origin, Mapping[str, Any]] = {}
 
@@ -176,19 +195,32 @@ class Transport:
 
     def send(self, request: HttpRequest, origin: Origin, *, deadline: float) -> Answer:
         """Send `request`, whose credentials are meant for `origin`, and read the answer, both until `deadline`."""
-        _running.exchange = exchange = _Exchange(origin, deadline, self._homes, self.near)
-        # Text of a header travels as UTF-8; given as `str` it would have to be Latin-1.
-        headers = {k: v if v.isascii() else v.encode() for k, v in request.headers.items()}
+        return self.receive(request, origin, deadline=deadline, take=self._whole)
+
+    def receive(
+        self, request: HttpRequest, origin: Origin, *, deadline: float, take: Take, stall_seconds: float | None = None
+    ) -> Answer:
+        """Send `request` and give the answer's head and the pieces of its body to `take`, whose answer is returned.
+
+        All of it must be done at `deadline`. With `stall_seconds`, each piece of 64 KiB must come within them, too.
+        """
+        _running.exchange = exchange = _Exchange(origin, deadline, self._names, self.near)
         prepared = requests.PreparedRequest()
         try:
+            # Text of a header travels as UTF-8; given as `str` it would have to be Latin-1.
+            headers = {k: v if v.isascii() else v.encode() for k, v in request.headers.items()}
             prepared.prepare(method=request.method, url=request.url, headers=headers, data=request.body)
             if split_url(str(prepared.url))[0] != origin:
                 return Answer(trouble=f"the address of {origin.netloc} is ambiguous", sent=False)
+            exchange.allow(stall_seconds)
             left, route = exchange.remaining(), self._route(origin)
             # Those of SOCKS note nothing: assume the worst there.
             exchange.sent = any(str(proxy).startswith("socks") for proxy in route["proxies"].values())
             with self._adapter.send(prepared, stream=True, timeout=(left, left), **route) as response:
-                return self._read(response)
+                fields = {name.lower(): value for name, value in response.headers.items()}
+                status = response.status_code
+                head = Answer(status=status, headers=fields, passing=status in _PASSING)
+                return take(head, _pieces(response, exchange, stall_seconds))
         except _FAILURES as error:
             return _lost(error, origin, sent=exchange.sent)
 
@@ -200,25 +232,35 @@ class Transport:
             self._routes[origin] = {key: found[key] for key in ("proxies", "verify", "cert")}
         return self._routes[origin]
 
-    def _read(self, response: requests.Response) -> Answer:
-        status, body = response.status_code, bytearray()
-        succeeded = 200 <= status < 300
+    def _whole(self, head: Answer, pieces: Iterator[bytes]) -> Answer:
+        """Return the answer with its body; of an error, with as much of it as came."""
+        body = bytearray()
+        succeeded = 200 <= (head.status or 0) < 300
         limit = self._max_body if succeeded else MAX_ERROR_BYTES
         try:
-            while len(body) <= limit and (chunk := response.raw.read(_CHUNK, decode_content=True)):
-                body += chunk
+            for piece in pieces:
+                body += piece
+                if len(body) > limit:
+                    break
         except _FAILURES:
             if succeeded:  # of an error, the status says what matters
                 raise
         if succeeded and len(body) > limit:
-            return Answer(status=status, trouble=f"the body is over the limit of {limit:,} bytes; ask for less")
-        headers = {name.lower(): value for name, value in response.headers.items()}
-        return Answer(status=status, headers=headers, body=bytes(body[:limit]), passing=status in _PASSING)
+            return Answer(status=head.status, trouble=f"the body is over the limit of {limit:,} bytes; ask for less")
+        return replace(head, body=bytes(body[:limit]))
+
+
+def _pieces(response: requests.Response, exchange: _Exchange, stall_seconds: float | None) -> Iterator[bytes]:
+    """Yield the body, decompressed, in pieces of at most 64 KiB."""
+    while piece := response.raw.read(_CHUNK, decode_content=True):
+        exchange.allow(stall_seconds)
+        yield piece
 
 
 def _lost(error: Exception, origin: Origin, *, sent: bool) -> Answer:
-    if isinstance(error, _NotThere):
-        return Answer(trouble=str(error), sent=False)
+    if isinstance(error, NotThere):
+        advice = f"where the tool's source is not; if its service runs there, give 'SOURCE@{origin.url}'"
+        return Answer(trouble=f"{error}, {advice}", sent=False)
     # requests refuses what cannot be sent at all (a malformed URL or header, a proxy it has no code for) as ValueError.
     sent = sent and not (isinstance(error, ValueError) and isinstance(error, requests.RequestException))
     if isinstance(error, TimeoutError | requests.Timeout | urllib3.exceptions.TimeoutError):
