@@ -31,13 +31,21 @@ MAX_ERROR_BYTES: Final = 65_536
 _KEPT = 8  # connections of one host, as many as a program's calls may overlap
 _CHUNK = 65_536  # bytes
 _MOST_REDIRECTS = 5
-_REDIRECTS = (301, 302, 303, 307, 308)
+REDIRECTS: Final = (301, 302, 303, 307, 308)
 _PASSING = (429, 502, 503, 504)
 Take: TypeAlias = Callable[[Answer, Iterator[bytes]], Answer]
 """Reads the pieces of a body, whose answer has a status and headers, and returns the answer to give back."""
 _FAILURES = (OSError, ValueError, http.client.HTTPException, urllib3.exceptions.HTTPError)
 for _name in ("urllib3.connection", "urllib3.connectionpool"):  # they log URLs, and a credential may stand in one
     logging.getLogger(_name).addFilter(lambda record: record.levelno >= logging.ERROR)
+
+
+class _Broken(Exception):
+    """A body ended before it was whole; has the `reason`."""
+
+    def __init__(self, reason: Exception) -> None:
+        super().__init__(str(reason))
+        self.reason = reason
 
 
 @dataclass(slots=True)
@@ -216,13 +224,16 @@ class Transport:
             left, route = exchange.remaining(), self._route(origin)
             # Those of SOCKS note nothing: assume the worst there.
             exchange.sent = any(str(proxy).startswith("socks") for proxy in route["proxies"].values())
-            with self._adapter.send(prepared, stream=True, timeout=(left, left), **route) as response:
-                fields = {name.lower(): value for name, value in response.headers.items()}
-                status = response.status_code
-                head = Answer(status=status, headers=fields, passing=status in _PASSING)
-                return take(head, _pieces(response, exchange, stall_seconds))
+            response = self._adapter.send(prepared, stream=True, timeout=(left, left), **route)
         except _FAILURES as error:
             return _lost(error, origin, sent=exchange.sent)
+        fields = {name.lower(): value for name, value in response.headers.items()}
+        head = Answer(status=response.status_code, headers=fields, passing=response.status_code in _PASSING)
+        with response:
+            try:
+                return take(head, _pieces(response, exchange, stall_seconds))
+            except _Broken as broken:
+                return _lost(broken.reason, origin, sent=True)
 
     def _route(self, origin: Origin) -> Mapping[str, Any]:
         """Proxies and trusted certificates as the environment has them. Cached: to look is as slow as a call."""
@@ -242,7 +253,7 @@ class Transport:
                 body += piece
                 if len(body) > limit:
                     break
-        except _FAILURES:
+        except _Broken:
             if succeeded:  # of an error, the status says what matters
                 raise
         if succeeded and len(body) > limit:
@@ -251,8 +262,14 @@ class Transport:
 
 
 def _pieces(response: requests.Response, exchange: _Exchange, stall_seconds: float | None) -> Iterator[bytes]:
-    """Yield the body, decompressed, in pieces of at most 64 KiB."""
-    while piece := response.raw.read(_CHUNK, decode_content=True):
+    """Yield the body, decompressed, in pieces of at most 64 KiB. Raises `_Broken` where no more of it comes."""
+    while True:
+        try:
+            piece = response.raw.read(_CHUNK, decode_content=True)
+        except _FAILURES as error:
+            raise _Broken(error) from error
+        if not piece:
+            return
         exchange.allow(stall_seconds)
         yield piece
 
@@ -289,7 +306,7 @@ def follow(request: HttpRequest, send: Callable[[HttpRequest], Answer]) -> tuple
     """
     for _ in range(_MOST_REDIRECTS + 1):
         answer = send(request)
-        if answer.status not in _REDIRECTS or "location" not in answer.headers:
+        if answer.status not in REDIRECTS or "location" not in answer.headers:
             return answer, request
         home, _ = split_url(request.url)
         try:

@@ -77,7 +77,8 @@ def test_a_connection_that_drops_again_and_again_still_gets_there(hub, model, tm
 def test_without_any_source_one_sentence_names_each_and_the_way_out(model, tmp_path):
     lost = replace(model, hub_url=f"http://127.0.0.1:{closed_port()}/none")
     with pytest.raises(
-        ModelUnavailable, match=r"'tiny' cannot be fetched \(the model hub: ConnectionError; the pack.*set"
+        ModelUnavailable,
+        match=r"'tiny' cannot be fetched \(the model hub: cannot connect to .*refused.*; the pack.*set",
     ):
         fetch(lost, folder=tmp_path)
 

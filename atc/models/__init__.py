@@ -7,12 +7,11 @@ what of a grammar or schema can be enforced · `wire.py` what is sent and answer
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
-
-import requests
 
 from atc.models.fetch import LOCAL_MODELS, whereabouts
 from atc.models.local import LocalModel
@@ -20,11 +19,18 @@ from atc.models.openai import OpenAIModel, configured
 from atc.models.scripted import ScriptedModel
 from protocols.ask import Ask
 from protocols.errors import ModelUnavailable
+from protocols.origin import split_url
+from protocols.reply import one_line, parse
+from protocols.request import HttpRequest
+from protocols.schema import listed, mapping
+from protocols.transport import Transport
 
 _OLLAMA_TOKENS = 2500
 """Of tools in a prompt: Ollama cuts a longer prompt at its own context, 4,096 tokens where nothing else is set."""
 
 _WAIT_SECONDS = 0.5
+_LIST_BYTES = 1_000_000
+_NAME = 200  # characters that are shown of a name
 SUGGESTIONS = {
     "qwen2.5-coder:3b": 3.4e9,
     "qwen2.5-coder:7b": 6.2e9,
@@ -135,14 +141,17 @@ def recommended(free: float | None) -> str | None:
 def served(ollama: str, llamacpp: str) -> Iterator[tuple[str, str]]:
     """The names for `--model` that servers at these addresses offer, and where; a server that is not there has none."""
     for entry in _listed(f"{ollama}/api/tags", "models"):
-        yield f"ollama:{entry.get('name')}", ollama
+        yield one_line(f"ollama:{entry.get('name')}", limit=_NAME), ollama
     if any(entry.get("owned_by") == "llamacpp" for entry in _listed(f"{llamacpp}/v1/models", "data")):
         yield "llamacpp", llamacpp
 
 
 def _listed(url: str, key: str) -> list[dict[str, object]]:
     try:
-        entries = requests.get(url, timeout=_WAIT_SECONDS, allow_redirects=False).json().get(key)
-    except (requests.RequestException, ValueError, AttributeError):
+        origin, _ = split_url(url)
+        request = HttpRequest(method="GET", url=url)
+        with closing(Transport(max_body_bytes=_LIST_BYTES, homes={origin.host})) as transport:
+            answer = transport.send(request, origin, deadline=time.monotonic() + _WAIT_SECONDS)
+        return listed(mapping(parse(answer.text())).get(key), dict) if answer.succeeded else []
+    except ValueError:
         return []
-    return [entry for entry in entries if isinstance(entry, dict)] if isinstance(entries, list) else []

@@ -9,7 +9,7 @@ from typing import Any
 from atc.models import lark, wire
 from atc.models.endpoint import Endpoint
 from protocols.ask import Powers
-from protocols.schema import Json
+from protocols.schema import Json, listed
 
 GRAMMAR_FIELDS = frozenset({"grammar", "ebnf", "structured_outputs"})
 """Fields of a request that hold a reply to a grammar."""
@@ -59,8 +59,8 @@ def dialect_of(endpoint: Endpoint, model: str) -> Dialect:
     if endpoint.is_official:
         return OPENAI
     path = endpoint.url.removeprefix(endpoint.url.removesuffix("/v1")) + "/models"
-    offered = endpoint.probe(path).get("data") or []
-    owners = {str(entry.get("owned_by", "")).lower() for entry in offered if isinstance(entry, dict)}
+    offered = listed(endpoint.probe(path).get("data"), dict)
+    owners = {str(entry.get("owned_by", "")).lower() for entry in offered}
     if "llamacpp" in owners:
         powers = replace(_SCHEMA, continues=wire.continues_there(endpoint.probe, model))
         if lark.installed() and wire.reads_lark(endpoint.probe, model):

@@ -3,20 +3,31 @@
 from __future__ import annotations
 
 import json
+import math
+import random
 import re
+import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
-from urllib.parse import urlsplit
 
 from atc.side_by_side import patience
 from protocols.errors import ModelUnavailable, OutOfTime
-from protocols.schema import Json, loads
+from protocols.origin import Origin, split_url
+from protocols.reply import parse
+from protocols.schema import Json, listed
 
 OPENAI_URL = "https://api.openai.com/v1"
 _DUMMY_KEY = "none"
 """Sent where no key is set: the client insists on one, and servers on one's own machine ignore it."""
 _REFUSALS = (400, 422)
+_PASSING = (408, 409, 429)
+"""Statuses below 500 after which a request is tried again."""
+_SHORTEST_SECRET = 12
+"""Characters of a key that no reply may repeat; shorter ones are words (`none`, `test`) for servers of one's own."""
+_LONGEST_WAIT = 120.0
+"""Seconds that an endpoint may ask to wait before the next try."""
 
 
 class Refused(Exception):
@@ -24,7 +35,8 @@ class Refused(Exception):
 
     def __init__(self, error: Any, message: str) -> None:
         super().__init__(message)
-        self.field: str | None = getattr(error, "param", None)
+        named = getattr(error, "param", None)
+        self.field = named if isinstance(named, str) else None
         self.detail = detail(error)
 
 
@@ -32,14 +44,16 @@ class Refused(Exception):
 class Endpoint:
     """An address of the API. `url` ends where `/chat/completions` follows; `model` is named in messages of errors.
 
-    The client repeats a request that failed for a reason that may pass `max_retries` times, and waits as long as the
-    endpoint asks or half a second, one, two … Each try has `timeout_seconds`.
+    A request that failed for a reason that may pass is repeated `max_retries` times, after as long as the endpoint asks
+    or half a second, one, two … Each try has `timeout_seconds` until its reply is there whole, and a reply has at most
+    `max_bytes`, decompressed. Redirects to another origin are not followed.
     """
 
     url: str
     key: str = ""
     timeout_seconds: float = 120.0
     max_retries: int = 4
+    max_bytes: int = 8_000_000
     model: str | None = None
     otherwise: str = "use --model local"
     """What to do without this endpoint."""
@@ -48,10 +62,17 @@ class Endpoint:
     @property
     def is_official(self) -> bool:
         """Whether it is OpenAI's own."""
+        return self._origin.host == "api.openai.com"
+
+    @property
+    def _origin(self) -> Origin:
         try:
-            return urlsplit(self.url).hostname == "api.openai.com"
-        except ValueError:
-            raise ModelUnavailable(f"OPENAI_BASE_URL is {self.url!r}, which is no address; correct it.") from None
+            return split_url(self.url)[0]
+        except ValueError:  # its text would show a password in the address
+            raise ModelUnavailable(
+                "the address of the model endpoint is no http(s) URL of a plain host without a user name; correct "
+                "OPENAI_BASE_URL, such as http://localhost:8000/v1."
+            ) from None
 
     def request(self, path: str, body: dict[str, Json] | None = None) -> dict[str, Json]:
         """The reply to a GET, or to a POST where there is a body. `path` follows the endpoint's URL, or is a URL.
@@ -63,22 +84,37 @@ class Endpoint:
             ModelUnavailable: any other failure.
         """
         import httpx2
-        from openai import APITimeoutError, OpenAIError
+        from openai import OpenAIError
 
-        seconds = patience(self.timeout_seconds)
-        last = seconds < self.timeout_seconds
-        options = {"timeout": seconds, "max_retries": 0 if last else self.max_retries}
         client = self._opened()
         send = client.get if body is None else partial(client.post, body=body)
         try:
-            return self._parsed(send(path, cast_to=httpx2.Response, options=options).text)
+            return self._parsed(self._answered(partial(send, path, cast_to=httpx2.Response)).text)
         except OpenAIError as error:
-            if last and isinstance(error, APITimeoutError):
-                raise OutOfTime(f"the model endpoint {self.url} gave no answer in the time that was left.") from error
             sentence = self._sentence(error)
             if getattr(error, "status_code", None) in _REFUSALS:
                 raise Refused(error, sentence) from error
             raise ModelUnavailable(sentence) from error
+
+    def _answered(self, send: Callable[..., Any]) -> Any:
+        """Return the answer of the first try that has one, within the time that is left."""
+        from openai import APITimeoutError, OpenAIError
+
+        tries = 0
+        while True:
+            seconds = patience(self.timeout_seconds)
+            last = seconds < self.timeout_seconds
+            try:
+                return send(options={"timeout": seconds, "max_retries": 0})
+            except OpenAIError as error:
+                if last and isinstance(error, APITimeoutError):
+                    problem = f"the model endpoint {self.url} gave no answer in the time that was left."
+                    raise OutOfTime(problem) from error
+                wait = _wait_after(error, tries)
+                if last or tries >= self.max_retries or wait is None or wait >= patience(math.inf):
+                    raise
+            tries += 1
+            time.sleep(wait)
 
     def request_at_root(self, path: str, body: dict[str, Json] | None = None) -> dict[str, Json]:
         """The same for a path of the server that is not of this API."""
@@ -101,10 +137,11 @@ class Endpoint:
 
     def first_model(self) -> str:
         """The first of the endpoint's models."""
-        offered = self.request("/models").get("data") or []
-        if not offered:
+        offered = [entry.get("id") for entry in listed(self.request("/models").get("data"), dict)]
+        names = [name for name in offered if isinstance(name, str) and name and _line(name) == name]
+        if not names:
             raise ModelUnavailable(f"the endpoint {self.url} offers no model; load one there or name one with --model.")
-        return str(offered[0]["id"])
+        return names[0]
 
     def close(self) -> None:
         """Close the connections; the next request opens new ones."""
@@ -113,20 +150,26 @@ class Endpoint:
             self._client = None
 
     def _opened(self) -> Any:
-        from openai import OpenAI
-
         if self._client is None:
+            import httpx2
+            from openai import OpenAI
+
+            from atc.models.exchange import Exchange  # which needs httpx2, as heavy as the client
+
             if not self.key.isascii() or (self.key and not self.key.isprintable()):  # the client would quote the key
                 raise ModelUnavailable(
                     f"the key for the model endpoint {self.url} holds a character that no key has, such as a line end; "
                     "set OPENAI_API_KEY to a valid one."
                 )
-            self._client = OpenAI(api_key=self.key or _DUMMY_KEY, base_url=self.url)
+            exchange = httpx2.Client(transport=Exchange(self._origin, max_bytes=self.max_bytes))
+            self._client = OpenAI(api_key=self.key or _DUMMY_KEY, base_url=self.url, http_client=exchange)
         return self._client
 
     def _sentence(self, error: Any) -> str:
         """What a failure of the client means, and the next step."""
         from openai import APIConnectionError, APITimeoutError
+
+        from atc.models.exchange import Unusable
 
         endpoint, status = f"the model endpoint {self.url}", getattr(error, "status_code", None)
         model, otherwise = self.model or "its first", self.otherwise
@@ -134,6 +177,8 @@ class Endpoint:
             if isinstance(error, APITimeoutError):
                 within = f"within {self.timeout_seconds:g} s"
                 return f"{endpoint} gave no answer {within}; try again, ask a faster model, or {otherwise}."
+            if isinstance(error.__cause__, Unusable):
+                return f"{endpoint} gave no usable answer: {_line(str(error.__cause__))}; correct it, or {otherwise}."
             if isinstance(error, APIConnectionError):
                 cause = _line(str(error.__cause__ or error))
                 return f"{endpoint} cannot be reached ({cause}); start it, correct its address, or {otherwise}."
@@ -152,9 +197,16 @@ class Endpoint:
         return f"{endpoint} refuses the request to {model!r} {said}; try another model."
 
     def _parsed(self, text: str) -> dict[str, Json]:
+        """Return the reply in a body, in which nothing repeats the key.
+
+        Raises:
+            ModelUnavailable: it is no JSON object, with finite numbers and at most 200 levels.
+        """
         try:
-            reply = loads(text)
-        except (ValueError, RecursionError):
+            reply = parse(text)
+            if len(self.key) >= _SHORTEST_SECRET and self.key in (plain := json.dumps(reply, ensure_ascii=False)):
+                reply = parse(plain.replace(self.key, "…"))
+        except ValueError:
             reply = None
         if not isinstance(reply, dict):
             raise ModelUnavailable(
@@ -164,14 +216,30 @@ class Endpoint:
         return reply
 
 
+def _wait_after(error: Any, tries: int) -> float | None:
+    """Return the seconds before the next try; None for a failure that does not pass."""
+    from atc.models.exchange import Unusable
+
+    status = getattr(error, "status_code", None)
+    if isinstance(error.__cause__, Unusable) or not (status is None or status in _PASSING or status >= 500):
+        return None
+    headers = {} if status is None else error.response.headers
+    for name, divisor in (("retry-after-ms", 1000), ("retry-after", 1)):
+        if re.fullmatch(r"[0-9]{1,9}(\.[0-9]+)?", asked := headers.get(name, "")):
+            wanted = float(asked) / divisor
+            return wanted if wanted <= _LONGEST_WAIT else None
+    return float(min(0.5 * 2**tries, 8.0) * random.uniform(0.75, 1.0))  # noqa: S311 - spreads clients, hides nothing
+
+
 def detail(error: Any) -> str:
     """The endpoint's own words, one short line, without the key that it may quote."""
     text = error.response.text
+    key = error.request.headers.get("authorization", "").removeprefix("Bearer ")
     try:
-        body = json.loads(text)
+        body = parse(text)
     except ValueError:
-        return "an HTML page" if text.lstrip().startswith("<") else _line(text) or "no text"
-    return told(body, key=error.request.headers.get("authorization", "").removeprefix("Bearer "))
+        return "an HTML page" if text.lstrip().startswith("<") else told(text, key=key) or "no text"
+    return told(body, key=key)
 
 
 def told(body: Any, *, key: str) -> str:

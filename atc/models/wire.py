@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from protocols.ask import Completion, Message
-from protocols.schema import Json
+from protocols.schema import Json, JsonObject, mapping
 
 Post: TypeAlias = Callable[[str, dict[str, Json]], dict[str, Json]]
 """Sends a body to a path of the server (`/completion`) and gives its reply's JSON."""
@@ -21,6 +21,8 @@ Reading: TypeAlias = Callable[[int, int, float], None]
 """Told, while a prompt is read, how many of how many tokens are through, and after how many seconds."""
 
 _RENAMED = {"max_tokens": "n_predict", "max_completion_tokens": "n_predict", "top_logprobs": "n_probs"}
+_MOST_TOKENS = 1_000_000_000
+"""No request has more; what counts and stores tokens relies on it."""
 _PROBE = [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]
 
 
@@ -43,9 +45,18 @@ def sent(messages: Sequence[Message], schema: Mapping[str, Any] | None = None) -
     return turns
 
 
+class OtherForm(ValueError):
+    """A reply has not the form of the API's."""
+
+
 def completion_of(reply: Mapping[str, Json], *, model: str, seconds: float) -> Completion:
-    """What a chat completion says; an endpoint may leave any part of it out."""
-    choice, usage = _choice(reply), reply.get("usage") or {}
+    """What a chat completion says; an endpoint may leave any part of it out.
+
+    Raises:
+        OtherForm: its text or what leads to it is of another type. Of numbers that cannot be, none is believed.
+    """
+    choice = _choice(reply)
+    usage = mapping(reply.get("usage"))
     return Completion(
         text=_text(choice),
         model=model,
@@ -53,7 +64,7 @@ def completion_of(reply: Mapping[str, Json], *, model: str, seconds: float) -> C
         output_tokens=_count(usage.get("completion_tokens")),
         seconds=seconds,
         truncated=choice.get("finish_reason") == "length",
-        cached_tokens=_count((usage.get("prompt_tokens_details") or {}).get("cached_tokens")),
+        cached_tokens=_count(mapping(usage.get("prompt_tokens_details")).get("cached_tokens")),
     )
 
 
@@ -69,22 +80,36 @@ def unfenced(text: str) -> str:
     return found[1].strip() if found else text
 
 
-def _choice(reply: Mapping[str, Json]) -> Mapping[str, Json]:
-    choice: Mapping[str, Json] = (reply.get("choices") or [{}])[0]
-    return choice
+def _choice(reply: Mapping[str, Json]) -> JsonObject:
+    choices = reply.get("choices") or [{}]
+    return _object(choices[0] if isinstance(choices, list) else choices)
 
 
-def _text(choice: Mapping[str, Json]) -> str:
+def _text(choice: JsonObject) -> str:
     """The content, or what the model declines with."""
-    message = choice.get("message") or {}
+    message = _object(choice.get("message") or {})
     content = message.get("content") or message.get("refusal") or ""
     if isinstance(content, list):  # parts, of which some models make thoughts one
-        content = "".join(part.get("text") or "" for part in content)
-    return str(content).rpartition("</think>")[2]
+        content = "".join(_string(_object(part).get("text") or "") for part in content)
+    return _string(content).rpartition("</think>")[2]
+
+
+def _object(value: Json) -> JsonObject:
+    if not isinstance(value, Mapping):
+        raise OtherForm(f"an object was expected, not a {type(value).__name__}")
+    return value
+
+
+def _string(value: Json) -> str:
+    if not isinstance(value, str):
+        raise OtherForm(f"a text was expected, not a {type(value).__name__}")
+    return value
 
 
 def _count(value: Json) -> int:
-    return int(value) if isinstance(value, int | float) else 0
+    """Return a number of tokens; 0 for what can be none, such as a negative number or a text."""
+    plausible = isinstance(value, int | float) and 0 <= value <= _MOST_TOKENS
+    return int(value) if plausible else 0
 
 
 def continued(post: Post, body: dict[str, Json]) -> dict[str, Json]:
@@ -103,7 +128,7 @@ def continued(post: Post, body: dict[str, Json]) -> dict[str, Json]:
     reply = post("/completion", options | {"prompt": rendered["prompt"]})
     if "content" not in reply:
         return reply
-    timings = reply.get("timings", {})
+    timings = dict(mapping(reply.get("timings")))
     usage = _usage(reply.get("tokens_evaluated", 0), reply.get("tokens_predicted", 0), timings)
     found = _reply(reply["content"], "length" if reply.get("stop_type") == "limit" else "stop", usage, timings)
     if "completion_probabilities" in reply:
@@ -164,7 +189,7 @@ def reads_lark(post: Post, model: str) -> bool:
     Built with it, it has a JSON Schema enforced by llguidance, and says so in the settings that it answers with.
     """
     reply = post("/completion", {"prompt": "a", "n_predict": 1, "json_schema": {"type": "boolean"}, "model": model})
-    return str((reply.get("generation_settings") or {}).get("grammar", "")).startswith("%llguidance")
+    return str(mapping(reply.get("generation_settings")).get("grammar", "")).startswith("%llguidance")
 
 
 def refusal(error: Mapping[str, Any]) -> str:

@@ -27,6 +27,8 @@ _BATCH_TEXTS = 128
 _TEXT_CHARACTERS = 24_000
 """A request is refused as a whole for one text beyond the model's context, 8,192 tokens at OpenAI."""
 _TIMEOUT_SECONDS, _RETRIES = 60.0, 4
+_MOST_BYTES = 32_000_000
+"""Of a reply: each vector may have some thousands of numbers of some twenty digits."""
 _OTHERWISE = "use the embedder 'minilm'"
 
 
@@ -179,6 +181,7 @@ class OpenAIEmbedder:
             key=key,
             timeout_seconds=_TIMEOUT_SECONDS,
             max_retries=_RETRIES,
+            max_bytes=_MOST_BYTES,
             model=model,
             otherwise=_OTHERWISE,
         )
