@@ -8,7 +8,7 @@ import threading
 from collections.abc import Collection
 from ipaddress import ip_address
 
-from protocols.origin import is_near, may_reach
+from protocols.origin import claims_near, is_near, may_reach
 
 
 class NotThere(ValueError):
@@ -42,7 +42,7 @@ class Names:
         """
         found = look_up(host, port, seconds=seconds)
         near_at_first = self._first.setdefault(host, any(map(is_near, found)))
-        stranger = host not in self._homes and not self._first.get(self._root, True)
+        stranger = host not in self._homes and not self._first.get(self._root, claims_near(self._root))
         far_only = stranger or not near_at_first
         allowed = [
             address
@@ -52,6 +52,15 @@ class Names:
         if not allowed:
             raise NotThere(f"{host} is at {found[0]}, on this machine or its own network")
         return allowed
+
+    def require_far(self, host: str) -> None:
+        """Refuse a host that says itself that it is near, where a proxy looks names up, which may be there.
+
+        Raises:
+            NotThere: the host that the user named does not say so.
+        """
+        if claims_near(host) and host not in self._homes and not claims_near(self._root):
+            raise NotThere(f"{host} is on this machine or its own network")
 
 
 def look_up(host: str, port: int, *, seconds: float) -> list[str]:

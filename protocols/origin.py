@@ -98,12 +98,16 @@ def may_reach(host: str, address: str, homes: Collection[str]) -> bool:
     """
     if host in homes or not is_near(address):
         return True
+    return claims_near(host) and not _keeps_secrets(_read(address))
+
+
+def claims_near(host: str) -> bool:
+    """Return True if `host` itself says that it is on this machine or its networks: an address or a name of there."""
     name = host.lower().rstrip(".")
     try:
-        says_so = is_near(name.strip("[]"))
+        return is_near(name.strip("[]"))
     except ValueError:  # a name that the internet lacks says so, too
-        says_so = "." not in name or name.endswith(_NEAR_NAMES)
-    return says_so and not _keeps_secrets(_read(address))
+        return "." not in name or name.endswith(_NEAR_NAMES)
 
 
 def _read(address: str) -> IPv4Address | IPv6Address:

@@ -238,9 +238,7 @@ class Transport:
     def _route(self, origin: Origin) -> Mapping[str, Any]:
         """Proxies and trusted certificates as the environment has them. Cached: to look is as slow as a call."""
         if origin not in self._routes:
-            with requests.Session() as session:
-                found = session.merge_environment_settings(f"{origin.url}/", {}, True, None, None)
-            self._routes[origin] = {key: found[key] for key in ("proxies", "verify", "cert")}
+            self._routes[origin] = route_to(origin)
         return self._routes[origin]
 
     def _whole(self, head: Answer, pieces: Iterator[bytes]) -> Answer:
@@ -259,6 +257,13 @@ class Transport:
         if succeeded and len(body) > limit:
             return Answer(status=head.status, trouble=f"the body is over the limit of {limit:,} bytes; ask for less")
         return replace(head, body=bytes(body[:limit]))
+
+
+def route_to(origin: Origin) -> Mapping[str, Any]:
+    """Return the `proxies`, and the certificates to `verify` with, that the environment has for an origin."""
+    with requests.Session() as session:
+        found = session.merge_environment_settings(f"{origin.url}/", {}, True, None, None)
+    return {key: found[key] for key in ("proxies", "verify", "cert")}
 
 
 def _pieces(response: requests.Response, exchange: _Exchange, stall_seconds: float | None) -> Iterator[bytes]:

@@ -178,7 +178,8 @@ class Endpoint:
                 within = f"within {self.timeout_seconds:g} s"
                 return f"{endpoint} gave no answer {within}; try again, ask a faster model, or {otherwise}."
             if isinstance(error.__cause__, Unusable):
-                return f"{endpoint} gave no usable answer: {_line(str(error.__cause__))}; correct it, or {otherwise}."
+                problem = _line(str(error.__cause__).partition(";")[0])
+                return f"{endpoint} gave no usable answer: {problem}; correct its address, or {otherwise}."
             if isinstance(error, APIConnectionError):
                 cause = _line(str(error.__cause__ or error))
                 return f"{endpoint} cannot be reached ({cause}); start it, correct its address, or {otherwise}."

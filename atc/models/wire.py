@@ -82,7 +82,9 @@ def unfenced(text: str) -> str:
 
 def _choice(reply: Mapping[str, Json]) -> JsonObject:
     choices = reply.get("choices") or [{}]
-    return _object(choices[0] if isinstance(choices, list) else choices)
+    if not isinstance(choices, list):
+        raise OtherForm(f"a list was expected, not a {type(choices).__name__}")
+    return _object(choices[0])
 
 
 def _text(choice: JsonObject) -> str:

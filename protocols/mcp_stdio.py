@@ -1,0 +1,112 @@
+"""An MCP server that is a command, spoken to over its stdin and stdout, each line of which has a limit.
+
+The SDK's own transport reads a line however long it becomes.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from typing import Any
+
+import anyio
+from anyio.abc import ObjectReceiveStream, ObjectSendStream, Process
+from mcp.client.stdio import get_default_environment
+from mcp.shared.message import SessionMessage
+from mcp_types import jsonrpc_message_adapter
+
+from protocols.settings import McpServer
+
+_END_SECONDS = 2.0
+"""For the command to end when its stdin does, then when it is asked to, and then when it is killed."""
+_POLL_SECONDS = 0.01
+_GONE = (anyio.ClosedResourceError, anyio.BrokenResourceError, anyio.EndOfStream, OSError)
+
+
+@asynccontextmanager
+async def over_stdio(server: McpServer, log: Any, *, most_bytes: int) -> AsyncIterator[Any]:
+    """Start the command of `server` and yield the streams of its messages; its stderr goes to the file `log`.
+
+    A line of more than `most_bytes` ends the connection. The command and what it has started end with the context.
+
+    Raises:
+        OSError: the command cannot be started.
+    """
+    environment = get_default_environment() | dict(server.env)
+    process = await anyio.open_process(list(server.command), env=environment, stderr=log, start_new_session=True)
+    received, read_stream = anyio.create_memory_object_stream[SessionMessage | Exception](0)
+    write_stream, sent = anyio.create_memory_object_stream[SessionMessage](0)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(_read, process, received, log, most_bytes)
+        tasks.start_soon(_write, process, sent, received)
+        try:
+            yield read_stream, write_stream
+        finally:
+            with anyio.CancelScope(shield=True):  # else the command would be left behind
+                read_stream.close()
+                write_stream.close()
+                await _end(process)
+            tasks.cancel_scope.cancel()
+
+
+async def _read(process: Process, received: ObjectSendStream[Any], log: Any, most_bytes: int) -> None:
+    """Hand on the messages on stdout, then read on without looking, so that the command can end."""
+    assert process.stdout is not None
+    with suppress(*_GONE):
+        async with received:
+            rest = bytearray()
+            async for piece in process.stdout:
+                *lines, tail = piece.split(b"\n")
+                if len(rest) + len(lines[0] if lines else tail) > most_bytes:
+                    print(f"a line over the limit of {most_bytes:,} bytes", file=log, flush=True)
+                    break
+                for line in lines:
+                    await received.send(_message(bytes(rest) + line))
+                    rest.clear()
+                rest += tail
+    with suppress(*_GONE):
+        async for _ in process.stdout:
+            pass
+
+
+async def _write(process: Process, sent: ObjectReceiveStream[SessionMessage], received: ObjectSendStream[Any]) -> None:
+    assert process.stdin is not None
+    try:
+        async with sent:
+            async for message in sent:
+                text = message.message.model_dump_json(by_alias=True, exclude_unset=True)
+                await process.stdin.send(f"{text}\n".encode("utf-8", "replace"))
+    except _GONE:
+        await received.aclose()  # it cannot be asked any more, though it may still run
+
+
+def _message(line: bytes) -> SessionMessage | Exception:
+    try:
+        text = line.decode("utf-8", "replace")
+        return SessionMessage(jsonrpc_message_adapter.validate_json(text, by_name=False))
+    except ValueError as error:  # the session decides what that means
+        return error
+
+
+async def _end(process: Process) -> None:
+    """Close stdin, wait, and end what is left of the command and its children."""
+    assert process.stdin is not None
+    with suppress(*_GONE), anyio.move_on_after(_END_SECONDS):
+        await process.stdin.aclose()
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        if await _ended(process):
+            break
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, number)
+    with suppress(*_GONE), anyio.move_on_after(_END_SECONDS):
+        await process.aclose()
+
+
+async def _ended(process: Process) -> bool:
+    """Wait a moment for the command to end. Not by `wait`, which children with its stdout would hold up."""
+    with anyio.move_on_after(_END_SECONDS):
+        while process.returncode is None:
+            await anyio.sleep(_POLL_SECONDS)
+    return process.returncode is not None
