@@ -6,6 +6,7 @@ import queue
 import socket
 import threading
 from collections.abc import Collection
+from contextlib import suppress
 from ipaddress import ip_address
 
 from protocols.origin import claims_near, is_near, may_reach
@@ -77,10 +78,9 @@ def look_up(host: str, port: int, *, seconds: float) -> list[str]:
     except ValueError:
         answers: queue.SimpleQueue[list[str] | OSError] = queue.SimpleQueue()
     threading.Thread(target=_ask, args=(bare, port, answers), daemon=True, name="look-up").start()
-    try:
+    answer: list[str] | OSError = TimeoutError(f"no address of {host} was found in time")
+    with suppress(queue.Empty):
         answer = answers.get(timeout=max(seconds, 0))
-    except queue.Empty:
-        raise TimeoutError(f"no address of {host} was found in time") from None
     if isinstance(answer, OSError):
         raise answer
     if not answer:

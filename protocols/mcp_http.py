@@ -10,7 +10,7 @@ import asyncio
 import math
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, ExitStack, aclosing, asynccontextmanager
 from typing import Any
 
@@ -31,7 +31,7 @@ from protocols.settings import McpServer
 from protocols.transport import route_to
 
 _CLOSE_SECONDS = 3.0  # for the server to hear that a session ends
-_MOST_LINES = 50_000
+_MOST_LINES = 20_000
 """Of one stream of events: a server that sends messages without end would keep us busy with them."""
 _MOST_STREAMS = 20
 _WITHIN_SECONDS = 60.0
@@ -103,6 +103,7 @@ class Exchanges(httpx2.AsyncBaseTransport):
             most_bytes=self._limit,
             most_lines=_MOST_LINES if events else math.inf,
             deadline=math.inf if pushed else deadline,
+            note=self._note,
         )
         return httpx2.Response(answer.status_code, headers=headers, stream=body, request=request)
 
@@ -227,24 +228,37 @@ def _over(limit: int) -> httpx2.StreamError:
 class _Body(httpx2.AsyncByteStream):
     """The decompressed body of an answer, which ends with an error where one of its limits is passed."""
 
-    def __init__(self, answer: httpx2.Response, *, most_bytes: int, most_lines: float, deadline: float) -> None:
-        self._answer = answer
+    def __init__(
+        self,
+        answer: httpx2.Response,
+        *,
+        most_bytes: int,
+        most_lines: float,
+        deadline: float,
+        note: Callable[[str], None],
+    ) -> None:
+        """`note` is told why it ended: the SDK does not repeat that of a stream of events."""
+        self._answer, self._note = answer, note
         self._most_bytes, self._most_lines, self._deadline = most_bytes, most_lines, deadline
         self._bytes, self._lines = 0, 0
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        async with aclosing(self._answer.aiter_bytes()) as pieces:
-            while True:
-                left = self._deadline - anyio.current_time()
-                try:
-                    with anyio.fail_after(None if left == math.inf else left):
-                        piece = await anext(pieces, None)
-                except TimeoutError:
-                    raise httpx2.StreamError("the answer was not whole in time") from None
-                if piece is None:
-                    return
-                self._count(piece)
-                yield piece
+        try:
+            async with aclosing(self._answer.aiter_bytes()) as pieces:
+                while (piece := await self._next(pieces)) is not None:
+                    self._count(piece)
+                    yield piece
+        except httpx2.StreamError as error:
+            self._note(str(error))
+            raise
+
+    async def _next(self, pieces: AsyncIterator[bytes]) -> bytes | None:
+        left = self._deadline - anyio.current_time()
+        try:
+            with anyio.fail_after(None if left == math.inf else left):
+                return await anext(pieces, None)
+        except TimeoutError:
+            raise httpx2.StreamError("the answer was not whole in time") from None
 
     def _count(self, piece: bytes) -> None:
         self._bytes += len(piece)

@@ -91,7 +91,7 @@ class Endpoint:
         try:
             return self._parsed(self._answered(partial(send, path, cast_to=httpx2.Response)).text)
         except OpenAIError as error:
-            sentence = self._sentence(error)
+            sentence = self._sentence(error).replace(self.key or "\0", "…")  # which a broken answer may repeat
             if getattr(error, "status_code", None) in _REFUSALS:
                 raise Refused(error, sentence) from error
             raise ModelUnavailable(sentence) from error
@@ -181,7 +181,7 @@ class Endpoint:
                 problem = _line(str(error.__cause__).partition(";")[0])
                 return f"{endpoint} gave no usable answer: {problem}; correct its address, or {otherwise}."
             if isinstance(error, APIConnectionError):
-                cause = _line(str(error.__cause__ or error))
+                cause = _line(str(error.__cause__ or error).partition(";")[0])
                 return f"{endpoint} cannot be reached ({cause}); start it, correct its address, or {otherwise}."
             return f"{endpoint} failed: {_line(str(error))}; try again, or {otherwise}."
         said = f"(HTTP {status}: {detail(error)})"
