@@ -92,7 +92,8 @@ class Connection:
 
     def tools(self) -> list[dict[str, Any]]:
         """The tools that the server lists, as MCP's JSON. Raises `ToolError` where it does not list them."""
-        return self._wait(self._listed, seconds=self._start_seconds)
+        found: list[dict[str, Any]] = self._wait(self._listed, seconds=self._start_seconds)
+        return found
 
     async def _listed(self) -> list[dict[str, Any]]:
         found, cursor, size = list[dict[str, Any]](), None, 0

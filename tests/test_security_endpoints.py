@@ -401,13 +401,21 @@ def test_a_stream_of_events_ends_with_its_call():
         assert closed.wait(60)
 
 
+ON_STDOUT = {
+    "a line over the limit of 8,388,608 bytes": "for _ in range(16):\n    sys.stdout.write('x' * 1_000_000)\n",
+    "over 5,000 requests before one was answered": (
+        """sys.stdout.write('{"jsonrpc": "2.0", "id": 1, "method": "ping"}\\n' * 50_000)\n"""
+    ),
+}
+
+
 @pytest.mark.usefixtures("mcp")
-def test_a_line_on_stdout_has_a_limit(tmp_path):
+@pytest.mark.parametrize(("problem", "code"), ON_STDOUT.items(), ids=["line", "requests"])
+def test_what_a_command_writes_has_limits(tmp_path, problem, code):
     server = tmp_path / "server.py"
-    server.write_text("import sys\nfor _ in range(16):\n    sys.stdout.write('x' * 1_000_000)\nsys.stdin.read()\n")
+    server.write_text(f"import sys, time\n{code}sys.stdout.flush()\ntime.sleep(30)\n")
     settings = InvokeSettings(confirm_start=lambda _: True, start_seconds=20.0)
-    refused = pytest.raises(SourceUnavailable, match="a line over the limit of 8,388,608 bytes")
-    with Invoker(settings) as invoker, refused:
+    with Invoker(settings) as invoker, pytest.raises(SourceUnavailable, match=problem):
         load_tools(f"mcp:{sys.executable} {server}", invoker=invoker)
 
 
