@@ -12,7 +12,6 @@ import re
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
-from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal, Protocol, Self, TypeAlias, TypeVar
@@ -34,6 +33,7 @@ from pydantic_core import ErrorDetails, PydanticCustomError
 from protocols.errors import AtcError
 from protocols.schema import Json
 from protocols.settings import Credential, McpServer
+from protocols.words import closest
 from sandbox.choose import AUTO, NAMES
 from sandbox.effects import OnUnknown
 
@@ -326,7 +326,7 @@ def read_spec(spec: str, table: Mapping[str, _Entry], *, what: str) -> tuple[_En
     """
     name, _, text = spec.partition(":")
     if name not in table:
-        near = get_close_matches(name, table, n=1)
+        near = closest(name, table)
         meant = f"did you mean {near[0]!r}? There is" if near else "there is"
         raise ValueError(f"no {what} is named {name!r}; {meant} {', '.join(table)}.")
     kinds, flags = table[name].flags, Flags()

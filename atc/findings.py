@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import lru_cache
 
 from atc.types import Finding, Program
 from protocols.schema import Json, type_name
-from protocols.words import alike
+from protocols.words import LONGEST_COMPARED, alike
 from sandbox.contract import shorten
 from sandbox.trace import ToolCall
 
@@ -70,7 +72,9 @@ def may_guess(names: int) -> bool:
 
 def nearest(name: str, names: Iterable[str], *, cutoff: float = 0.6, loose: bool = True) -> str | None:
     """The one of `names` that was most likely meant by `name`; `loose` allows for one that holds the other."""
-    known = list(names)
+    if len(name) > LONGEST_COMPARED:
+        return None
+    known = [one for one in names if len(one) <= LONGEST_COMPARED]
     if not may_guess(len(known)):
         return None
     wanted, folded = _fold(name), {_fold(one): one for one in known}
@@ -84,9 +88,10 @@ def nearest(name: str, names: Iterable[str], *, cutoff: float = 0.6, loose: bool
     return squashed[min(held, key=lambda key: abs(len(key) - len(wanted)))] if held else None
 
 
+@lru_cache(maxsize=16_384)
 def _fold(name: str) -> str:
-    """`depDelay`, `dep-delay` and `Dep_Delay` alike."""
-    spaced = "".join("_" + c if c.isupper() and i and name[i - 1].islower() else c for i, c in enumerate(name))
+    """Return `depDelay`, `dep-delay` and `Dep_Delay` in one spelling."""
+    spaced = re.sub(r"(?<=[a-zß-öø-ÿ])(?=[A-ZÀ-ÖØ-Þ])", "_", name)
     return spaced.lower().replace("-", "_").replace(" ", "_").strip("_")
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Literal
 
-from protocols.words import alike
+from protocols.words import LONGEST_COMPARED, alike
 
 Outcome = Literal["done", "refused", "not_run", "unknown"]
 """What is known of a call. *done*: it took effect and answered. *refused*: the tool said no, nothing happened, it may
@@ -63,7 +63,8 @@ class UnknownTool(AtcError):
 
     def __str__(self) -> str:
         hint = f"did you mean {', '.join(self.suggestions)}?" if self.suggestions else "'atc tools list' shows all."
-        return f"no tool named {self.name!r}; {hint}"
+        name = self.name if len(self.name) <= LONGEST_COMPARED else f"{self.name[:LONGEST_COMPARED]}…"
+        return f"no tool named {name!r}; {hint}"
 
 
 class ModelUnavailable(AtcError):

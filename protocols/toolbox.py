@@ -134,18 +134,19 @@ class Toolbox(Mapping[str, Tool]):
     def __repr__(self) -> str:
         return f"Toolbox({', '.join(self._tools)})"
 
-    def find(self, name: str) -> Tool:
-        """The tool of this alias, or of a name as settings have it.
+    def find(self, name: str, *, suggest: bool = True) -> Tool:
+        """Return the tool of this alias, or of a name as settings have it.
 
         Raises:
-            UnknownTool: there is none; it carries the nearest names.
+            UnknownTool: there is none; it carries the nearest names unless `suggest` is false.
         """
         if name in self._tools:
             return self._tools[name]
         named = self._by_name.get(name, [])
         if len(named) == 1:
             return named[0]
-        raise UnknownTool(name, [tool.alias for tool in named] or list(self._tools))
+        known = [tool.alias for tool in named] or list(self._tools)
+        raise UnknownTool(name, known if suggest else ())
 
     def meant(self, name: str) -> list[Tool]:
         """The tools that a setting may mean by `name`, see `Tool.names`; more than one where it is ambiguous.

@@ -11,13 +11,19 @@ import tomllib
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from difflib import get_close_matches
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 
-_LONGEST_COMPARED, _MOST_COMPARED = 80, 1_000
-"""Characters of a name, and names, that are compared with one another letter by letter."""
+from rapidfuzz import process
+from rapidfuzz.distance import Indel
+
+LONGEST_COMPARED = 80
+"""Characters of a name that is compared with others. Nobody mistypes a longer one."""
+_MOST_COMPARED = 100_000
+"""Names that one name is compared with; the first ones count."""
+_MOST_READ = 2_000
+"""Names of which the words are read, of those that have a word of the name."""
 
 
 @lru_cache(maxsize=16_384)
@@ -37,33 +43,57 @@ def singular(name: str) -> str:
     return name[:-1] if name.endswith("s") and not name.endswith(("ss", "us", "is", "series")) else name
 
 
+def similarity(one: str, other: str) -> float:
+    """Return how alike two names are, from 0 to 1; 0 if either is longer than a name may be."""
+    if max(len(one), len(other)) > LONGEST_COMPARED:
+        return 0.0
+    return float(Indel.normalized_similarity(one, other))
+
+
+def closest(name: str, known: Iterable[str], *, most: int = 1, cutoff: float = 0.6) -> list[str]:
+    """Return up to `most` of `known` that are spelled most like `name`, the nearest first, at least `cutoff` alike."""
+    if len(name) > LONGEST_COMPARED:
+        return []
+    compared = [other for other in islice(known, _MOST_COMPARED) if len(other) <= LONGEST_COMPARED]
+    found = process.extract(name, compared, scorer=Indel.normalized_similarity, score_cutoff=cutoff, limit=most)
+    return [other for other, _, _ in found]
+
+
 def alike(name: str, known: Iterable[str], *, most: int = 1, cutoff: float = 0.6) -> list[str]:
-    """Those of `known` that `name` was probably meant to be, the nearest first; of many, those that begin alike.
+    """Return those of `known` that `name` was probably meant to be, the nearest first.
 
     A name that has all its words and more comes first, then one of the same noun, then what only looks like it:
     `fetch_order` is rather `get_order` than `fetch_other`.
     """
-    if len(name) > _LONGEST_COMPARED:
+    if len(name) > LONGEST_COMPARED:
         return []
-    known, ours, begins = list(known), _words(name), f"{snake(name)}_"
-    nouns = ours - VERBS
-    compared = [other for other in known if len(other) <= _LONGEST_COMPARED]
-    if len(compared) > _MOST_COMPARED:
-        begins_alike = (other for other in compared if other[:2].casefold() == name[:2].casefold())
-        compared = list(islice(begins_alike, _MOST_COMPARED))
-    close = get_close_matches(name, compared, n=most, cutoff=cutoff)
-    longer = [other for other in known if ours <= _words(other)] if len(ours) > 1 else []
-    same = [other for other in known if nouns <= _words(other)] if nouns and len(ours) > 1 else []
-    began = [other for other in known if snake(other).startswith(begins)]
-    ends = [other for other in known if snake(name).endswith(f"_{snake(other)}")]  # `total_pages`: rather `pages`
+    known = [other for other in islice(known, _MOST_COMPARED) if len(other) <= LONGEST_COMPARED]
+    ours, spelled = _words(name), snake(name)
+    nouns, begins = ours - VERBS, f"{spelled}_"
+    close = closest(name, known, most=most, cutoff=cutoff)
+    longer = [other for other in _having(ours, known) if ours <= _words(other)] if len(ours) > 1 else []
+    same = [other for other in _having(nouns, known) if nouns <= _words(other)] if nouns and len(ours) > 1 else []
+    began = [other for other in _having(ours, known) if snake(other).startswith(begins)]
+    tails = {spelled[at + 1 :] for at, letter in enumerate(spelled) if letter == "_"}
+    ends = [
+        other for other in known if other[-1:].isalnum() and other.lower()[-3:] in spelled and snake(other) in tails
+    ]
     longer.sort(key=lambda other: (not f"{snake(other)}_".startswith(begins), len(other)))
     same.sort(key=lambda other: (len(_words(other) - nouns), other not in close, len(other)))
-    sure = [] if get_close_matches(name, close, cutoff=0.8) else [*ends, *(began if len(began) == 1 else ())]
+    sure = [] if closest(name, close, cutoff=0.8) else [*ends, *(began if len(began) == 1 else ())]
     return list(dict.fromkeys([*longer, *same, *sure, *close]))[:most]
 
 
-def _words(name: str) -> set[str]:
-    return {singular(word) for word in snake(name).split("_")}
+def _having(wanted: Iterable[str], known: Sequence[str]) -> list[str]:
+    """Return the first names that may have all the words `wanted`: those that hold the longest word's letters."""
+    longest = max(wanted, key=lambda word: (len(word), word), default="")
+    stem = longest.removesuffix("y")  # the plural of `city` is `cities`
+    return list(islice((other for other in known if stem in other.lower()), _MOST_READ))
+
+
+@lru_cache(maxsize=16_384)
+def _words(name: str) -> frozenset[str]:
+    return frozenset(singular(word) for word in snake(name).split("_"))
 
 
 # --- aliases: valid Python identifiers

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TypeVar
 
+from protocols.words import closest
 from toolflow_bench.services.service import NAMES, find_service
 from toolflow_bench.task import InvalidTask, Question, Task, load_questions, load_tasks
 
@@ -80,7 +80,7 @@ def services_of(tasks: Sequence[Task]) -> tuple[str, ...]:
     owners = {operation.id: name for name in NAMES for operation in find_service(name).operations}
     named = {candidate: task.id for task in tasks for candidate in task.candidates}
     for candidate in sorted(named.keys() - owners.keys()):
-        near = get_close_matches(candidate, owners, n=1)
+        near = closest(candidate, owners)
         hint = f"did the file mean {near[0]!r}?" if near else "make the files of tasks anew."
         raise InvalidTask(f"task {named[candidate]!r} names the tool {candidate!r}, which no service has; {hint}")
     found = {owners[candidate] for candidate in named}

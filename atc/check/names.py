@@ -7,7 +7,7 @@ import builtins
 import sys
 
 from atc.check.source import binds, bound_names, parameters, walk
-from atc.findings import finding, listed, nearest, spelled
+from atc.findings import finding, listed, may_guess, nearest, spelled
 from atc.types import ANSWERING, Finding
 from protocols.toolbox import Tool, Toolbox
 from protocols.words import alike
@@ -48,7 +48,9 @@ def unbound(node: ast.Name, visible: set[str], tools: Toolbox, *, called: bool) 
         return finding("undefined-name", node, f"{name!r} is not defined anywhere in the program.{meant}", better=near)
     near = nearest(name, tools) or nearest(name, own, loose=False)  # a variable that is part of it is no function
     meant = f" Did you mean {near!r}?" if near else ""
-    shown = list(tools) if len(tools) <= _FEW else (alike(name, tools, most=_FEW, cutoff=0) or list(tools)[:_FEW])
+    shown = list(tools)[:_FEW]
+    if len(tools) > _FEW and may_guess(len(tools)):
+        shown = alike(name, tools, most=_FEW, cutoff=0) or shown
     among = "the tools are" if len(shown) == len(tools) else f"of {len(tools)} tools the nearest are"
     message = f"there is no tool or function {name!r}; {among} {listed(shown)}.{meant}"
     if not tools:

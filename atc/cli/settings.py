@@ -14,7 +14,6 @@ import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +27,7 @@ from atc.strategies import read as read_strategy
 from protocols.errors import AtcError
 from protocols.files import write_whole
 from protocols.sources import runs_nothing
+from protocols.words import closest
 from sandbox.choose import AUTO
 
 PROJECT_FILE = "atc.toml"
@@ -140,7 +140,7 @@ def _told(problem: ErrorDetails, places: Mapping[str, Layer]) -> str:
 
 
 def _unknown(layer: Layer, key: str) -> str:
-    near = get_close_matches(key, SETTINGS, n=1, cutoff=0.6)
+    near = closest(key, SETTINGS)
     hint = f"did you mean {layer.label(near[0])!r}?" if near else f"known are {', '.join(SETTINGS)}."
     return f"{layer.origin}: unknown setting {layer.label(key)!r}; {hint}"
 
@@ -223,7 +223,7 @@ def _read_environment() -> dict[str, Any]:
             continue
         if key in known:
             found[key] = [part.strip() for part in value.split(",") if part.strip()] if key in _LISTS else value
-        elif near := get_close_matches(key, known, n=1, cutoff=0.85):
+        elif near := closest(key, known, cutoff=0.85):
             raise InvalidConfig(f"environment: unknown setting {variable!r}; did you mean 'ATC_{near[0].upper()}'?")
     return found
 

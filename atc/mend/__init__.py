@@ -10,17 +10,17 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from difflib import SequenceMatcher
 
 from atc.edits import Edit, Places, edited
 from atc.mend.lookups import lookup, search_for
 from atc.types import Finding, Program
 from protocols.parsing import parsed
 from protocols.toolbox import Toolbox
+from protocols.words import similarity
 
 _SUBSCRIPT = re.compile(r"""\[(?:'[^']*'|"[^"]*")\]$""")
 _SURELY_MEANT = 0.8
-"""How alike (difflib's ratio) a key must be to the one that was written."""
+"""How alike (see `words.similarity`) a key must be to the one that was written."""
 
 
 def mend(program: Program, findings: tuple[Finding, ...], tools: Toolbox) -> Program | None:
@@ -120,7 +120,7 @@ def _meant_key(key: str, better: str, *, passed_on: bool) -> str | None:
     """
     if better.startswith("[") and "…" not in better:
         return better
-    alike = SequenceMatcher(None, key.lower(), better.lower()).ratio() >= _SURELY_MEANT
+    alike = similarity(key.lower(), better.lower()) >= _SURELY_MEANT
     added = set(better.lower().split("_")) - set(key.lower().split("_"))
     fewer = set(key.lower().split("_")) < set(better.lower().split("_"))
     return f"[{better!r}]" if better and (alike or fewer) and (passed_on or "id" not in added) else None

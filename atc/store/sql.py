@@ -10,7 +10,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
-from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
 from typing import Any, Protocol, Self
@@ -31,6 +30,7 @@ from atc.types import Attempt, Program, Solution
 from protocols.protocol import dump
 from protocols.protocol import load as load_protocol
 from protocols.schema import Json
+from protocols.words import closest
 from sandbox.journal import Recorded
 from sandbox.trace import ToolCall
 
@@ -313,7 +313,7 @@ def resolve(db: Database, name: str) -> str:
         return found[0]
     if found:
         raise UnknownRun(f"run {name!r} could be any of {', '.join(found[:3])}; give more of its id.")
-    near = ", ".join(get_close_matches(name, latest[:1000], n=3))
+    near = ", ".join(closest(name, latest[:1000], most=3))
     raise UnknownRun(f"no run {name!r}; " + (f"did you mean {near}?" if near else "'atc runs list' shows all."))
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from protocols.errors import AtcError, SourceUnavailable
 from protocols.schema import JsonObject
+from protocols.words import closest
 from toolflow_bench.services.answers import Context, Record
 from toolflow_bench.services.database import Functions, connect
 from toolflow_bench.services.openapi import described
@@ -89,7 +89,7 @@ def find_service(name: str) -> Service:
         UnknownService: there is none.
     """
     if name not in NAMES:
-        near = get_close_matches(name, NAMES, n=1)
+        near = closest(name, NAMES)
         hint = f"did you mean {near[0]!r}?" if near else f"there is {', '.join(NAMES)}."
         raise UnknownService(f"no service named {name!r}; {hint}")
     service = import_module(f"toolflow_bench.services.{name}").SERVICE
