@@ -44,7 +44,8 @@ def pid_of(sandbox):
 
 
 def children_of(pid):
-    return Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    """The processes of programs: all children but the first, which is the template that they are forked from."""
+    return Path(f"/proc/{pid}/task/{pid}/children").read_text().split()[1:]
 
 
 def until(condition, seconds=10):

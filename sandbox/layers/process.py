@@ -125,12 +125,17 @@ def enter_namespaces(machine: str) -> None:
         call("prctl", _PR_SET_DUMPABLE, 0, 0, 0, 0)
 
 
-def fork_alone(machine: str) -> int:
-    """As `os.fork`, with the child alone in a namespace of processes: when it dies, all that it started dies too."""
+def fork(machine: str, *, alone: bool, sibling: bool = False) -> int:
+    """Fork as `os.fork` does.
+
+    With `alone` the child is alone in a namespace of processes: when it dies, all that it started dies too. With
+    `sibling` it is a child of our parent, which alone hears of its end.
+    """
     # Python has no clone(). A process of one thread needs no more than this around it; its lock is kept over the call.
     ctypes.pythonapi.PyOS_BeforeFork()
     nothing = ctypes.c_void_p(None)
-    number, flags = ctypes.c_long(_CLONE[machine]), ctypes.c_ulong(_NEWPID | signal.SIGCHLD)
+    wanted = (_NEWPID if alone else 0) | (_PARENT if sibling else 0) | signal.SIGCHLD
+    number, flags = ctypes.c_long(_CLONE[machine]), ctypes.c_ulong(wanted)
     pid = int(_syscall_with_lock(number, flags, nothing, nothing, nothing, nothing))
     if pid == 0:
         ctypes.pythonapi.PyOS_AfterFork_Child()
@@ -151,6 +156,7 @@ _syscall_with_lock = ctypes.PyDLL(None, use_errno=True).syscall
 _syscall_with_lock.restype = ctypes.c_long
 
 _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_NO_NEW_PRIVS = 1, 4, 38
+_PARENT = 0x8000
 _NEWNS, _NEWUTS, _NEWIPC, _NEWUSER, _NEWPID, _NEWNET = 0x20000, 0x4000000, 0x8000000, 1 << 28, 1 << 29, 1 << 30
 _MS_RDONLY, _MS_NOSUID, _MS_NODEV, _MS_NOEXEC, _MS_REMOUNT, _MS_BIND, _MS_REC, _MS_PRIVATE = (
     1, 2, 4, 8, 32, 4096, 16384, 1 << 18,

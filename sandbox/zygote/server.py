@@ -1,13 +1,19 @@
-"""The warm process: loads what programs import, puts the layers on, and forks a child for each program.
+"""The warm processes: they load what programs import, put the layers on, and fork a child for each program.
 
-It greets the host with the layers that it could not have. Then it listens on one sequenced-packet socket for messages
-`{"memory_bytes", "cpu_seconds"}` with two descriptors: the program's channel, and a socket on which the host is told
-how the child fares: `{"pid"}` with a pidfd, and `{"status", "cpu"}` at its end. When the host closes either that socket
-or the first one, the children concerned are killed. Standard library alone.
+The first one greets the host with the layers that it could not have. Then it listens on one sequenced-packet socket for
+messages `{"memory_bytes", "cpu_seconds"}` with two descriptors: the program's channel, and a socket on which the host
+is told how the child fares: `{"pid"}` with a pidfd, and `{"status", "cpu"}` at its end. When the host closes either
+that socket or the first one, the children concerned are killed.
+
+A child can read all memory of the process that forked it. So the first process, which knows of all children, forks none
+of them: it has them forked by a second one, the template, which knows of none. The template gets a channel and limits,
+forks, says the child's number and forgets it; the child is the first process's by parentage, which alone hears of its
+end. Standard library alone.
 """
 
 from __future__ import annotations
 
+import errno
 import gc
 import json
 import os
@@ -41,12 +47,71 @@ def serve(options: dict[str, Any]) -> NoReturn:
         control.send(json.dumps({"failed": f"{type(error).__name__}: {error}"[:2000]}).encode())
         control.recv(1)  # the host's first request: left unread, it would reset the connection before this is heard
         os._exit(1)
-    control.send(json.dumps({"missing": layering.missing}).encode())
     if any(name in REQUIRED and why != SWITCHED_OFF for name, why in layering.missing.items()):
+        control.send(json.dumps({"missing": layering.missing}).encode())
         control.recv(1)
         os._exit(1)
-    _Server(control, layering, run).listen()
+    template = _start_template(control, layering, run)
+    control.send(json.dumps({"missing": layering.missing}).encode())
+    _Server(control, template).listen()
     os._exit(0)
+
+
+def _start_template(control: socket.socket, layering: Layering, run: Run) -> socket.socket:
+    """Fork the template, and return the socket over which it is asked for children."""
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    parent = os.pidfd_open(os.getpid())
+    if os.fork() == 0:
+        try:
+            process.die_with_parent(parent)
+            ours.close()
+            control.close()
+            _be_template(theirs, parent, layering, run)
+        finally:
+            os._exit(1)
+    theirs.close()
+    os.close(parent)
+    return ours
+
+
+def _be_template(requests: socket.socket, parent: int, layering: Layering, run: Run) -> None:
+    """Fork a child for each request, until the first process is gone.
+
+    What is kept here every program can read: nothing of a request may stay.
+    """
+    while True:
+        data, descriptors, _, _ = socket.recv_fds(requests, 256, 1)
+        if not data:
+            return
+        channel = descriptors[0]
+        try:
+            number = layering.fork()
+        except OSError as error:
+            number = -(error.errno or errno.EAGAIN)
+        if number == 0:
+            _be_child(channel, json.loads(data), parent, layering, run)
+        os.close(channel)
+        requests.send(number.to_bytes(4, "little", signed=True))
+
+
+def _be_child(channel: int, limits: Mapping[str, float], parent: int, layering: Layering, run: Run) -> NoReturn:
+    """Run one program in this child, which was forked just now; whatever fails on the way ends it.
+
+    Every layer is on before the first byte from the host is read.
+    """
+    try:
+        os.setsid()
+        process.die_with_parent(parent)
+        layering.on_child()
+        if channel != CHANNEL:
+            os.dup2(channel, CHANNEL)
+        os.closerange(0, CHANNEL)
+        os.closerange(CHANNEL + 1, 1 << 30)
+        layering.last(limits)
+        run(CHANNEL, CHANNEL)
+        os._exit(0)
+    finally:
+        os._exit(1)
 
 
 def load(zone_folders: list[str]) -> Run:
@@ -97,9 +162,12 @@ class Layering:
             self._filter = seccomp.program(self.machine, numbers, reader=CHANNEL, writer=CHANNEL)
             self.put("seccomp", self._try_filter)
 
-    def fork(self) -> int:
-        """As `os.fork`; the child is alone in a namespace of processes where there are namespaces."""
-        return os.fork() if "namespaces" in self.missing else process.fork_alone(self.machine)
+    def fork(self, *, sibling: bool = True) -> int:
+        """Fork; the child is alone in a namespace of processes where there are namespaces.
+
+        A `sibling` is a child of our parent.
+        """
+        return process.fork(self.machine, alone="namespaces" not in self.missing, sibling=sibling)
 
     def on_child(self) -> None:
         """What a child puts on while it still has descriptors to spare."""
@@ -117,7 +185,7 @@ class Layering:
 
     def _try_filter(self) -> None:
         """Raise `OSError` where a child of ours may not have a filter."""
-        child = self.fork()
+        child = self.fork(sibling=False)
         if child == 0:
             try:
                 seccomp.install(self._filter)
@@ -132,28 +200,35 @@ class Layering:
 class _Server:
     """The event loop: requests, the host's hang-ups, the deaths of children."""
 
-    def __init__(self, control: socket.socket, layering: Layering, run: Run) -> None:
-        self._control, self._layering, self._run = control, layering, run
-        self._self = os.pidfd_open(os.getpid())
+    def __init__(self, control: socket.socket, template: socket.socket) -> None:
+        self._control, self._template = control, template
         self._children: dict[int, tuple[int, socket.socket]] = {}  # by pidfd, until they are reaped
         self._poll = select.poll()
-        self._poll.register(control, select.POLLIN)
+        for source in (control, template):
+            self._poll.register(source, select.POLLIN)
 
     def listen(self) -> None:
-        """Serve the host until it hangs up; then kill every child, and wait until none is left."""
-        while True:
-            for descriptor, _ in self._poll.poll():
-                if descriptor in self._children:
-                    self._reap(descriptor)
-                elif descriptor != self._control.fileno():
-                    self._hung_up(descriptor)
-                elif not self._accept():
-                    for pid, _ in self._children.values():
-                        _kill_group(pid)
-                    with suppress(ChildProcessError):
-                        while True:
-                            os.wait()
-                    return
+        """Serve the host until it hangs up, or the template dies; then kill all, and wait until nothing is left."""
+        while all(map(self._handle, [descriptor for descriptor, _ in self._poll.poll()])):
+            pass
+        self._template.close()  # at this the template exits
+        for pid, _ in self._children.values():
+            _kill_group(pid)
+        with suppress(ChildProcessError):
+            while True:
+                os.wait()
+
+    def _handle(self, descriptor: int) -> bool:
+        """Handle one event. False at the end of the host or the template."""
+        if descriptor in self._children:
+            self._reap(descriptor)
+        elif descriptor == self._control.fileno():
+            return self._accept()
+        elif descriptor == self._template.fileno():
+            return False
+        else:
+            self._hung_up(descriptor)
+        return True
 
     def _accept(self) -> bool:
         """Take one request. False when the host is gone."""
@@ -165,16 +240,18 @@ class _Server:
                 os.close(descriptor)
             return True
         channel, host = descriptors[0], socket.socket(fileno=descriptors[1])
-        try:
-            pid = self._layering.fork()
-        except OSError as error:
-            host.send(json.dumps({"error": f"fork: {error.strerror}"}).encode())
-            host.close()
-            os.close(channel)
-            return True
-        if pid == 0:
-            self._be_child(channel, json.loads(data))
+        answer = b""
+        with suppress(OSError):  # the template is dead
+            socket.send_fds(self._template, [data], [channel])
+            answer = self._template.recv(4)
         os.close(channel)
+        if not answer:
+            return False
+        pid = int.from_bytes(answer, "little", signed=True)
+        if pid < 0:
+            host.send(json.dumps({"error": f"fork: {os.strerror(-pid)}"}).encode())
+            host.close()
+            return True
         pidfd = os.pidfd_open(pid)
         self._children[pidfd] = pid, host
         for source in (pidfd, host.fileno()):
@@ -182,25 +259,6 @@ class _Server:
         with suppress(OSError):  # when it has hung up already the poll will say so
             socket.send_fds(host, [json.dumps({"pid": pid}).encode()], [pidfd])
         return True
-
-    def _be_child(self, channel: int, limits: Mapping[str, float]) -> NoReturn:
-        """Run one program in this child, which was forked just now; whatever fails on the way ends it.
-
-        Every layer is on before the first byte from the host is read.
-        """
-        try:
-            os.setsid()
-            process.die_with_parent(self._self)
-            self._layering.on_child()
-            if channel != CHANNEL:
-                os.dup2(channel, CHANNEL)
-            os.closerange(0, CHANNEL)
-            os.closerange(CHANNEL + 1, 1 << 30)
-            self._layering.last(limits)
-            self._run(CHANNEL, CHANNEL)
-            os._exit(0)
-        finally:
-            os._exit(1)
 
     def _hung_up(self, descriptor: int) -> None:
         """The host lets go of a child: kill it. It stays in `_children` until it is reaped."""
