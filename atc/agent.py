@@ -118,6 +118,7 @@ class Agent:
         allow_writes: Iterable[str] = (),
         **budget: Unpack[Budget],
     ) -> None:
+        self._declared = tools
         self.toolbox = tools if learned is None else learned.over(tools)
         self._learned, self._learning = learned, threading.Lock()
         allowed = (allow_writes,) if isinstance(allow_writes, str) else tuple(allow_writes)
@@ -231,6 +232,27 @@ class Agent:
                 program = Program(parts.redact.restored(source))
             earlier = past.attempts if past else ()
             return record.ended(run_given(program, record.task, parts, everything=self.toolbox, earlier=earlier))
+
+    def offer(self, tools: Iterable[Tool]) -> None:
+        """Add tools behind those that there are, whose aliases stay as they are."""
+        added = list(tools)
+        self._declared = self._declared.also(added)
+        self.toolbox = self.toolbox.also(added)
+
+    def apart(self, name: str) -> Agent:
+        """Return an agent over the same tools, sandbox and store that learns for itself alone, under this name.
+
+        It knows nothing of what this agent has learned. Only this agent is to be closed.
+        """
+        return Agent(
+            self._declared,
+            model=self._model,
+            sandbox=self.sandbox,
+            config=self.config,
+            ask_person=self._ask_person,
+            store=self._store,
+            learned=None if self._learned is None else self._learned.apart(name),
+        )
 
     @property
     def store(self) -> RunStore:

@@ -43,6 +43,10 @@ class LearnedSchemas:
         self._folder = folder
         self._lock = threading.Lock()
 
+    def apart(self, name: str) -> LearnedSchemas:
+        """Return schemas of their own, which share nothing with these, kept in a folder of this name."""
+        return LearnedSchemas(self._folder / "apart" / name)
+
     def over(self, toolbox: Toolbox) -> Toolbox:
         """The toolbox with what is known of tools that declare no response schema, or a wrong one."""
         names = {path.name.rpartition("-")[0] for path in self._folder.glob("*.json")}

@@ -48,6 +48,9 @@ def _address(_ctx: click.Context, _option: click.Parameter, value: str | None) -
 @options.allow_writes_option
 @options.trust_option
 @options.learn_option
+@click.option(
+    "--share-learned", is_flag=True, help="Show each HTTP client the response shapes that all others' calls showed."
+)
 @options.sandbox_option
 @click.option("--max-seconds", type=options.POSITIVE, default=120.0, metavar="S", help="Of one program (120).")
 @click.option("--max-calls", type=click.IntRange(0), metavar="N", help="Tool calls of one program (500).")
@@ -56,7 +59,7 @@ def _address(_ctx: click.Context, _option: click.Parameter, value: str | None) -
 @click.option("--print-config", "client", type=click.Choice(CLIENTS), help="Print what to paste into an agent.")
 def serve(
     *, address: tuple[str, int] | None, hosts: tuple[str, ...], max_seconds: float, as_: str, client: str | None,
-    **flags: Any,
+    share_learned: bool, **flags: Any,
 ) -> None:  # fmt: skip
     """Let another agent act on the tools by programs, over MCP.
 
@@ -86,7 +89,8 @@ def serve(
             await server.run(read, write, server.create_initialization_options())
 
     with open_agent(config, given=True) as agent:
-        gateway = Gateway(agent, limits=GatewayLimits(run_seconds=max_seconds))
+        limits = GatewayLimits(run_seconds=max_seconds)
+        gateway = Gateway(agent, limits=limits, share_learned=share_learned)
         server = gateway_server(gateway) if as_ == "programs" else tools_server(gateway)
         if address is None:
             # A thread that reads stdin cannot be interrupted; what a program had sent stands in the journal.

@@ -12,23 +12,24 @@ from collections import Counter, OrderedDict
 from dataclasses import asdict, dataclass
 from functools import partial
 from hashlib import sha256
-from typing import Any, TypeAlias, Unpack
+from typing import Any, TypeAlias, TypedDict, Unpack
 
 from atc.agent import Agent, GoingOn
 from atc.findings import invocation
 from atc.recording import redactor
 from atc.redaction import Redactor
 from atc.retrieve.base import Retriever
+from atc.serve.requests import BadRequest, found_tools, readable_names, readable_program, readable_query
 from atc.serve.results import Results
 from atc.strategies.given import certain_findings
 from atc.types import Attempt, Fault, Finding, Program, Solution, answered
-from protocols.errors import AtcError, UnknownTool
-from protocols.protocol import ProgramBinding
+from protocols.protocol import ProgramBinding, dump
 from protocols.render import described_within, one_line, stubs, token_estimate
 from protocols.schema import Json, JsonObject, shape
 from protocols.sources import load_tools
 from protocols.toolbox import Tool, Toolbox
 from sandbox.base import Paused
+from sandbox.contract import shorten
 from sandbox.trace import ToolCall
 from sandbox.zygote.channel import VALUE_CHARACTERS
 
@@ -48,15 +49,9 @@ _CUT = (
 )
 _WRITERS_KEPT = 10_000
 """Runs of which it is known which client's they are, the latest ones."""
-_LONGEST_SOURCE = 100_000
-"""Characters of a program."""
 
 
 Reply: TypeAlias = dict[str, Json]
-
-
-class BadRequest(AtcError):
-    """A request that cannot be carried out as it stands. The sentence says what to change."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,13 +66,21 @@ class GatewayLimits:
     """Of one client; so there is room left beside one that floods."""
     waiting_each: int = 100
     """Requests of one client that wait for their turn; one more is refused."""
+    questions: int = 32
+    """Questions to persons that are open at the same time, of all clients together."""
+    questions_each: int = 8
+    """Of one client; to one more, the question that has been open longest gives way, and its run pauses."""
 
 
-class Sent(GoingOn, total=False):
-    """How the run of a client's program goes."""
+class Asking(TypedDict, total=False):
+    """Who asks."""
 
     client: str
-    """Whose program it is."""
+    """Whose request it is; empty for the one client over stdio."""
+
+
+class Sent(GoingOn, Asking, total=False):
+    """How the run of a client's program goes, and whose it is."""
 
 
 class Gateway:
@@ -86,16 +89,27 @@ class Gateway:
     Five of them are what clients are offered: their signatures and docstrings are what a client's model reads.
     Each reply is a JSON object. Runs are named by handles, which cannot be guessed: a client can continue its own runs
     and no other's, also after it has connected anew, and at another gateway over the same store, which has the same
-    `key`. `agent` must have a store.
+    `key`. `agent` must have a store. A client is told the shapes that its own calls have shown; with `share_learned`
+    also those that the calls of other clients and of the person who runs the gateway have shown.
     """
 
-    def __init__(self, agent: Agent, *, key: bytes | None = None, limits: GatewayLimits | None = None) -> None:
+    def __init__(
+        self,
+        agent: Agent,
+        *,
+        key: bytes | None = None,
+        limits: GatewayLimits | None = None,
+        share_learned: bool = False,
+    ) -> None:
         self._agent = agent
         self._key = key or agent.store.key()
         self.limits = limits or GatewayLimits()
+        self._share_learned = share_learned
         self._results = Results()
         self._own = load_tools(self._results.read_result)
-        agent.toolbox = agent.toolbox.also(self._own.values())
+        agent.offer(self._own.values())
+        self._agents_lock = threading.Lock()
+        self._agents: dict[str, Agent] = {}  # by client
         self._writers: OrderedDict[str, str] = OrderedDict()  # the client of each run that was about to write
         self._search_lock = threading.Lock()
         self._search: Retriever | None = None
@@ -105,14 +119,24 @@ class Gateway:
         """What seals the state that a client keeps between two requests; one gateway opens what another has sealed."""
         return hmac.digest(self._key, b"request state", "sha256")
 
-    @property
-    def tools(self) -> Toolbox:
-        """The tools that programs may call, but for `read_result`."""
-        return self._agent.toolbox.only([name for name in self._agent.toolbox if name not in self._own])
+    def _agent_of(self, client: str) -> Agent:
+        """Return the agent of one client. The one client over stdio is who runs the gateway."""
+        if not client or self._share_learned:
+            return self._agent
+        with self._agents_lock:
+            if client not in self._agents:
+                name = hmac.new(self._key, client.encode(), sha256).hexdigest()[:32]
+                self._agents[client] = self._agent.apart(name)
+            return self._agents[client]
 
-    def overview(self) -> str:
+    def tools(self, client: str = "") -> Toolbox:
+        """The tools that a client's programs may call, but for `read_result`."""
+        toolbox = self._agent_of(client).toolbox
+        return toolbox.only([name for name in toolbox if name not in self._own])
+
+    def overview(self, client: str = "") -> str:
         """Stubs of all tools where they fit `DESCRIBED_TOKENS`; else how many there are, and of which sources."""
-        tools = self.tools
+        tools = self.tools(client)
         if len(tools) * 10 <= DESCRIBED_TOKENS and token_estimate(text := stubs(tools)) <= DESCRIBED_TOKENS:
             return text
         counts = Counter(tool.source for tool in tools.values())
@@ -120,20 +144,20 @@ class Gateway:
         more = f" and {len(counts) - 8} more sources" if len(counts) > 8 else ""
         return f"{len(tools)} tools: {sources}{more}. Search, then describe, then run."
 
-    def search_tools(self, query: str, limit: int = _SEARCHED) -> Reply:
+    def search_tools(self, query: str, limit: int = _SEARCHED, **asking: Unpack[Asking]) -> Reply:
         """Find API functions by what they do or by name.
 
         Best first, with those that yield the ids they need; a line each.
 
         read_only = True
         """
-        if not query.strip():
-            raise BadRequest("the query is empty; say what the tool should do, or give a tool's name.")
+        query = readable_query(query)
         limit = min(max(limit, 1), _MOST_SEARCHED)
         with self._search_lock:
             found = self._finder().search(query, k=limit)
-        lines = [one_line(self._agent.toolbox[hit.tool]) for hit in found.hits]
-        return {"tools": lines, "of": len(self.tools)}
+        toolbox = self._agent_of(asking.get("client", "")).toolbox
+        lines = [one_line(toolbox[hit.tool]) for hit in found.hits]
+        return {"tools": lines, "of": len(toolbox) - len(self._own)}
 
     def _finder(self) -> Retriever:
         """The configured search, once it is built; search by words while that takes its time."""
@@ -147,7 +171,7 @@ class Gateway:
     def _build(self) -> None:
         self._search = self._agent.finder(None)
 
-    def describe_tools(self, names: list[str] | str) -> str:
+    def describe_tools(self, names: list[str] | str, **asking: Unpack[Asking]) -> str:
         """Typed Python stubs of functions: arguments and response shapes.
 
         read_only = True
@@ -155,40 +179,35 @@ class Gateway:
         Raises:
             UnknownTool: there is none of these tools; it carries the nearest names of the first.
         """
-        names = [names] if isinstance(names, str) else names
-        if not names:
-            raise BadRequest("name at least one tool; search_tools finds their names.")
-        toolbox, known, notes = self._agent.toolbox, dict[str, None](), list[str]()
-        for name in names:
-            try:
-                known[toolbox.find(name).alias] = None
-            except UnknownTool as error:
-                notes.append(f"# {error}")
-        wanted = toolbox.only(known or [toolbox.find(names[0]).alias])  # raises where there is none
+        toolbox = self._agent_of(asking.get("client", "")).toolbox
+        wanted, notes = found_tools(toolbox, readable_names(names))
         text, kept = described_within(wanted, budget=_DESCRIBED_AT_ONCE)
         if left := [name for name in wanted if name not in kept]:
             notes.append(f"# Not shown for want of room: {', '.join(left)}. Ask for fewer at once.")
         return "\n\n".join([text, *notes])
 
-    def check_program(self, source: str) -> Reply:
+    def check_program(self, source: str, **asking: Unpack[Asking]) -> Reply:
         """Check a program without running it.
 
         read_only = True
         """
-        program = _readable(source)
-        found = certain_findings(program, self._agent.toolbox)
+        program = readable_program(source)
+        found = certain_findings(program, self._agent_of(asking.get("client", "")).toolbox)
         return {"ok": not found, "findings": [_finding(finding, program) for finding in found]}
 
     def run_program(self, source: str, continues: str = "", **sent: Unpack[Sent]) -> Reply:
         """Check a Python program against the response schemas, run it in a sandbox, return what it printed or the fault
         with its evidence. continues: run of an earlier reply, whose calls are not repeated.
         """
-        program, run = _readable(source), self._run_of(continues) if continues else None
-        return self._reply(self._agent.execute(program.source, continues=run, **self._gated(**sent)))
+        program, run = readable_program(source), self._run_of(continues) if continues else None
+        client = sent.get("client", "")
+        done = self._agent_of(client).execute(program.source, continues=run, **self._gated(**sent))
+        return self._reply(done, client)
 
     def resume_run(self, run: str, **sent: Unpack[Sent]) -> Reply:
         """Go on with a paused run after a person has allowed its write."""
-        return self._reply(self._resume(run, self._gated(**sent)))
+        client = sent.get("client", "")
+        return self._reply(self._resume(client, run, self._gated(**sent)), client)
 
     def call(self, name: str, arguments: JsonObject, **sent: Unpack[Sent]) -> Reply:
         """Call one tool by a program of one line, so that it is checked, gated and journaled as every other.
@@ -201,11 +220,12 @@ class Gateway:
         tool = self._agent.toolbox.find(name)
         aliases = {original: alias for alias, original in tool.arguments.items()}
         given = {aliases.get(original, original): value for original, value in arguments.items()}
-        return self._called(self._agent.execute(f"{tool.alias}(**{given!r})", **self._gated(**sent)))
+        agent = self._agent_of(sent.get("client", ""))
+        return self._called(agent.execute(f"{tool.alias}(**{given!r})", **self._gated(**sent)))
 
     def call_again(self, handle: str, **sent: Unpack[Sent]) -> Reply:
         """Go on with a `call` that waited for a person."""
-        return self._called(self._resume(handle, self._gated(**sent)))
+        return self._called(self._resume(sent.get("client", ""), handle, self._gated(**sent)))
 
     def stored(self, handle: str) -> Reply:
         """A run with its programs, calls and faults; secrets are placeholders."""
@@ -214,6 +234,14 @@ class Gateway:
         attempts = [asdict(attempt) | {"answer": attempt.answer} for attempt in redact.value(run.attempts)]
         return {"status": run.summary.status, "attempts": attempts}
 
+    def protocol(self, name: str, client: str = "") -> Reply:
+        """Return the protocol of a tool as a client's programs know it.
+
+        Raises:
+            UnknownTool: there is no such tool.
+        """
+        return dump(self.tools(client).find(name).protocol)
+
     def handle_of(self, run: str) -> str:
         """The name by which a client continues a run: its id, and a mark that only this gateway can make."""
         return f"{run}.{hmac.new(self._key, run.encode(), sha256).hexdigest()[:24]}"
@@ -221,7 +249,7 @@ class Gateway:
     def _run_of(self, handle: str) -> str:
         run = handle.rpartition(".")[0]
         if not run or not hmac.compare_digest(self.handle_of(run), handle):
-            raise BadRequest(f"no run {handle!r}; give 'run' as an earlier reply of run_program gave it.")
+            raise BadRequest(f"no run {shorten(handle, 100)!r}; give 'run' as an earlier reply of run_program gave it.")
         return run
 
     def _gated(self, client: str = "", **how: Unpack[GoingOn]) -> GoingOn:
@@ -250,13 +278,13 @@ class Gateway:
             f" once more all the same: atc runs purge {earlier}"
         )
 
-    def _resume(self, handle: str, how: GoingOn) -> Solution:
+    def _resume(self, client: str, handle: str, how: GoingOn) -> Solution:
         run = self._run_of(handle)
         stored = self._agent.store.load(run)
         if stored.summary.status == "solved":  # a person has resumed it from the command line
             task, answer = stored.summary.task, stored.summary.answer
             return Solution(task=task, attempts=stored.attempts, status="solved", answer=answer, run=run)
-        return self._agent.resume(run, **how)
+        return self._agent_of(client).resume(run, **how)
 
     def _covered(self, solution: Solution) -> Solution:
         """The solution with a placeholder for each secret."""
@@ -281,14 +309,14 @@ class Gateway:
             return reply | {"error": problem, "response": call.result}
         return reply | {"result": call.result}
 
-    def _reply(self, solution: Solution) -> Reply:
+    def _reply(self, solution: Solution, client: str) -> Reply:
         """What the client's model is told of a run. Secrets are placeholders."""
         solution = self._covered(solution)
         last = solution.attempts[-1]
         printed = last.trace.stdout.strip() if last.trace is not None else ""
         reply: dict[str, Any] = {"status": solution.status, "run": self.handle_of(solution.run or "")}
         if last.answer is not None:
-            reply["answer"] = self._results.shown(_answer(last))
+            reply["answer"] = self._results.shown(_answer(last), client)
         if calls := last.calls:
             more = [f"… {len(calls) - _CALLS_SHOWN} more"] if len(calls) > _CALLS_SHOWN else []
             reply["calls"] = [*map(_call_line, calls[:_CALLS_SHOWN]), *more]
@@ -305,7 +333,7 @@ class Gateway:
         elif last.fault is not None:
             reply["fault"] = _fault(last.fault)
         if last.answer is None and printed:
-            reply["printed"] = self._results.shown(printed)
+            reply["printed"] = self._results.shown(printed, client)
         if solution.unknown:
             reply["unknown_writes"] = [_call_line(call) for call in solution.unknown]
         if solution.orphans:
@@ -313,14 +341,6 @@ class Gateway:
         if solution.status == "paused":
             reply["next"] = _next_step(solution, self.handle_of(solution.run or ""))
         return reply
-
-
-def _readable(source: str) -> Program:
-    if not source.strip():
-        raise BadRequest("the program is empty; write Python that calls the tools and prints the answer.")
-    if len(source) > _LONGEST_SOURCE:
-        raise BadRequest(f"the program has {len(source):,} characters, more than {_LONGEST_SOURCE:,}.")
-    return Program(source)
 
 
 def _answer(attempt: Attempt) -> Json:

@@ -7,6 +7,7 @@ import hmac
 import ipaddress
 from collections.abc import Sequence
 from contextlib import suppress
+from hashlib import sha256
 from typing import Any
 
 import uvicorn
@@ -16,10 +17,9 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from atc.serve.server import CLIENT
+from atc.serve.shares import CONNECTIONS_EACH, SESSIONS_EACH, Connections, Sessions, header
 
 PATH = "/mcp"
-MOST_SESSIONS = 200
-MOST_CONNECTIONS = 1000
 LARGEST_REQUEST = 2 * 2**20
 """Bytes of one request."""
 IDLE_SECONDS = 1800.0
@@ -27,34 +27,53 @@ IDLE_SECONDS = 1800.0
 
 
 class BearerToken:
-    """Lets only requests through that carry one of the gateway's tokens, each a client's. The time tells nothing."""
+    """Lets only requests through that carry one of the gateway's tokens, each a client's. The time tells nothing.
 
-    def __init__(self, app: ASGIApp, tokens: Sequence[str]) -> None:
-        self._app = app
+    What a token keeps open is limited, see `atc.serve.shares`.
+    """
+
+    def __init__(self, app: ASGIApp, tokens: Sequence[str], *, sessions: Sessions) -> None:
+        self._app, self._sessions = app, sessions
+        self.connections = Connections()
         self._expected = [f"bearer {token}".encode() for token in tokens]
+        self._clients = [sha256(token.encode()).hexdigest() for token in tokens]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer 401 without the token, else pass the request on."""
-        if scope["type"] == "http":
-            kind, _, rest = dict(scope["headers"]).get(b"authorization", b"").partition(b" ")
-            token = kind.lower() + b" " + rest.strip()
-            fitting = [number for number, one in enumerate(self._expected) if hmac.compare_digest(token, one)]
-            if not fitting:
-                said, headers = "A bearer token is needed; see atc serve --help.\n", {"www-authenticate": "Bearer"}
-                await PlainTextResponse(said, 401, headers)(scope, receive, send)
+        if scope["type"] != "http":
+            await self._pass_on(scope, receive, send)
+            return
+        kind, _, rest = header(scope, b"authorization").partition(b" ")
+        token = kind.lower() + b" " + rest.strip()
+        fitting = [number for number, one in enumerate(self._expected) if hmac.compare_digest(token, one)]
+        if not fitting:
+            said, headers = "A bearer token is needed; see atc serve --help.\n", {"www-authenticate": "Bearer"}
+            await PlainTextResponse(said, 401, headers)(scope, receive, send)
+            return
+        client = scope[CLIENT] = self._clients[fitting[0]]
+        with self.connections.answering(scope, client, send) as exchange:
+            if (refusal := self._sessions.refusal(scope, client)) is not None:
+                await refusal(scope, receive, exchange.send)
                 return
-            scope[CLIENT] = str(fitting[0])
-        with suppress(asyncio.CancelledError):  # at the end of the server, whose log would show a traceback
+            with self._sessions.used(scope, client, exchange.send) as watched:
+                await self._pass_on(scope, receive, watched)
+            if exchange.gave_way:
+                await exchange.explain(scope)
+
+    async def _pass_on(self, scope: Scope, receive: Receive, send: Send) -> None:
+        with suppress(asyncio.CancelledError):  # it gave way; or the server ends, whose log would show a traceback
             await self._app(scope, receive, send)
 
 
-def http_app(server: Server[Any], *, host: str, port: int, token: str, hosts: tuple[str, ...] = ()) -> ASGIApp:
+def http_app(server: Server[Any], *, host: str, port: int, token: str, hosts: tuple[str, ...] = ()) -> BearerToken:
     """The ASGI application. `token` may be several with spaces between, each a client's.
 
     `hosts` are names besides the address by which clients may reach it.
     Requests with another Host header are refused (a page whose name was rebound to this address), and so are those
     with the Origin of another site.
     """
+    tokens = token.split()
+    clients = max(len(tokens), 1)
     names = {host, *hosts, *(("127.0.0.1", "localhost", "[::1]") if is_loopback(host) else ())}
     security = TransportSecuritySettings(
         allowed_hosts=[*names, *(f"{name}:{port}" for name in names)],
@@ -65,13 +84,15 @@ def http_app(server: Server[Any], *, host: str, port: int, token: str, hosts: tu
         transport_security=security,
         max_request_body_size=LARGEST_REQUEST,
         session_idle_timeout=IDLE_SECONDS,
-        max_sessions=MOST_SESSIONS,
+        # More than the clients' shares, since a session that gives way ends a moment after the new one has begun.
+        max_sessions=(SESSIONS_EACH + CONNECTIONS_EACH) * clients,
         host=host,
     )
-    return BearerToken(app, token.split())
+    sessions = Sessions(app, host=f"{host}:{port}", path=PATH, tokens=clients)
+    return BearerToken(app, tokens, sessions=sessions)
 
 
-def serve_http(app: ASGIApp, *, host: str, port: int) -> None:
+def serve_http(app: BearerToken, *, host: str, port: int) -> None:
     """Serve until SIGINT or SIGTERM."""
     config = uvicorn.Config(
         app,
@@ -80,7 +101,8 @@ def serve_http(app: ASGIApp, *, host: str, port: int) -> None:
         log_level="warning",
         timeout_graceful_shutdown=3,
         server_header=False,
-        limit_concurrency=MOST_CONNECTIONS,
+        http=app.connections.protocol(),
+        proxy_headers=False,
     )
     uvicorn.Server(config).run()
 

@@ -10,8 +10,9 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
 from typing import Any, TypeAlias, TypeVar
@@ -25,14 +26,15 @@ from mcp.shared.exceptions import MCPError
 from atc import __version__
 from atc.events import Called, Event
 from atc.questions import Question, question_text
-from atc.serve.gateway import BadRequest, Gateway, Reply
-from atc.serve.turns import Turns
+from atc.serve.gateway import Gateway, Reply
+from atc.serve.requests import BadRequest
+from atc.serve.turns import Place, Shares, Turns
 from protocols.errors import AtcError
 from protocols.export import RESULT, mcp_tool
-from protocols.protocol import ToolProtocol, dump
+from protocols.protocol import ToolProtocol
 from protocols.schema import Json
 from protocols.sources import load_tools
-from sandbox.contract import BadArguments, contract
+from sandbox.contract import BadArguments, contract, shorten
 from sandbox.limits import cancelled_by
 
 Context = ServerRequestContext[Any, Any]
@@ -46,6 +48,13 @@ _PERSON_SECONDS = 900.0
 """A question that nobody answers for so long is declined."""
 _QUICK_REQUESTS = 8
 """Searches and the like that are answered beside the programs."""
+_QUICK_EACH = 4
+"""Of one client."""
+
+_GAVE_WAY = (
+    "The question to the person was withdrawn, since this client asked newer ones and may have {} open at a time."
+    " Nothing was sent; resume_run with this run asks again."
+)
 
 INSTRUCTIONS = (
     "Act on APIs by Python programs. Tools are plain functions with keyword arguments; a failed call raises ToolError. "
@@ -89,17 +98,28 @@ class Requests:
 
     def __init__(self, gateway: Gateway) -> None:
         limits = gateway.limits
-        self._programs = Turns(limits.programs, each=limits.programs_each, waiting=limits.waiting_each)
-        self._quick = Turns(_QUICK_REQUESTS, each=_QUICK_REQUESTS - 1, waiting=limits.waiting_each)
-        self._threads = ThreadPoolExecutor(limits.programs + _QUICK_REQUESTS, thread_name_prefix="request")
+        self._most_questions = limits.questions_each
+        self._programs = Turns(
+            limits.programs,
+            each=limits.programs_each,
+            waiting=limits.waiting_each,
+            parked=limits.questions,
+            parked_each=limits.questions_each,
+        )
+        self._quick = Turns(_QUICK_REQUESTS, each=_QUICK_EACH, waiting=limits.waiting_each)
+        self._questions: Shares[_Consent] = Shares(
+            lambda consent: consent.give_way(), each=limits.questions_each, most=limits.questions
+        )
+        threads = limits.programs + limits.questions + _QUICK_REQUESTS
+        self._threads = ThreadPoolExecutor(threads, thread_name_prefix="request")
 
     async def answer(self, ctx: Context, work: Callable[[], T]) -> T:
         """What `work` gives, which runs no program."""
-        return await self._in_turn(self._quick, _client(ctx), work)
+        place = await self._quick.take(client_of(ctx))
+        return await self._in_thread(place, work)
 
-    async def _in_turn(self, turns: Turns, client: str, work: Callable[[], T]) -> T:
+    async def _in_thread(self, place: Place, work: Callable[[], T]) -> T:
         """The place is free again when the thread has ended, which may be after the request was cancelled."""
-        place = await turns.take(client)
         done = asyncio.get_running_loop().run_in_executor(self._threads, work)
         done.add_done_callback(lambda _: place.close())
         done.add_done_callback(lambda ended: ended.cancelled() or ended.exception())  # else asyncio prints it
@@ -118,21 +138,35 @@ class Requests:
         """
         consent = _Consent(ctx, params)
         progress = _Progress(ctx) if ctx.meta and ctx.meta.get("progress_token") is not None else None
-        client = _client(ctx)
+        client = client_of(ctx)
         stop = threading.Event()
 
         def work() -> Reply:
             with cancelled_by(stop):
                 return run(client=client, observer=progress, ask_person=consent.ask)
 
+        place = await self._programs.take(client)
+        consent.meanwhile = partial(self._waiting_for_person, client, place, consent)
         try:
-            reply = await self._in_turn(self._programs, client, work)
+            reply = await self._in_thread(place, work)
         except asyncio.CancelledError:
             stop.set()
             consent.leave()
             raise
+        if consent.gave_way and reply["status"] == "paused":
+            reply = {**reply, "question": _GAVE_WAY.format(self._most_questions)}
         waits = consent.later and consent.open is not None and reply["status"] == "paused"
         return consent.required(str(reply["run"])) if waits else told(reply)
+
+    @contextmanager
+    def _waiting_for_person(self, client: str, place: Place, consent: _Consent) -> Iterator[None]:
+        """Within the block a person is asked: the program keeps no place, and its question is one of its client's."""
+        with place.left():
+            self._questions.use(client, consent)
+            try:
+                yield
+            finally:
+                self._questions.drop(consent)
 
 
 class _Service:
@@ -144,25 +178,24 @@ class _Service:
             gateway.search_tools, gateway.describe_tools, gateway.run_program, gateway.check_program, gateway.resume_run
         )
 
-    async def list_tools(self, _ctx: Context, _params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+    async def list_tools(self, ctx: Context, _params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         """The gateway's own tools; few API tools are described in `run_program`'s description."""
         tools = [_offered(replace(tool.protocol, output_schema=None)) for tool in self.tools.values()]
         running = next(tool for tool in tools if tool.name == "run_program")
-        running.description = f"{running.description}\n\n{self._gateway.overview()}"
+        overview = await self._requests.answer(ctx, partial(self._gateway.overview, client_of(ctx)))
+        running.description = f"{running.description}\n\n{overview}"
         return types.ListToolsResult(tools=tools)
 
     async def call_tool(self, ctx: Context, params: Request) -> Done | types.InputRequiredResult:
         """Carry out one request. What the caller did wrong is a result that its model reads, not a protocol error."""
         try:
             if (tool := self.tools.get(params.name)) is None:
-                known = ", ".join(self.tools)
-                raise BadRequest(
-                    f"no tool {params.name!r}; there are {known}. API functions are called by run_program."
-                )
+                name, known = shorten(params.name, 100), ", ".join(self.tools)
+                raise BadRequest(f"no tool {name!r}; there are {known}. API functions are called by run_program.")
             given = contract(tool.protocol).accept(params.arguments or {})
             work = partial(getattr(self._gateway, params.name), **given)
             if not tool.protocol.writes:
-                return result(await self._requests.answer(ctx, work))
+                return result(await self._requests.answer(ctx, partial(work, client=client_of(ctx))))
             if params.request_state is not None:
                 work = partial(self._gateway.resume_run, params.request_state)
             return await self._requests.run(ctx, params, work, _told)
@@ -194,9 +227,11 @@ class _Service:
             if kind == "runs":
                 found: Json = await self._requests.answer(ctx, partial(self._gateway.stored, name))
             elif kind == "protocols":
-                found = dump(self._gateway.tools.find(name).protocol)
+                found = await self._requests.answer(ctx, partial(self._gateway.protocol, name, client_of(ctx)))
             else:
-                raise BadRequest(f"no resource {params.uri!r}; there are atc://runs/RUN and atc://protocols/TOOL.")
+                raise BadRequest(
+                    f"no resource {shorten(str(params.uri), 100)!r}; there are atc://runs/RUN and atc://protocols/TOOL."
+                )
         except AtcError as error:
             raise MCPError(types.INVALID_PARAMS, str(error)) from error
         text = json.dumps(found, ensure_ascii=False)
@@ -239,6 +274,13 @@ class _Consent:
         self._all = False
         self._answered = _answer((params.input_responses or {}).get("consent"))
         self._asking: Future[str] | None = None
+        self.meanwhile: Callable[[], AbstractContextManager[None]] = nullcontext
+        self.gave_way = False
+
+    def give_way(self) -> None:
+        """Let go of the open question, which gets no answer, since its client has asked too many others."""
+        self.gave_way = True
+        self.leave()
 
     def leave(self) -> None:
         """The client is gone: a question that is open gets no answer."""
@@ -260,7 +302,8 @@ class _Consent:
         else:
             self._asking = asyncio.run_coroutine_threadsafe(self._elicit(question), self._loop)
             try:
-                answer = self._asking.result(_PERSON_SECONDS)
+                with self.meanwhile():
+                    answer = self._asking.result(_PERSON_SECONDS)
             except (TimeoutError, CancelledError):  # nobody is there, or the client has gone
                 self._asking.cancel()
                 answer = "no"
@@ -298,10 +341,12 @@ def _answer(response: object) -> str:
     return "no"
 
 
-def _client(ctx: Context) -> str:
-    """Whose request it is: the token that it came with, and its session where the protocol version has sessions."""
-    request = ctx.request
-    return "" if request is None else f"{request.scope.get(CLIENT, '')}/{request.headers.get('mcp-session-id', '')}"
+def client_of(ctx: Context) -> str:
+    """Return whose request it is: a digest of the token that it came with; empty for the one client over stdio.
+
+    Sessions make no difference, since a client may open as many as it likes.
+    """
+    return "" if ctx.request is None else str(ctx.request.scope.get(CLIENT, ""))
 
 
 def _offered(protocol: ToolProtocol) -> types.Tool:
@@ -325,9 +370,11 @@ def tools_server(gateway: Gateway) -> Server[Any]:
     """An MCP server for `atc serve --as tools`: it offers each tool of `gateway` by its alias, for any transport."""
     requests = Requests(gateway)
 
-    async def list_tools(_ctx: Context, _params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
-        offered = [_offered(replace(tool.protocol, name=tool.alias)) for tool in gateway.tools.values()]
-        return types.ListToolsResult(tools=offered)
+    def listed(client: str) -> list[types.Tool]:
+        return [_offered(replace(tool.protocol, name=tool.alias)) for tool in gateway.tools(client).values()]
+
+    async def list_tools(ctx: Context, _params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+        return types.ListToolsResult(tools=await requests.answer(ctx, partial(listed, client_of(ctx))))
 
     async def call_tool(ctx: Context, params: Request) -> Done | types.InputRequiredResult:
         """Call one tool. An error of the tool is a result that its caller reads."""
@@ -335,15 +382,18 @@ def tools_server(gateway: Gateway) -> Server[Any]:
         if params.request_state is not None:
             call = partial(gateway.call_again, params.request_state)
         try:
-            return await requests.run(ctx, params, call, partial(told, params.name))
+            return await requests.run(ctx, params, call, partial(told, client_of(ctx), params.name))
         except AtcError as error:
             return result({"error": str(error)}, failed=True)
 
-    def told(name: str, reply: Reply) -> Done:
+    def told(client: str, name: str, reply: Reply) -> Done:
         """The response as text and, as its schema has it, as a structured result."""
         if "result" not in reply:
             return result(reply, failed=True)
-        response, offered = reply["result"], gateway.tools.find(name).protocol.output_schema or {"type": "object"}
+        response, offered = (
+            reply["result"],
+            gateway.tools(client).find(name).protocol.output_schema or {"type": "object"},
+        )
         structured = response if isinstance(response, dict) and offered.get("type") == "object" else {RESULT: response}
         return Done(content=result(response).content, structured_content=structured)
 

@@ -1,12 +1,17 @@
-"""Whose request is next: a fair share of a few places for each client."""
+"""Fair shares of a gateway for its clients: whose program runs next, and what a client may keep open."""
 
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
-from contextlib import ExitStack
+import threading
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Generic, TypeVar
 
 from protocols.errors import AtcError
+
+Thing = TypeVar("Thing", bound=Hashable)
 
 
 class TooMany(AtcError):
@@ -16,16 +21,19 @@ class TooMany(AtcError):
 class Turns:
     """Places that clients share, so that one which floods does not starve the others. Of one event loop.
 
-    A client waits for one of its own places first: of one that floods, few requests stand in the others' way.
+    A client waits for one of its own places first: of one that floods, few requests stand in the others' way. A request
+    leaves its place while a person is asked, and waits for one again afterwards. `parked` are the requests that may
+    have begun beyond the places, of all clients, and `parked_each` those of one client.
     """
 
-    def __init__(self, places: int, *, each: int, waiting: int) -> None:
-        self._places, self._each, self._most = asyncio.Semaphore(places), each, each + waiting
-        self._own: dict[str, asyncio.Semaphore] = {}
+    def __init__(self, places: int, *, each: int, waiting: int, parked: int = 0, parked_each: int = 0) -> None:
+        self._each, self._begun_each, self._most = each, each + parked_each, each + waiting
+        self._places, self._begun = asyncio.Semaphore(places), asyncio.Semaphore(places + parked)
+        self._own: dict[str, _Own] = {}
         self._requests: Counter[str] = Counter()  # at work, or waiting
 
-    async def take(self, client: str) -> ExitStack:
-        """Wait for a place; closing what this gives ends its use.
+    async def take(self, client: str) -> Place:
+        """Wait for a place; closing it ends its use.
 
         Raises:
             TooMany: so many requests of this client wait already.
@@ -35,15 +43,127 @@ class Turns:
                 f"{made} requests of this client are at work or wait already; wait for their replies, then send it"
                 " again. Nothing was run."
             )
-        with ExitStack() as held:  # left where the request is cancelled while it waits
-            self._requests[client] += 1
-            held.callback(self._leave, client)
-            for places in (self._own.setdefault(client, asyncio.Semaphore(self._each)), self._places):
-                await places.acquire()
-                held.callback(places.release)
-            return held.pop_all()
+        self._requests[client] += 1
+        own = self._own.setdefault(client, _Own(self._each, self._begun_each))
+        place = Place([own.begun, self._begun], [own.places, self._places], lambda: self._leave(client))
+        try:
+            await place.begin()
+        except BaseException:  # the request was cancelled while it waited
+            place.close()
+            raise
+        return place
 
     def _leave(self, client: str) -> None:
         self._requests[client] -= 1
         if not self._requests[client]:
             del self._requests[client], self._own[client]
+
+
+class _Own:
+    """The places of one client."""
+
+    def __init__(self, each: int, begun_each: int) -> None:
+        self.places, self.begun = asyncio.Semaphore(each), asyncio.Semaphore(begun_each)
+
+
+class Place:
+    """The place of one request among those at work."""
+
+    def __init__(
+        self, begun: list[asyncio.Semaphore], places: list[asyncio.Semaphore], leave: Callable[[], None]
+    ) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._begun, self._places = begun, places
+        self._kept, self._at_work = ExitStack(), ExitStack()
+        self._kept.callback(leave)
+        self._closed = False
+
+    async def begin(self) -> None:
+        """Wait until the request may begin."""
+        await _acquire(self._begun, self._kept)
+        await self._work()
+
+    @contextmanager
+    def left(self) -> Iterator[None]:
+        """Free the place within the block, and wait for one at its end; for a thread that is not the event loop's."""
+        self._loop.call_soon_threadsafe(self._at_work.close)
+        try:
+            yield
+        finally:
+            asyncio.run_coroutine_threadsafe(self._work(), self._loop).result()
+
+    def close(self) -> None:
+        """Free the place for good; called in the event loop."""
+        self._closed = True
+        self._at_work.close()
+        self._kept.close()
+
+    async def _work(self) -> None:
+        """Wait for a place, unless the request has ended meanwhile."""
+        with ExitStack() as held:
+            if not self._closed:
+                await _acquire(self._places, held)
+            if not self._closed:
+                self._at_work = held.pop_all()
+
+
+async def _acquire(semaphores: list[asyncio.Semaphore], held: ExitStack) -> None:
+    """Wait for each semaphore in turn; `held` releases those that were acquired."""
+    for semaphore in semaphores:
+        await semaphore.acquire()
+        held.callback(semaphore.release)
+
+
+class Shares(Generic[Thing]):
+    """Things that clients keep open, `each` of one client and `most` of all. Safe to share between threads.
+
+    One more than that, and the thing that has been idle longest gives way: of this client, or of the client that keeps
+    the most. One that is busy gives way only where all of them are.
+    """
+
+    def __init__(
+        self,
+        give_way: Callable[[Thing], None],
+        *,
+        each: int,
+        most: int,
+        busy: Callable[[Thing], bool] = lambda _: False,
+    ) -> None:
+        self._give_way, self._busy, self._each, self._most = give_way, busy, each, most
+        self._lock = threading.RLock()
+        self._kept: dict[str, OrderedDict[Thing, None]] = {}  # by client, the one that has been idle longest first
+        self._owners: dict[Thing, str] = {}
+
+    def owner(self, thing: Thing) -> str | None:
+        """Return whose thing this is; None if it is not kept, or not any more."""
+        return self._owners.get(thing)
+
+    def use(self, client: str, thing: Thing) -> None:
+        """Note that a client uses a thing now, which it kept before or which is new."""
+        with self._lock:
+            if self._owners.get(thing, client) != client:
+                self.drop(thing)
+            self._owners[thing] = client
+            own = self._kept.setdefault(client, OrderedDict())
+            own[thing] = None
+            own.move_to_end(thing)
+            if len(own) > self._each:
+                self._oldest_gives_way(own)
+            elif len(self._owners) > self._most:
+                self._oldest_gives_way(max(self._kept.values(), key=len))
+
+    def drop(self, thing: Thing) -> None:
+        """Forget a thing that is not open any more."""
+        with self._lock:
+            client = self._owners.pop(thing, None)
+            if client is not None:
+                del self._kept[client][thing]
+                if not self._kept[client]:
+                    del self._kept[client]
+
+    def _oldest_gives_way(self, own: OrderedDict[Thing, None]) -> None:
+        *older, newest = own
+        idle = (thing for thing in older if not self._busy(thing))
+        first = next(idle, older[0] if older else newest)
+        self.drop(first)
+        self._give_way(first)

@@ -1,0 +1,80 @@
+"""What a client asks for, read and limited: names of tools, searches, programs."""
+
+from __future__ import annotations
+
+from atc.types import Program
+from protocols.errors import AtcError, UnknownTool
+from protocols.toolbox import Toolbox
+
+_LONGEST_SOURCE = 100_000
+"""Characters of a program."""
+_LONGEST_QUERY = 2_000
+"""Characters of a search."""
+_MOST_NAMES = 100
+"""Tools that one request may name."""
+_MOST_SUGGESTED = 10
+"""Unknown names of one request for which the nearest names are looked for."""
+
+
+class BadRequest(AtcError):
+    """A request that cannot be carried out as it stands. The sentence says what to change."""
+
+
+def readable_query(query: str) -> str:
+    """Return the words of a search.
+
+    Raises:
+        BadRequest: there are none, or too many.
+    """
+    if not query.strip():
+        raise BadRequest("the query is empty; say what the tool should do, or give a tool's name.")
+    if len(query) > _LONGEST_QUERY:
+        raise BadRequest(f"the query has {len(query):,} characters, more than {_LONGEST_QUERY:,}; make it shorter.")
+    return query
+
+
+def readable_names(names: list[str] | str) -> list[str]:
+    """Return the names of a request as a list without repetitions.
+
+    Raises:
+        BadRequest: there is no name, or there are too many.
+    """
+    names = [names] if isinstance(names, str) else list(dict.fromkeys(names))
+    if not names:
+        raise BadRequest("name at least one tool; search_tools finds their names.")
+    if len(names) > _MOST_NAMES:
+        raise BadRequest(f"{len(names):,} tools are named, more than {_MOST_NAMES}; describe fewer at once.")
+    return names
+
+
+def found_tools(toolbox: Toolbox, names: list[str]) -> tuple[Toolbox, list[str]]:
+    """Return the tools of these names, and a line for each name that is none.
+
+    Only the first few unknown names get suggestions: each of them is compared with all tools.
+
+    Raises:
+        UnknownTool: there is none of these tools; it carries the nearest names of the first.
+    """
+    known: dict[str, None] = {}
+    unknown: list[UnknownTool] = []
+    for name in names:
+        try:
+            known[toolbox.find(name, suggest=len(unknown) < _MOST_SUGGESTED).alias] = None
+        except UnknownTool as error:
+            unknown.append(error)
+    if not known:
+        raise unknown[0]
+    return toolbox.only(known), [f"# {error}" for error in unknown]
+
+
+def readable_program(source: str) -> Program:
+    """Return the program of a request.
+
+    Raises:
+        BadRequest: it is empty, or too long.
+    """
+    if not source.strip():
+        raise BadRequest("the program is empty; write Python that calls the tools and prints the answer.")
+    if len(source) > _LONGEST_SOURCE:
+        raise BadRequest(f"the program has {len(source):,} characters, more than {_LONGEST_SOURCE:,}.")
+    return Program(source)

@@ -1,0 +1,210 @@
+"""What each token may keep open over HTTP: connections and sessions. The one that has been idle longest gives way."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter, OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Any, ClassVar
+
+from starlette.responses import PlainTextResponse, Response
+from starlette.types import ASGIApp, Message, Scope, Send
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from atc.serve.turns import Shares
+
+CONNECTIONS_EACH, MOST_CONNECTIONS = 128, 500
+"""Connections of one token, and of all; those that have shown no token yet are together one more token."""
+SESSIONS_EACH = 32
+"""Sessions of one token."""
+_CLOSED_KEPT = 10_000
+"""Sessions that gave way, of which it is known why they are not there."""
+_ABORT_SECONDS = 1.0
+"""How long a connection that gives way may take to read why."""
+_CONNECTION = "atc.connection"
+_SESSION = b"mcp-session-id"
+
+
+class Exchange:
+    """One request that is being answered."""
+
+    def __init__(self, send: Send) -> None:
+        self.gave_way = False
+        self._send, self._started, self._streams = send, False, False
+        self._task = asyncio.current_task()
+
+    async def send(self, message: Message) -> None:
+        """Send a part of the response."""
+        if message["type"] == "http.response.start":
+            self._started = True
+            self._streams = header(message, b"content-type").startswith(b"text/event-stream")
+        await self._send(message)
+
+    def give_way(self) -> None:
+        """End it: its task is cancelled, and `explain` says why."""
+        self.gave_way = True
+        if self._task is not None:
+            self._task.cancel()
+
+    async def explain(self, scope: Scope) -> None:
+        """Say why it ended."""
+        said = (
+            f"This token has more than {CONNECTIONS_EACH} connections open, or all tokens more than"
+            f" {MOST_CONNECTIONS}: the one that was idle longest gave way. Read and close what is open, then ask again."
+        )
+        if not self._started:
+            await PlainTextResponse(f"{said}\n", 503, {"connection": "close"})(scope, _nothing, self._send)
+            return
+        body = f": {said}\n\n".encode() if self._streams else b""
+        await self._send({"type": "http.response.body", "body": body, "more_body": False})
+
+
+class Connection(H11Protocol):
+    """A connection that is counted as its token's."""
+
+    shares: ClassVar[Shares[Connection]]
+    exchange: Exchange | None = None
+
+    def __init__(self, *args: Any, **how: Any) -> None:
+        super().__init__(*args, **how)
+        self.app_state = {**self.app_state, _CONNECTION: self}
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Count a new connection, of which nobody knows whose it is."""
+        super().connection_made(transport)
+        self.shares.use("", self)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Count it no more."""
+        self.shares.drop(self)
+        super().connection_lost(exc)
+
+    def give_way(self) -> None:
+        """Close it. Where a request is being answered, its client is told why."""
+        if self.exchange is None:
+            self.transport.close()
+        else:
+            self.exchange.give_way()
+        self.loop.call_later(_ABORT_SECONDS, self.transport.abort)
+
+
+class Connections:
+    """The connections of one server."""
+
+    def __init__(self) -> None:
+        self._shares: Shares[Connection] = Shares(
+            Connection.give_way,
+            each=CONNECTIONS_EACH,
+            most=MOST_CONNECTIONS,
+            busy=lambda connection: connection.exchange is not None,
+        )
+
+    def protocol(self) -> type[Connection]:
+        """Return what uvicorn makes of each connection."""
+        return type("Connection", (Connection,), {"shares": self._shares})
+
+    @contextmanager
+    def answering(self, scope: Scope, client: str, send: Send) -> Iterator[Exchange]:
+        """Within the block a request of this client is answered."""
+        exchange = Exchange(send)
+        connection: Connection | None = scope.get("state", {}).get(_CONNECTION)
+        if connection is None:
+            yield exchange
+            return
+        connection.exchange = exchange
+        self._shares.use(client, connection)
+        try:
+            yield exchange
+        finally:
+            connection.exchange = None
+            if self._shares.owner(connection) is not None:  # it is still open
+                self._shares.use(client, connection)
+
+
+class Sessions:
+    """The sessions of one MCP server, each of them its token's alone."""
+
+    def __init__(self, app: ASGIApp, *, host: str, path: str, tokens: int) -> None:
+        self._app, self._host, self._path = app, host, path
+        self._requests: Counter[str] = Counter()  # under way, by session
+        self._closed: OrderedDict[str, None] = OrderedDict()
+        self._ending: set[asyncio.Task[None]] = set()
+        self._shares: Shares[str] = Shares(
+            self._give_way,
+            each=SESSIONS_EACH,
+            most=SESSIONS_EACH * tokens,
+            busy=lambda session: self._requests[session] > 0,
+        )
+
+    def refusal(self, scope: Scope, client: str) -> Response | None:
+        """Return what to answer to a request of a session that gave way, or that is another token's."""
+        session = header(scope, _SESSION).decode("latin-1")
+        if session in self._closed:
+            said = (
+                f"This session was closed: its token opened more than {SESSIONS_EACH}, and the one that was idle"
+                " longest gives way. Send initialize to begin a new one.\n"
+            )
+            return PlainTextResponse(said, 404)
+        if self._shares.owner(session) not in (None, client):
+            return PlainTextResponse("There is no such session; send initialize to begin one.\n", 404)
+        return None
+
+    @contextmanager
+    def used(self, scope: Scope, client: str, send: Send) -> Iterator[Send]:
+        """Within the block a request of this client is answered by what is given in place of `send`."""
+        session = header(scope, _SESSION).decode("latin-1")
+        if session and self._shares.owner(session) is not None:
+            self._shares.use(client, session)
+            self._requests[session] += 1
+
+        async def watched(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                self._answered(scope, message, client, session)
+            await send(message)
+
+        try:
+            yield watched
+        finally:
+            self._requests[session] -= 1
+            if self._requests[session] <= 0:
+                del self._requests[session]
+
+    def _answered(self, scope: Scope, message: Message, client: str, session: str) -> None:
+        """Note what a response says of the sessions that there are."""
+        ended = scope["method"] == "DELETE" and message["status"] < 400
+        if session and (ended or message["status"] == 404):
+            self._shares.drop(session)
+        elif not session and message["status"] < 400 and (new := header(message, _SESSION).decode("latin-1")):
+            self._shares.use(client, new)
+
+    def _give_way(self, session: str) -> None:
+        """End a session as its client would end it."""
+        self._closed[session] = None
+        if len(self._closed) > _CLOSED_KEPT:
+            self._closed.popitem(last=False)
+        task = asyncio.get_running_loop().create_task(self._end(session))
+        self._ending.add(task)
+        task.add_done_callback(self._ending.discard)
+
+    async def _end(self, session: str) -> None:
+        headers = [(b"host", self._host.encode()), (_SESSION, session.encode("latin-1"))]
+        scope: Scope = {
+            "type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "method": "DELETE", "scheme": "http",
+            "path": self._path, "raw_path": self._path.encode(), "root_path": "", "query_string": b"",
+            "headers": headers,
+        }  # fmt: skip
+        with suppress(Exception):  # it may have ended by itself
+            await self._app(scope, _nothing, _nowhere)
+
+
+def header(message: Scope | Message, name: bytes) -> bytes:
+    """Return the value of a header of a request or response, empty if there is none."""
+    return next((bytes(value) for key, value in message.get("headers", ()) if key.lower() == name), b"")
+
+
+async def _nothing() -> Message:
+    return {"type": "http.request", "body": b"", "more_body": False}
+
+
+async def _nowhere(message: Message) -> None: ...
