@@ -21,6 +21,7 @@ from typing import Any
 from atc.redaction import Redactor
 from atc.synthesize import described
 from probing.infer import infer
+from probing.keys import words_of
 from protocols.files import write_whole
 from protocols.judge import validator
 from protocols.protocol import Evidence, EvidenceLevel, dump
@@ -29,6 +30,8 @@ from protocols.secrets import within
 from protocols.toolbox import Tool, Toolbox
 from sandbox.trace import ToolCall
 
+_RULES = 2
+"""Of what is learned of a response, by number. What was learned by other rules, which kept other keys, is not read."""
 _LARGEST_CHARACTERS = 300_000
 """Of a tool's responses as JSON. Nothing is learned from more: reading it would hold up the run."""
 _STRUCTURE = frozenset({"title", "description", "type", "required", "items", "additionalProperties", "$ref"})
@@ -78,7 +81,8 @@ class LearnedSchemas:
     def _file(self, tool: Tool) -> Path:
         """Named after what the tool is without its responses: the same for the same tool in every run."""
         bare = dump(replace(tool.protocol, output_schema=None, evidence=Evidence(), examples=()))
-        digest = hashlib.sha256(json.dumps(bare, sort_keys=True).encode()).hexdigest()[:32]
+        known = json.dumps([_RULES, bare], sort_keys=True)
+        digest = hashlib.sha256(known.encode()).hexdigest()[:32]
         return self._folder / f"{_safe(tool)}-{digest}.json"
 
 
@@ -118,11 +122,17 @@ def observed(toolbox: Toolbox, calls: Iterable[ToolCall], *, exactly: bool = Fal
     for alias, responses in came.items():
         tool, known = toolbox[alias], toolbox[alias].protocol.output_schema
         if any(is_news(tool, response) for response in responses):
-            found = structure(infer(responses, None if exactly else known or None))
+            found = structure(_inferred(tool, responses, exactly=exactly))
             schema = _as_programs_see_it(tool, found, exactly=exactly)
             if schema not in (None, known):
                 changed[alias] = _with(tool, schema, "declared" if exactly else "observed")
     return toolbox.map(lambda tool: changed.get(tool.alias, tool)) if changed else toolbox
+
+
+def _inferred(tool: Tool, responses: list[Json], *, exactly: bool) -> JsonObject:
+    if exactly:
+        return infer(responses, every_key=True)
+    return infer(responses, tool.protocol.output_schema or None, words=words_of(tool.protocol))
 
 
 def structure(schema: Any) -> Any:

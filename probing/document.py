@@ -18,6 +18,7 @@ from typing import Any
 from probing.facts import TEXT_PLACES, ArgumentFacts, ToolFacts
 from probing.infer import conforms, count_fields, infer, nodes, one_or_all, relaxed
 from probing.invent import clauses, number_of
+from probing.keys import words_of
 from probing.names import text_of
 from probing.probe import Probed
 from probing.samples import Sample, Value
@@ -62,7 +63,7 @@ def document(
     output, evidence = protocol.output_schema, protocol.evidence
     if facts.done:
         replies = [sample.response for sample in facts.done]
-        output = infer(replies, protocol.output_schema)
+        output = infer(replies, protocol.output_schema, words=words_of(protocol))
         evidence = Evidence(level="observed", observations=len(replies), fields=count_fields(output, replies))
     declared = {(link.argument, link.tool, link.path): link for link in protocol.links if link.support == "declared"}
     shown = {(link.argument, link.tool, link.path): link for link in links}

@@ -12,6 +12,7 @@ from jsonschema_rs import ValidationError
 from probing.facts import ToolFacts, learn, says_something
 from probing.gate import Caller, NotCalled
 from probing.infer import infer, nodes
+from probing.keys import words_of
 from probing.kinds import kind_of
 from probing.questions import discover
 from probing.samples import FOLDER, Arguments, Log, Origin, ProbeSettings, Sample, Value, Watch
@@ -76,7 +77,7 @@ def _departures(old: ToolProtocol, facts: ToolFacts) -> Iterator[Change]:
     """Where answers break the old schema, a change for each place and clause; then the fields that are new."""
     replies = [sample.response for sample in facts.done]
     known = {path for path, _ in nodes(old.output_schema or {})}
-    now = dict(nodes(infer(replies)))
+    now = dict(nodes(infer(replies, words=words_of(old))))
     judge, checks = Judge(old.output_schema or {}), validator(old.output_schema or {})
     found: dict[tuple[str, str], list[ValidationError]] = {}
     for reply in replies:

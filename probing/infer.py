@@ -10,23 +10,18 @@ from __future__ import annotations
 import copy
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any, TypeAlias
 
 from genson import SchemaBuilder
 
+from probing.keys import data_keys, property_names
 from protocols.judge import first_error, validator
 from protocols.schema import Json, JsonObject, pointer, resolve, type_name, types
 
 _DEEPEST, _FOLLOWED = 64, 12
 """Levels of nesting that are described, and levels of a known document that are merged."""
-_DATA = re.compile(
-    r"-?\d+(\.\d+)?|\d{4}-\d\d(-\d\d.*)?|\d{1,2}:\d\d(:\d\d)?|[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}"
-    r"|(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{8,}|[A-Za-z]{1,5}[_-]?\d{4,}|[^@\s]+@[^@\s]+\.[^@\s]+"
-    r"|\d{1,3}(\.\d{1,3}){3}([:/]\d+)?|([0-9A-Fa-f]{2}[:-]){5}[0-9A-Fa-f]{2}|[A-Za-z][\w+.-]*://\S+|/\S*"
-    r"|([A-Za-z0-9-]+\.)+(com|dev|example|io|local|net|org|test)(:\d+)?|[^\s/]+\.(csv|html|js|json|log|md|py|txt|ya?ml)"
-)
-"""Keys that are data by their form: numbers, dates, ids, hashes, addresses, paths, hosts, files."""
 _FORMATS = {
     "date": r"\d{4}-\d\d-\d\d",
     "date-time": r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)",
@@ -42,14 +37,33 @@ _MOST_CHANGES = 200
 """Changes of a known schema after which it is dropped."""
 
 
-def infer(responses: Iterable[Json], known: JsonObject | None = None) -> dict[str, Any]:
-    """The schema (JSON Schema 2020-12) of `responses`, merged with a `known` one; `{}` where there is neither."""
+DataKeys: TypeAlias = Callable[[Sequence[JsonObject]], frozenset[str]]
+"""Gives the keys of objects at one place that are data."""
+
+
+def infer(
+    responses: Iterable[Json],
+    known: JsonObject | None = None,
+    *,
+    words: Collection[str] = frozenset(),
+    every_key: bool = False,
+) -> dict[str, Any]:
+    """Return the schema (JSON Schema 2020-12) of `responses`, merged with a `known` one; `{}` if there is neither.
+
+    Keys that are data become a map's; `words` are those of the tool's document, see `probing.keys`. With `every_key`
+    each key is a field: for a schema that nobody is shown.
+    """
     seen = [_cut(response, _DEEPEST) for response in responses]
-    found = _schema_of(seen) if seen else {}
-    if found == {"examples": [None]}:
-        found = {"type": "null"}
+    told = frozenset({*words, *property_names(known)})
+    data_of: DataKeys = (lambda _: frozenset()) if every_key else partial(data_keys, words=told)
+    found = _found(seen, data_of)
     wide = None if known is None else relaxed(known, seen)
-    return found if wide is None else _merged(wide, found, wide, seen, _FOLLOWED)
+    return found if wide is None else _merged(wide, found, wide, seen, _FOLLOWED, data_of)
+
+
+def _found(values: Sequence[Any], data_of: DataKeys) -> dict[str, Any]:
+    found = _schema_of(values, data_of) if values else {}
+    return {"type": "null"} if found == {"examples": [None]} else found
 
 
 def relaxed(known: JsonObject, values: Iterable[Json]) -> dict[str, Any] | None:
@@ -105,14 +119,14 @@ def one_or_all(kinds: Sequence[str]) -> str | list[str]:
     return found[0] if len(found) == 1 else found
 
 
-def _schema_of(values: Sequence[Any]) -> dict[str, Any]:
+def _schema_of(values: Sequence[Any], data_of: DataKeys = data_keys) -> dict[str, Any]:
     builder = SchemaBuilder(schema_uri=None)
     for value in values:
         builder.add_object(value)
-    return _refined(builder.to_schema(), values)
+    return _refined(builder.to_schema(), values, data_of)
 
 
-def _refined(schema: dict[str, Any], values: Sequence[Any]) -> dict[str, Any]:
+def _refined(schema: dict[str, Any], values: Sequence[Any], data_of: DataKeys) -> dict[str, Any]:
     """GenSON's schema of values, with what its strategies do not see."""
     branches = schema.pop("anyOf", [])
     schema = {key: part for branch in (schema, *branches) for key, part in branch.items()}
@@ -127,10 +141,10 @@ def _refined(schema: dict[str, Any], values: Sequence[Any]) -> dict[str, Any]:
         schema["format"] = form
     lists = [part for value in values if isinstance(value, list) for part in value]
     if lists:
-        schema["items"] = _refined(schema["items"], lists)
+        schema["items"] = _refined(schema["items"], lists, data_of)
     objects = [value for value in values if isinstance(value, dict)]
     if objects:
-        schema |= _fields(schema.pop("properties", {}), set(schema.pop("required", ())), objects)
+        schema |= _fields(schema.pop("properties", {}), set(schema.pop("required", ())), objects, data_of)
     return schema
 
 
@@ -142,34 +156,27 @@ def _format_of(texts: Collection[str]) -> str | None:
     return None
 
 
-def _fields(properties: Mapping[str, Any], required: set[str], objects: Sequence[JsonObject]) -> dict[str, Any]:
+def _fields(
+    properties: Mapping[str, Any], required: set[str], objects: Sequence[JsonObject], data_of: DataKeys
+) -> dict[str, Any]:
     """A record, or a map whose keys are data."""
-    data = _data_keys(objects)
+    data = data_of(objects)
     below: dict[str, list[Json]] = {key: [] for key in properties}
     for one in objects:
         for key, part in one.items():
             below[key].append(part)
-    fields = {key: _refined(part, below[key]) for key, part in properties.items() if key not in data}
+    fields = {key: _refined(part, below[key], data_of) for key, part in properties.items() if key not in data}
     schema: dict[str, Any] = {"properties": fields} if fields else {}
     if required - data:
         schema["required"] = sorted(required - data)
     if data:
-        schema["additionalProperties"] = _schema_of([part for key in sorted(data) for part in below[key]])
+        schema["additionalProperties"] = _schema_of([part for key in sorted(data) for part in below[key]], data_of)
     return schema
 
 
-def _data_keys(objects: Sequence[JsonObject]) -> frozenset[str]:
-    """The keys that are data and no names of fields: those that look like it, or all where they are too many for a
-    record and what stands under them is of one type.
-    """
-    keys = frozenset(key for one in objects for key in one)
-    kinds = {type_name(part).replace("integer", "number") for one in objects for part in one.values()} - {"null"}
-    if len(kinds) == 1 and len(keys) >= (40 if kinds <= {"object", "array"} else 100):
-        return keys
-    return frozenset(key for key in keys if _DATA.fullmatch(key))
-
-
-def _merged(known: JsonObject, found: JsonObject, root: JsonObject, values: list[Json], depth: int) -> dict[str, Any]:
+def _merged(
+    known: JsonObject, found: JsonObject, root: JsonObject, values: list[Json], depth: int, data_of: DataKeys
+) -> dict[str, Any]:
     """A known schema, which all values conform to, with what was found where it is silent."""
     here = dict(resolve(known, root))
     if not values or not depth or here.keys() & {*_BRANCHES, "if", "patternProperties"}:
@@ -183,17 +190,18 @@ def _merged(known: JsonObject, found: JsonObject, root: JsonObject, values: list
         part = found.get("properties", {}).get(key, rest)
         if isinstance(named.get(key), Mapping):
             inner = [value[key] for value in objects if key in value]
-            named[key] = _merged(named[key], part, root, inner, depth - 1)
+            named[key] = _merged(named[key], part, root, inner, depth - 1, data_of)
         elif key not in named and not (isinstance(extra, Mapping) and extra):  # `{}` tells of no map
             named[key] = part
     if named:
         here["properties"] = named
     if objects and isinstance(extra, Mapping):
         inner = [part for value in objects for key, part in value.items() if key not in named]
-        here["additionalProperties"] = _merged(extra, infer(inner), root, inner, depth - 1)
+        rest = _found(inner, data_of)
+        here["additionalProperties"] = _merged(extra, rest, root, inner, depth - 1, data_of)
     lists = [element for value in values if isinstance(value, list) for element in value]
     if lists and isinstance(here.get("items", {}), Mapping) and "prefixItems" not in here:
-        here["items"] = _merged(here.get("items") or {}, found.get("items", {}), root, lists, depth - 1)
+        here["items"] = _merged(here.get("items") or {}, found.get("items", {}), root, lists, depth - 1, data_of)
     return here
 
 
