@@ -74,9 +74,10 @@ def nearest(name: str, names: Iterable[str], *, cutoff: float = 0.6, loose: bool
     """The one of `names` that was most likely meant by `name`; `loose` allows for one that holds the other."""
     if len(name) > LONGEST_COMPARED:
         return None
-    known = [one for one in names if len(one) <= LONGEST_COMPARED]
+    known = list(names)
     if not may_guess(len(known)):
         return None
+    known = [one for one in known if len(one) <= LONGEST_COMPARED]
     wanted, folded = _fold(name), {_fold(one): one for one in known}
     if wanted in folded:
         return folded[wanted]

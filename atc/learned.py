@@ -147,6 +147,8 @@ def structure(schema: Any) -> Any:
             kept[keyword] = [structure(inner) for inner in value]
         elif keyword in _STRUCTURE:
             kept[keyword] = structure(value)
+    if kept.get("properties") and "additionalProperties" in kept:
+        kept["additionalProperties"] = True  # a field that was not seen yet may be of another type
     if "required" in kept:
         kept["required"] = [name for name in kept["required"] if name in kept.get("properties", {})]
     return kept
@@ -159,5 +161,6 @@ def _as_programs_see_it(tool: Tool, schema: JsonObject, *, exactly: bool = False
     """
     forms = [schema] if exactly else []
     if schema.get("type") == "object":
-        forms += [{**schema, "required": []} if exactly else {**schema, "additionalProperties": True}]
+        rest = schema.get("additionalProperties", True)
+        forms += [{**schema, "required": []} if exactly else {**schema, "additionalProperties": rest}]
     return next((form for form in (*forms, schema) if wrapper_key(form) == tool.wrapper), None)

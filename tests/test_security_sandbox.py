@@ -241,3 +241,66 @@ def test_the_time_of_a_run_holds_while_the_host_records_a_call(sandbox):
     began = time.monotonic()
     Agent(tools, model=model, sandbox=sandbox, config=config).run("How many?", observer=str, max_seconds=1)
     assert time.monotonic() - began < 6
+
+
+SEEN_NUMBERS = """
+import gc, sys
+def numbers(values, depth):
+    for value in values:
+        if type(value) is int:
+            yield value
+        elif depth and not isinstance(value, (str, bytes, type)):
+            yield from numbers(gc.get_referents(value), depth - 1)
+frame, found = sys._getframe(), set()
+while frame is not None:
+    found.update(numbers(list(frame.f_locals.values()), 3))
+    frame = frame.f_back
+gc.unfreeze()
+found.update(numbers(gc.get_objects(), 2))
+sorted(number for number in found if 1 < number < 1 << 22)
+"""
+
+
+def _descendants() -> set[int]:
+    """The process numbers of all processes under this one."""
+    found, left = set[int](), [os.getpid()]
+    while left:
+        for path in Path(f"/proc/{left.pop()}/task").glob("*/children"):
+            with suppress(OSError):
+                children = {int(number) for number in path.read_text().split()}
+                left += children - found
+                found |= children
+    return found
+
+
+@pytest.mark.skipif(availability("zygote").reason is not None, reason=str(availability("zygote").reason))
+def test_a_program_finds_nothing_of_others_in_the_memory_that_it_was_forked_with() -> None:
+    begun, go = threading.Semaphore(0), threading.Event()
+
+    def slow() -> int:
+        begun.release()
+        go.wait(60)
+        return 1
+
+    tools = Toolbox([make_tool("slow", {}, slow)])
+    with open_sandbox("zygote") as sandbox:
+
+        def run(source: str) -> list[int]:
+            trace = sandbox.run(source, tools, limits=Limits(), journal=Journal())
+            assert trace.failure is None, trace.failure
+            return trace.value
+
+        alone = {*run(SEEN_NUMBERS), *run(SEEN_NUMBERS)}
+        others = [threading.Thread(target=run, args=("slow()",)) for _ in range(3)]
+        for thread in others:
+            thread.start()
+        for _ in others:
+            begun.acquire()
+        known = _descendants()
+        # The first look is the process that was forked ahead, perhaps before the others were.
+        beside = {*run(SEEN_NUMBERS), *run(SEEN_NUMBERS)}
+        go.set()
+        for thread in others:
+            thread.join()
+    assert len(known) >= 4
+    assert not (beside - alone) & known

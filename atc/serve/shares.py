@@ -14,14 +14,14 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from atc.serve.turns import Shares
 
-CONNECTIONS_EACH, MOST_CONNECTIONS = 128, 500
-"""Connections of one token, and of all; those that have shown no token yet are together one more token."""
+CONNECTIONS_EACH, CONNECTIONS_OF_NOBODY, MOST_CONNECTIONS = 128, 256, 500
+"""Connections of one token, those that have shown no token yet, and all."""
 SESSIONS_EACH = 32
 """Sessions of one token."""
 _CLOSED_KEPT = 10_000
 """Sessions that gave way, of which it is known why they are not there."""
-_ABORT_SECONDS = 1.0
-"""How long a connection that gives way may take to read why."""
+_READING_SECONDS = 1.0
+"""After so long, a connection that gives way and of which nobody reads is cut off."""
 _CONNECTION = "atc.connection"
 _SESSION = b"mcp-session-id"
 
@@ -86,7 +86,14 @@ class Connection(H11Protocol):
             self.transport.close()
         else:
             self.exchange.give_way()
-        self.loop.call_later(_ABORT_SECONDS, self.transport.abort)
+        self.loop.call_later(_READING_SECONDS, self._let_go)
+
+    def _let_go(self) -> None:
+        """Close it for good: at once where its client does not read what was sent."""
+        if self.transport.get_write_buffer_size():
+            self.transport.abort()
+        else:
+            self.transport.close()
 
 
 class Connections:
@@ -97,6 +104,7 @@ class Connections:
             Connection.give_way,
             each=CONNECTIONS_EACH,
             most=MOST_CONNECTIONS,
+            nobodys=CONNECTIONS_OF_NOBODY,
             busy=lambda connection: connection.exchange is not None,
         )
 

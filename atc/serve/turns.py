@@ -117,6 +117,7 @@ async def _acquire(semaphores: list[asyncio.Semaphore], held: ExitStack) -> None
 class Shares(Generic[Thing]):
     """Things that clients keep open, `each` of one client and `most` of all. Safe to share between threads.
 
+    `nobodys` are those of which nobody knows yet whose they are, kept under an empty name.
     One more than that, and the thing that has been idle longest gives way: of this client, or of the client that keeps
     the most. One that is busy gives way only where all of them are.
     """
@@ -127,9 +128,11 @@ class Shares(Generic[Thing]):
         *,
         each: int,
         most: int,
+        nobodys: int = 0,
         busy: Callable[[Thing], bool] = lambda _: False,
     ) -> None:
-        self._give_way, self._busy, self._each, self._most = give_way, busy, each, most
+        self._give_way, self._busy = give_way, busy
+        self._each, self._most, self._nobodys = each, most, nobodys
         self._lock = threading.RLock()
         self._kept: dict[str, OrderedDict[Thing, None]] = {}  # by client, the one that has been idle longest first
         self._owners: dict[Thing, str] = {}
@@ -147,7 +150,7 @@ class Shares(Generic[Thing]):
             own = self._kept.setdefault(client, OrderedDict())
             own[thing] = None
             own.move_to_end(thing)
-            if len(own) > self._each:
+            if len(own) > (self._each if client else self._nobodys or self._each):
                 self._oldest_gives_way(own)
             elif len(self._owners) > self._most:
                 self._oldest_gives_way(max(self._kept.values(), key=len))
