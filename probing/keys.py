@@ -29,6 +29,8 @@ _IDENTIFIER = re.compile(r"[@$]?[^\W\d][\w.$:@-]{0,79}")
 _CAPITALS = re.compile(r"[A-Z]{1,4}")
 """A word in capitals is a code, such as a country's, unless it stands in the next list."""
 _SPELLED_IN_CAPITALS = frozenset({"ID", "IP", "URI", "URL", "UUID"})
+_COUNTED = frozenset("hpqxyz")
+"""Letters that have a number behind them in names of fields (`x1`, `q3`, `p95`). Others are codes (`f32`, `k7`)."""
 _SHORTEST_PART = 3
 _KNOWN = WORDS["fields"]["known"]
 
@@ -86,8 +88,10 @@ def _is_spoken(key: str, words: Collection[str]) -> bool:
 @lru_cache(maxsize=16_384)
 def _is_known(word: str) -> bool:
     """True for a word of field names: also with a short number behind it, and made of two such words."""
-    bare = re.sub(r"\d{1,2}$", "", word) or word
-    if bare in _KNOWN or singular(bare) in _KNOWN or (word.isdigit() and len(word) <= 2):
+    bare = re.sub(r"\d{1,2}$", "", word)
+    if len(bare) == 1 and bare != word:
+        return bare in _COUNTED
+    if bare in _KNOWN or singular(bare) in _KNOWN or (not bare and len(word) <= 2):
         return True
     ends = range(_SHORTEST_PART, len(bare) - 1)
     return any(bare[:end] in _KNOWN and _ends_compound(bare[end:]) for end in ends)

@@ -53,7 +53,7 @@ _QUICK_EACH = 4
 
 _GAVE_WAY = (
     "The question to the person was withdrawn, since this client asked newer ones and may have {} open at a time."
-    " Nothing was sent; resume_run with this run asks again."
+    " Nothing was sent; when the run goes on, the person is asked again."
 )
 
 INSTRUCTIONS = (
