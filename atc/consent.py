@@ -6,12 +6,14 @@ import json
 import shlex
 import threading
 from collections import Counter
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
 from atc.config import Config
+from atc.held_calls import HeldCalls
 from atc.redaction import Redactor
+from atc.store.questions import Asked
 from atc.store.stored import StoredRun
 from atc.taint import Taint, Tainted
 from atc.taint.clean import tool_named
@@ -19,7 +21,8 @@ from atc.types import Program
 from protocols.protocol import McpBinding, spelled
 from protocols.schema import JsonObject
 from protocols.toolbox import Tool, Toolbox
-from sandbox.base import Paused
+from sandbox.base import Declined, Paused
+from sandbox.effects import sorted_json
 from sandbox.journal import Journal
 from sandbox.limits import waiting_on_person
 
@@ -31,12 +34,16 @@ _MOST_NAMED = 3
 class Question:
     """What a person is asked before a call is sent: the tool, its arguments by original name, and what is not clean.
 
-    `tainted` is empty where the call merely writes. A standing consent to writes must not answer another.
+    `tainted` is empty where the call merely writes. A yes lets this one call through, once. `declined`: a person has
+    said no to this call before. `id` tells the question from every other, also from one that looks the same; it is
+    empty where nobody can answer later.
     """
 
     tool: Tool
     arguments: JsonObject
     tainted: tuple[Tainted, ...] = ()
+    declined: bool = False
+    id: str = ""
 
 
 def question_text(question: Question) -> str:
@@ -52,11 +59,12 @@ def question_text(question: Question) -> str:
         reasons = "\n".join(f"- {one}" for one in question.tainted)
         head = f"{alias} is to be called with values that neither you nor your settings gave:"
         text = f"{head}\n{reasons}\nArguments:\n{arguments}"
+    text += "\nA person has declined this call before." if question.declined else ""
     return "".join(c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode() for c in text)
 
 
-AskPerson = Callable[[Question], bool]
-"""Shows a call to a person and gives their decision."""
+AskPerson = Callable[[Question], bool | None]
+"""Shows a call to a person and gives their decision; None where nobody has decided."""
 
 
 class Consent:
@@ -64,8 +72,9 @@ class Consent:
 
     A call that writes goes through when `config.allow_writes` names its tool and no other (or has `all`), or when
     `ask_person` says yes. Any call asks where a value of a sensitive argument is not known to be clean
-    (`atc.taint`), whatever is allowed; a yes holds for that value of that argument in the rest of the run. With nobody
-    to ask, or after a no, the call is not sent and the run pauses; the message says how to go on.
+    (`atc.taint`), whatever is allowed, and so does one that is `held`. A yes lets through the call that was asked about,
+    once. With nobody to ask, or after a no, the call is not sent and the run pauses; the message says how to go on. Where
+    an `agent` reads it, it names no command: the agent could give it.
 
     In a run that goes on (`past`), what was allowed when it began holds for the tools that it had then. `before_write`
     is called first with each write, and may raise `Paused`, too. `toolbox` has the gate before each call.
@@ -84,8 +93,11 @@ class Consent:
         *,
         past: StoredRun | None = None,
         before_write: Callable[[Tool, JsonObject], None] | None = None,
+        held: HeldCalls | None = None,
+        agent: bool = False,
     ) -> None:
         self._tools, self._ask_person, self._before_write = tools, ask_person, before_write
+        self._held, self._agent, self._program = held or HeldCalls(), agent, ""
         self._resume = f"atc runs resume {journal.run}" if journal.run is not None else ""
         self._taint = Taint(task, tools, rules=config.trust, calls=journal.completed)
         self._lock = threading.Lock()  # one question at a time; its answer may answer the next
@@ -110,6 +122,7 @@ class Consent:
 
     def wrote(self, program: Program, *, blind: bool) -> None:
         """A program is about to run. `blind`: it was written before the model had seen any output of a tool."""
+        self._program = program.source
         self._taint.wrote(program.source, blind=blind)
 
     def _admit(self, tool: Tool, arguments: JsonObject) -> None:
@@ -117,17 +130,51 @@ class Consent:
             self._before_write(tool, arguments)
         tool.check(arguments)  # nobody is asked about what cannot be sent
         with self._lock:
-            question = Question(tool=tool, arguments=arguments, tainted=self._taint.of(tool, arguments))
+            tainted = self._taint.of(tool, arguments)
             unallowed = tool.protocol.writes and tool.alias not in self._allowed
-            if not (unallowed or question.tainted):
-                return
-            agreed = False
-            if self._ask_person is not None:
-                with waiting_on_person():  # a person may take longer than a program may run
-                    agreed = self._ask_person(question)
-            if not agreed:
-                raise Paused(self._message(question, unallowed=unallowed))
-            self._taint.agree(tool, question.tainted)
+            asks = tool.protocol.writes or tainted or self._taint.concerns(tool, arguments)
+            held = self._held.about(tool, arguments) if asks else []
+            if unallowed or tainted or held:
+                declined = any(one.state == "declined" for one in held)
+                question = Question(tool=tool, arguments=arguments, tainted=tainted, declined=declined)
+                self._ask(question, held=held, unallowed=unallowed)
+
+    def _ask(self, question: Question, *, held: Sequence[Asked], unallowed: bool) -> None:
+        """Let the call through where a person agrees to it now.
+
+        Raises:
+            Declined: a person said no in this run, and nobody has said otherwise.
+            Paused: nobody has decided.
+        """
+        tool, arguments, decision = question.tool, question.arguments, None
+        question = replace(question, id=self._held.ask(tool, arguments, exactly=self._exactly(question)))
+        if self._ask_person is not None:
+            with waiting_on_person():  # a person may take longer than a program may run
+                decision = self._ask_person(question)
+        if decision:
+            self._held.allow(tool, arguments)
+            return
+        if decision is not None:
+            self._held.decline(tool, arguments)
+            raise Declined(self._refusal(f"{tool.alias}: a person said no to this call, so it is declined"))
+        if question.declined:
+            told = self._refusal(f"{tool.alias}: a person has declined this call{_where(held, 'declined')}")
+            raise Declined(told) if any((one.run, one.state) == (self._held.run, "declined") for one in held) else Paused(told)
+        if held and not self._agent:
+            raise Paused(self._refusal(f"{tool.alias}: a gateway left this call to a person{_where(held, 'open')}"))
+        raise Paused(self._message(question, unallowed=unallowed))
+
+    def _exactly(self, question: Question) -> str:
+        """All that a yes to a question covers: one text for one question."""
+        tainted = [[one.argument, list(one.path), one.value] for one in question.tainted]
+        return sorted_json([self._program, question.tool.identity, dict(question.arguments), tainted])
+
+    def _refusal(self, told: str) -> str:
+        """What was not sent because of a person, and who can change that."""
+        if self._agent:
+            return f"{told}; nothing was sent. Only a person can allow it: do not send it again unless one asks for it."
+        again = self._resume or "the same command again"
+        return f"{told}; nothing was sent, and no option sends it. To decide anew, run this on a terminal: {again}"
 
     def _message(self, question: Question, *, unallowed: bool) -> str:
         """What was not sent and why, and the command that allows it."""
@@ -137,6 +184,8 @@ class Consent:
         if len(tainted) > _MOST_NAMED:
             problems.append(f"{len(tainted) - _MOST_NAMED} more of its values are like that")
         told = f"{'; '.join(problems)}; nothing was sent."
+        if self._agent:
+            return f"{told} A person must decide, in the client's dialog or on a terminal"
         if not all(one.rules for one in tainted):  # no command could be read and typed safely
             return f"{told} To see it whole and decide, run this on a terminal: {self._resume or 'the task again'}"
         name = self._tools.spelling(question.tool)
@@ -148,3 +197,9 @@ class Consent:
             hint += f". If the MCP server {binding.server!r} says that {tool} only reads, believe it with"
             hint += f" --trust-annotations, or trusted = true under [mcp.{binding.server}] in your settings"
         return f"{told} Allow it with{f': {self._resume}' if self._resume else ''} {' '.join(options)}{hint}"
+
+
+def _where(held: Sequence[Asked], state: str) -> str:
+    """` in run RUN`, the latest one that is still there."""
+    run = next((one.run for one in held if one.state == state and one.run), "")
+    return f" in run {run}" if run else ""

@@ -152,12 +152,14 @@ def open_model(config: Config, *, reading: Reading | None = None) -> Iterator[As
 
 
 def asker(aside: Callable[[], AbstractContextManager[None]] = nullcontext) -> AskPerson:
-    """Asks on the terminal about a call before it is sent; the answer is no where there is nobody to ask.
+    """Asks on the terminal about a call before it is sent; there is no answer where there is nobody to ask.
 
     `aside` stops what moves on the screen while somebody reads.
     """
 
-    def ask(question: Question) -> bool:
+    def ask(question: Question) -> bool | None:
+        if not has_person():
+            return None
         with aside():
             return confirmed(f"{question_text(question)}\nSend it?")
 

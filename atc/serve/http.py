@@ -7,6 +7,7 @@ import hmac
 import ipaddress
 from collections.abc import Sequence
 from contextlib import suppress
+from hashlib import sha256
 from typing import Any
 
 import uvicorn
@@ -32,6 +33,7 @@ class BearerToken:
     def __init__(self, app: ASGIApp, tokens: Sequence[str]) -> None:
         self._app = app
         self._expected = [f"bearer {token}".encode() for token in tokens]
+        self._names = [sha256(expected).hexdigest()[:16] for expected in self._expected]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer 401 without the token, else pass the request on."""
@@ -43,7 +45,7 @@ class BearerToken:
                 said, headers = "A bearer token is needed; see atc serve --help.\n", {"www-authenticate": "Bearer"}
                 await PlainTextResponse(said, 401, headers)(scope, receive, send)
                 return
-            scope[CLIENT] = str(fitting[0])
+            scope[CLIENT] = self._names[fitting[0]]
         with suppress(asyncio.CancelledError):  # at the end of the server, whose log would show a traceback
             await self._app(scope, receive, send)
 

@@ -90,6 +90,10 @@ class Taint:
             self._tainted(leaf, places, texts if number < _MOST_SEARCHED else ()) for number, leaf in enumerate(leaves)
         )
 
+    def concerns(self, tool: Tool, arguments: JsonObject) -> bool:
+        """Whether a call has sensitive values, clean or not."""
+        return bool(list(sensitive_leaves(tool.protocol, arguments)))
+
     def agree(self, tool: Tool, tainted: Iterable[Tainted]) -> None:
         """A person has agreed to these values for these arguments; they are not asked about again."""
         self._agreed |= {(tool.alias, one.argument, same(one.value)) for one in tainted}
