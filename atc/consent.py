@@ -28,20 +28,24 @@ from sandbox.limits import waiting_on_person
 
 _MOST_NAMED = 3
 """Values that a message names one by one."""
+_MOST_LISTED = 20
+"""Further calls that one question lists."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
     """What a person is asked before a call is sent: the tool, its arguments by original name, and what is not clean.
 
-    `tainted` is empty where the call merely writes. A yes lets this one call through, once. `declined`: a person has
-    said no to this call before. `id` tells the question from every other, also from one that looks the same; it is
-    empty where nobody can answer later.
+    `tainted` is empty where the call merely writes. `others` are the arguments of further calls of the tool that are
+    listed with it. A yes lets each call that is listed through, once. `declined`: a person has said no to this call
+    before. `id` tells the question from every other, also from one that looks the same; it is empty where nobody can
+    answer later.
     """
 
     tool: Tool
     arguments: JsonObject
     tainted: tuple[Tainted, ...] = ()
+    others: tuple[JsonObject, ...] = ()
     declined: bool = False
     id: str = ""
 
@@ -59,6 +63,9 @@ def question_text(question: Question) -> str:
         reasons = "\n".join(f"- {one}" for one in question.tainted)
         head = f"{alias} is to be called with values that neither you nor your settings gave:"
         text = f"{head}\n{reasons}\nArguments:\n{arguments}"
+    for other in question.others:
+        changed = {name: value for name, value in other.items() if question.arguments.get(name) != value}
+        text += f"\nThe same call is listed with {json.dumps(Redactor().value(changed), ensure_ascii=False)}"
     text += "\nA person has declined this call before." if question.declined else ""
     return "".join(c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode() for c in text)
 
@@ -72,9 +79,9 @@ class Consent:
 
     A call that writes goes through when `config.allow_writes` names its tool and no other (or has `all`), or when
     `ask_person` says yes. Any call asks where a value of a sensitive argument is not known to be clean
-    (`atc.taint`), whatever is allowed, and so does one that is `held`. A yes lets through the call that was asked about,
-    once. With nobody to ask, or after a no, the call is not sent and the run pauses; the message says how to go on. Where
-    an `agent` reads it, it names no command: the agent could give it.
+    (`atc.taint`), whatever is allowed, and so does one that is `held`. A yes lets each call that was listed through,
+    once. With nobody to ask, or after a no, the call is not sent and the run pauses; the message says how to go on.
+    Where an `agent` reads it, it names no command: the agent could give it.
 
     In a run that goes on (`past`), what was allowed when it began holds for the tools that it had then. `before_write`
     is called first with each write, and may raise `Paused`, too. `toolbox` has the gate before each call.
@@ -97,7 +104,9 @@ class Consent:
         agent: bool = False,
     ) -> None:
         self._tools, self._ask_person, self._before_write = tools, ask_person, before_write
-        self._held, self._agent, self._program = held or HeldCalls(), agent, ""
+        self._held, self._agent = held or HeldCalls(), agent
+        self._program = ""
+        self._listed, self._agreed = set[str](), set[str]()
         self._resume = f"atc runs resume {journal.run}" if journal.run is not None else ""
         self._taint = Taint(task, tools, rules=config.trust, calls=journal.completed)
         self._lock = threading.Lock()  # one question at a time; its answer may answer the next
@@ -137,37 +146,78 @@ class Consent:
             if unallowed or tainted or held:
                 declined = any(one.state == "declined" for one in held)
                 question = Question(tool=tool, arguments=arguments, tainted=tainted, declined=declined)
-                self._ask(question, held=held, unallowed=unallowed)
+                if held or not self._was_listed(question):
+                    self._ask(question, held=held, unallowed=unallowed)
+
+    def _was_listed(self, question: Question) -> bool:
+        """Whether an earlier question listed this very call and got a yes, which is used up now."""
+        exactly = self._exactly(question.tool, question.arguments, question.tainted)
+        known = exactly in self._agreed
+        self._agreed.discard(exactly)
+        return known
 
     def _ask(self, question: Question, *, held: Sequence[Asked], unallowed: bool) -> None:
         """Let the call through where a person agrees to it now.
 
         Raises:
-            Declined: a person said no in this run, and nobody has said otherwise.
+            Declined: a person said no, now or before in this run.
             Paused: nobody has decided.
         """
-        tool, arguments, decision = question.tool, question.arguments, None
-        question = replace(question, id=self._held.ask(tool, arguments, exactly=self._exactly(question)))
+        tool, arguments = question.tool, question.arguments
+        exactly = self._exactly(tool, arguments, question.tainted)
+        self._listed.add(exactly)
+        others = self._beside(question)
+        subject = sorted_json([exactly, *others])
+        question = replace(question, others=tuple(others.values()), id=self._held.ask(tool, arguments, exactly=subject))
+        decision = None
         if self._ask_person is not None:
             with waiting_on_person():  # a person may take longer than a program may run
                 decision = self._ask_person(question)
         if decision:
             self._held.allow(tool, arguments)
+            self._agreed.update(others)
             return
         if decision is not None:
-            self._held.decline(tool, arguments)
+            for given in (arguments, *question.others):
+                self._held.decline(tool, given)
             raise Declined(self._refusal(f"{tool.alias}: a person said no to this call, so it is declined"))
-        if question.declined:
-            told = self._refusal(f"{tool.alias}: a person has declined this call{_where(held, 'declined')}")
-            raise Declined(told) if any((one.run, one.state) == (self._held.run, "declined") for one in held) else Paused(told)
-        if held and not self._agent:
-            raise Paused(self._refusal(f"{tool.alias}: a gateway left this call to a person{_where(held, 'open')}"))
-        raise Paused(self._message(question, unallowed=unallowed))
+        raise self._undecided(question, held, unallowed=unallowed)
 
-    def _exactly(self, question: Question) -> str:
-        """All that a yes to a question covers: one text for one question."""
-        tainted = [[one.argument, list(one.path), one.value] for one in question.tainted]
-        return sorted_json([self._program, question.tool.identity, dict(question.arguments), tainted])
+    def _undecided(self, question: Question, held: Sequence[Asked], *, unallowed: bool) -> Paused:
+        """What stops the run where nobody has decided: `Declined` where a person had said no in this run before."""
+        tool = question.tool.alias
+        if question.declined:
+            told = self._refusal(f"{tool}: a person has declined this call{_where(held, 'declined')}")
+            here = any((one.run, one.state) == (self._held.run, "declined") for one in held)
+            return Declined(told) if here else Paused(told)
+        if held and not self._agent:
+            return Paused(self._refusal(f"{tool}: a gateway left this call to a person{_where(held, 'open')}"))
+        return Paused(self._message(question, unallowed=unallowed))
+
+    def _beside(self, question: Question) -> dict[str, JsonObject]:
+        """The same call with each other value at the place that its one doubtful value came from, by `_exactly`.
+
+        What was listed before in this run is left out, and so is what other questions hold.
+        """
+        if len(question.tainted) != 1:
+            return {}
+        tool, doubtful, found = question.tool, question.tainted[0], dict[str, JsonObject]()
+        for value in self._taint.beside(doubtful):
+            arguments = {**question.arguments, doubtful.argument: value}
+            tainted = self._taint.of(tool, arguments)
+            alike = [(one.argument, one.path) for one in tainted] == [(doubtful.argument, doubtful.path)]
+            exactly = self._exactly(tool, arguments, tainted)
+            if alike and exactly not in self._listed and not self._held.about(tool, arguments):
+                found[exactly] = arguments
+            if len(found) == _MOST_LISTED:
+                break
+        self._listed.update(found)
+        return found
+
+    def _exactly(self, tool: Tool, arguments: JsonObject, tainted: Sequence[Tainted]) -> str:
+        """One call of one program, and what was doubtful about it: all that a yes covers."""
+        doubts = [[one.argument, list(one.path), one.value] for one in tainted]
+        return sorted_json([self._program, tool.identity, dict(arguments), doubts])
 
     def _refusal(self, told: str) -> str:
         """What was not sent because of a person, and who can change that."""

@@ -161,7 +161,7 @@ def asker(aside: Callable[[], AbstractContextManager[None]] = nullcontext) -> As
         if not has_person():
             return None
         with aside():
-            return confirmed(f"{question_text(question)}\nSend it?")
+            return confirmed(f"{question_text(question)}\n{'Send these calls?' if question.others else 'Send it?'}")
 
     return ask
 

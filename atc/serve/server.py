@@ -57,8 +57,8 @@ INSTRUCTIONS = (
     "calls are not repeated."
 )
 
-_NO, _THIS = "no", "this call"
-"""What a person may answer."""
+_NO, _THIS, _THESE = "no", "this call", "these calls"
+"""What a person may answer; the last where a question lists several calls."""
 
 
 def gateway_server(gateway: Gateway) -> Server[Any]:
@@ -292,14 +292,14 @@ class _Consent:
 
     async def _elicit(self, question: Question) -> bool | None:
         found = await self._ctx.session.elicit_form(
-            question_text(question), _schema(), related_request_id=self._ctx.request_id
+            question_text(question), _schema(question), related_request_id=self._ctx.request_id
         )
         return _decision(found)
 
     def required(self, run: str) -> types.InputRequiredResult:
         """The reply that has the client ask its person, and come again."""
         assert self.open is not None
-        form = types.ElicitRequestFormParams(message=question_text(self.open), requested_schema=_schema())
+        form = types.ElicitRequestFormParams(message=question_text(self.open), requested_schema=_schema(self.open))
         agreed = tuple(one for one, decision in self.answers.items() if decision)
         state = _State(run, self.open.id, agreed, self._state.rounds + 1)
         return types.InputRequiredResult(
@@ -307,9 +307,10 @@ class _Consent:
         )
 
 
-def _schema() -> dict[str, Any]:
+def _schema(question: Question) -> dict[str, Any]:
     """The form that a person fills in."""
-    allow = {"type": "string", "title": "Send it?", "enum": [_NO, _THIS], "default": _NO}
+    yes, title = (_THESE, "Send them?") if question.others else (_THIS, "Send it?")
+    allow = {"type": "string", "title": title, "enum": [_NO, yes], "default": _NO}
     return {"type": "object", "properties": {"allow": allow}, "required": ["allow"]}
 
 
@@ -318,7 +319,7 @@ def _decision(response: object) -> bool | None:
     if not isinstance(response, types.ElicitResult):
         return None
     if response.action == "accept":
-        return {_NO: False, _THIS: True}.get(str((response.content or {}).get("allow")))
+        return {_NO: False, _THIS: True, _THESE: True}.get(str((response.content or {}).get("allow")))
     return False if response.action == "decline" else None
 
 

@@ -117,7 +117,7 @@ class Questions:
 def forget_run(db: Database, run: str) -> None:
     """A run is deleted: the calls that wait for a person go on waiting, without its name."""
     left = "SELECT digest, '', '', '', state FROM questions WHERE run = ? AND state <> 'allowed'"
-    db.execute(f"INSERT INTO questions {left} ON CONFLICT (digest, run) DO NOTHING", (run,))  # noqa: S608 - see above
+    db.execute(f"INSERT INTO questions {left} ON CONFLICT (digest, run) DO NOTHING", (run,))
     db.execute("DELETE FROM questions WHERE run = ?", (run,))
 
 
