@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 import threading
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property, partial
@@ -24,6 +24,7 @@ from atc.retrieve.finder import open_finder, open_index
 from atc.retrieve.methods import AUTO, read
 from atc.run_record import RunRecord
 from atc.store import RunStore
+from atc.store.questions import Questions
 from atc.store.stored import RunRefused, StoredRun
 from atc.strategies import strategy
 from atc.strategies.chain import draft
@@ -106,7 +107,9 @@ class Agent:
     of the environment or else the embedded model. Tools that may change something run only when `allow_writes` (or the
     configuration's) names them, or `ask_person` agrees; else the run ends `paused`. With a `store`, each run is
     recorded from its first moment; with `learned`, tools without a response schema get one from what their calls bring.
-    `budget` holds for each run, and goes before the configuration: `Agent(tools, max_cost=0.05, max_seconds=60)`.
+    A call that a person declined, or that a gateway left open, asks whatever is allowed; `questions` has them, by
+    default the store. `budget` holds for each run, and goes before the configuration:
+    `Agent(tools, max_cost=0.05, max_seconds=60)`.
     """
 
     def __init__(
@@ -120,6 +123,7 @@ class Agent:
         store: RunStore | None = None,
         learned: LearnedSchemas | None = None,
         allow_writes: Iterable[str] = (),
+        questions: Sequence[Questions] | None = None,
         **budget: Unpack[Budget],
     ) -> None:
         self.toolbox = tools if learned is None else learned.over(tools)
@@ -129,6 +133,7 @@ class Agent:
         named, model = (model, None) if isinstance(model, str) else (config.model, model)
         self.config = replace(config, model=named, allow_writes=(*config.allow_writes, *allowed), **budget)
         self._model, self._sandbox, self._ask_person, self._store = model, sandbox, ask_person, store
+        self._questions = questions if questions is not None else [] if store is None else [store.questions]
 
     @overload
     def run(self, task: str, *, output_type: type[T], **how: Unpack[RunOptions]) -> TypedSolution[T]: ...
@@ -390,8 +395,7 @@ class Agent:
 
     def _held(self, record: RunRecord, how: GoingOn) -> HeldCalls:
         """The calls that no setting of this run sends."""
-        stores = [self._store.questions] if self._store is not None else []
-        held = HeldCalls(stores, run=record.run, client=how.get("client"))
+        held = HeldCalls(self._questions, run=record.run, client=how.get("client"))
         held.begin(how.get("answered", ()))
         return held
 

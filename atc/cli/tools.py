@@ -179,11 +179,14 @@ def call(name: str, arguments: tuple[str, ...], **flags: Any) -> None:
     missing.
     """
     config = load_config(flags)
-    with wiring.open_toolbox(config) as toolbox, wiring.open_store(config) as store:
+    with (
+        wiring.open_toolbox(config) as toolbox,
+        wiring.open_store(config) as store,
+        wiring.open_questions(config, store) as questions,
+    ):
         tool = toolbox.find(name)
         values = _read_arguments(arguments, tool)
-        held = HeldCalls([store.questions])
-        consent = Consent("", toolbox, config, wiring.asker(), Journal(), held=held)
+        consent = Consent("", toolbox, config, wiring.asker(), Journal(), held=HeldCalls(questions))
         guarded = consent.toolbox[tool.alias]
         consent.given(guarded, values)  # what a person types is theirs
         began, code = time.monotonic(), 0
