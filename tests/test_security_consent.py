@@ -3,6 +3,7 @@
 import json
 import re
 import threading
+from dataclasses import replace
 
 import pytest
 
@@ -155,28 +156,29 @@ def test_one_answer_that_comes_twice_sends_one_of_two_equal_writes(shop):
 
 
 def test_the_yes_to_one_of_two_calls_that_wait_is_not_taken_for_the_other(sandbox, tmp_path):
-    """When the program runs again, what it waited for is known at once, and its other call comes first."""
-    sent, noted = [], threading.Event()
+    """When the program runs again, what the mail waited for is known at once, and it comes before the note."""
+    sent, asked, noted = [], [], threading.Event()
 
-    def note(arguments):
-        return sent.append(arguments) or {"ok": True}
+    def post(arguments):
+        sent.append(("post_note", arguments))
+        return {"ok": True}
 
-    note.check = lambda _: noted.set()
-    noting = tool("post_note", {}, {"text": "string"}, reads=False)
+    post.check = lambda _: noted.set()  # called before anybody is asked about the note
+    source = (
+        "import asyncio\n"
+        "called = asyncio.to_thread\n"
+        "async def mail():\n    await called(send_mail, to=await called(who))\n"
+        "async def note():\n    await asyncio.sleep(1)\n    await called(post_note, text='lunch')\n"
+        "async def both():\n    await asyncio.gather(mail(), note())\n"
+        "asyncio.run(both())\nprint('done')"
+    )
     tools = Toolbox(
         [
-            tool("who", lambda _: noted.wait(60) and "eve@evil.example", output={"type": "string"}),
-            type(noting)(protocol=noting.protocol, call=note),
+            tool("who", lambda _: noted.wait(60) and "eve@evil.example"),
+            replace(tool("post_note", {}, {"text": "string"}, reads=False), call=post),
             tool("send_mail", {"ok": True}, {"to": "string"}, reads=False, sent=sent),
         ]
     )
-    source = (
-        "import asyncio\n"
-        "async def mail():\n    send = await asyncio.to_thread(who)\n    await asyncio.to_thread(send_mail, to=send)\n"
-        "async def both():\n    await asyncio.gather(mail(), asyncio.to_thread(post_note, text='lunch'))\n"
-        "asyncio.run(both())\nprint('done')"
-    )
-    asked = []
 
     async def person(_, question):
         asked.append(question.message)
@@ -189,7 +191,7 @@ def test_the_yes_to_one_of_two_calls_that_wait_is_not_taken_for_the_other(sandbo
     with Store(tmp_path / "runs.sqlite") as store:
         anyio.run(conversation, Agent(tools, model="none", sandbox=sandbox, store=store))
     assert "lunch" in asked[0]
-    assert not [arguments for name, arguments in (one for one in sent if isinstance(one, tuple))]
+    assert "send_mail" not in [name for name, _ in sent]
 
 
 @pytest.mark.parametrize("elsewhere", [False, True])
