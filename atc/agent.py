@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property, partial
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Self, TypedDict, TypeVar, Unpack, overloa
 from atc.config import Config, public
 from atc.consent import Consent
 from atc.events import Event, Observer
+from atc.held_calls import HeldCalls
 from atc.learned import LearnedSchemas
 from atc.models import choose
 from atc.past import Past, is_unfinished
@@ -24,6 +25,7 @@ from atc.retrieve.finder import open_finder, open_index
 from atc.retrieve.methods import AUTO, read
 from atc.run_record import RunRecord
 from atc.store import RunStore
+from atc.store.questions import Questions
 from atc.store.stored import RunRefused, StoredRun
 from atc.strategies import strategy
 from atc.strategies.chain import draft
@@ -87,6 +89,10 @@ class GoingOn(TypedDict, total=False):
     """Writes that the final program does not make may stand."""
     resend: bool
     """Somebody has found out that the writes in doubt did not happen."""
+    client: str | None
+    """Of a gateway, whose program it is. What nobody decides about is held, and no message says what would allow it."""
+    answered: Collection[str]
+    """Ids of questions that an earlier program of the run has asked, and that `ask_person` knows the answer to."""
 
 
 class InvalidTask(AtcError):
@@ -102,7 +108,9 @@ class Agent:
     of the environment or else the embedded model. Tools that may change something run only when `allow_writes` (or the
     configuration's) names them, or `ask_person` agrees; else the run ends `paused`. With a `store`, each run is
     recorded from its first moment; with `learned`, tools without a response schema get one from what their calls bring.
-    `budget` holds for each run, and goes before the configuration: `Agent(tools, max_cost=0.05, max_seconds=60)`.
+    A call that a person declined, or that a gateway left open, asks whatever is allowed; `questions` has them, by
+    default the store. `budget` holds for each run, and goes before the configuration:
+    `Agent(tools, max_cost=0.05, max_seconds=60)`.
     """
 
     def __init__(
@@ -116,6 +124,7 @@ class Agent:
         store: RunStore | None = None,
         learned: LearnedSchemas | None = None,
         allow_writes: Iterable[str] = (),
+        questions: Sequence[Questions] | None = None,
         **budget: Unpack[Budget],
     ) -> None:
         self._declared = tools
@@ -126,6 +135,7 @@ class Agent:
         named, model = (model, None) if isinstance(model, str) else (config.model, model)
         self.config = replace(config, model=named, allow_writes=(*config.allow_writes, *allowed), **budget)
         self._model, self._sandbox, self._ask_person, self._store = model, sandbox, ask_person, store
+        self._questions = questions if questions is not None else [] if store is None else [store.questions]
 
     @overload
     def run(self, task: str, *, output_type: type[T], **how: Unpack[RunOptions]) -> TypedSolution[T]: ...
@@ -221,7 +231,7 @@ class Agent:
         program, observer = Program(source), how.get("observer")
         named = named_tools(program, self.toolbox)
         if continues is None:
-            record = self._begun(task, observer, given=named)
+            record = self._begun(task, observer, given=named, gateway=how.get("client") is not None)
         else:
             record = self._continued(self.store.load(continues), observer, task=task, ended=True)
         past = record.past
@@ -264,7 +274,8 @@ class Agent:
     def in_doubt(self, tool: Tool, arguments: JsonObject) -> tuple[str, ToolCall] | None:
         """The stored run that made this same write (by original names), whose caller may not know what became of it.
 
-        Nobody knows whether it took effect, or it did and the run was interrupted.
+        Nobody knows whether it took effect, or it did and the run was interrupted, or waits for an answer to a question
+        that a client was given.
         """
         if self._store is None:
             return None
@@ -282,7 +293,8 @@ class Agent:
                 continue
             journal = Journal()
             journal.restore(stored.calls, self.toolbox)
-            made = journal.writes() if stored.summary.status == "interrupted" else journal.unknown()
+            unheard = stored.summary.status == "interrupted" or self._store.questions.left_open(run)
+            made = journal.writes() if unheard else journal.unknown()
             found = next((call for call in made if call.tool == tool.alias and same(call.arguments)), None)
             if found is not None:
                 return run, found
@@ -372,8 +384,17 @@ class Agent:
         journal = record.journal(effects)
         # A caller's program goes on with what is allowed now, and with tools that its first one may not have named.
         person, past = how.get("ask_person") or self._ask_person, record.past if given is None else None
-        hold = before and partial(before, record.run)
-        consent = Consent(record.task, toolbox, config, person, journal, past=past, before_write=hold)
+        consent = Consent(
+            record.task,
+            toolbox,
+            config,
+            person,
+            journal,
+            past=past,
+            before_write=before and partial(before, record.run),
+            held=self._held(record, how),
+            agent=how.get("client") is not None or (record.past is not None and record.past.summary.gateway),
+        )
         toolbox, record.redact = consent.toolbox, Redactor(toolbox)
         if record.past is not None:
             again = given is None and is_unfinished(record.past)
@@ -395,8 +416,20 @@ class Agent:
             accept_orphans=how.get("accept_orphans", False),
         )
 
+    def _held(self, record: RunRecord, how: GoingOn) -> HeldCalls:
+        """The calls that no setting of this run sends."""
+        held = HeldCalls(self._questions, run=record.run, client=how.get("client"))
+        held.begin(how.get("answered", ()))
+        return held
+
     def _begun(
-        self, task: str, observer: Observer | None, *, seed: int | None = None, given: Toolbox | None = None
+        self,
+        task: str,
+        observer: Observer | None,
+        *,
+        seed: int | None = None,
+        given: Toolbox | None = None,
+        gateway: bool = False,
     ) -> RunRecord:
         """A new run, stored where there is a store; `given` are the tools of a program that the caller wrote."""
         pins = Pins(seed=secrets.randbits(64) if seed is None else seed, clock=time.time())
@@ -411,6 +444,7 @@ class Agent:
                 tools=tuple(tools)[:1000],
                 pins=pins,
                 identities={alias: tool.identity for alias, tool in tools.items()},
+                gateway=gateway,
             )
         return RunRecord(observer, task, pins, self._store, run)
 

@@ -5,26 +5,31 @@ from __future__ import annotations
 import shlex
 import threading
 from collections import Counter
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from functools import partial
 
 from atc.config import Config
+from atc.held_calls import HeldCalls
 from atc.questions import MOST_DECIDING, AskPerson, Question
 from atc.quoting import command, named, typed
+from atc.store.questions import Asked
 from atc.store.stored import StoredRun
-from atc.taint import Taint
+from atc.taint import Taint, Tainted
 from atc.taint.clean import tool_named
 from atc.types import Program
 from protocols.protocol import McpBinding
 from protocols.schema import JsonObject
 from protocols.toolbox import Tool, Toolbox
-from sandbox.base import Paused
+from sandbox.base import Declined, Paused
+from sandbox.effects import sorted_json
 from sandbox.journal import Journal
 from sandbox.limits import waiting_on_person
 
 _MOST_NAMED = 3
 """Values that a message names one by one."""
+_MOST_LISTED = 20
+"""Further calls that one question lists."""
 
 
 class Consent:
@@ -32,8 +37,9 @@ class Consent:
 
     A call that writes goes through when `config.allow_writes` names its tool and no other (or has `all`), or when
     `ask_person` says yes. Any call asks where a value of a sensitive argument is not known to be clean
-    (`atc.taint`), whatever is allowed; a yes holds for that value of that argument in the rest of the run. With nobody
-    to ask, or after a no, the call is not sent and the run pauses; the message says how to go on.
+    (`atc.taint`), whatever is allowed, and so does one that is `held`. A yes lets each call that was listed through,
+    once. With nobody to ask, or after a no, the call is not sent and the run pauses; the message says how to go on.
+    Where an `agent` reads it, it names no command: the agent could give it.
 
     In a run that goes on (`past`), what was allowed when it began holds for the tools that it had then. `before_write`
     is called first with each write, and may raise `Paused`, too. `toolbox` has the gate before each call.
@@ -52,9 +58,16 @@ class Consent:
         *,
         past: StoredRun | None = None,
         before_write: Callable[[Tool, JsonObject], None] | None = None,
+        held: HeldCalls | None = None,
+        agent: bool = False,
     ) -> None:
         self._tools, self._ask_person, self._before_write = tools, ask_person, before_write
         self._resume = command("atc", "runs", "resume", journal.run) or "" if journal.run is not None else ""
+        self._held = held or HeldCalls()
+        self._agent = agent
+        self._program = ""
+        self._listed: set[str] = set()
+        self._agreed: set[str] = set()
         self._taint = Taint(task, tools, rules=config.trust, calls=journal.completed)
         self._lock = threading.Lock()  # one question at a time; its answer may answer the next
         self._allowed, self._again = self._meant(config.allow_writes), list[str]()
@@ -78,6 +91,7 @@ class Consent:
 
     def wrote(self, program: Program, *, blind: bool) -> None:
         """A program is about to run. `blind`: it was written before the model had seen any output of a tool."""
+        self._program = program.source
         self._taint.wrote(program.source, blind=blind)
 
     def _admit(self, tool: Tool, arguments: JsonObject) -> None:
@@ -85,17 +99,93 @@ class Consent:
             self._before_write(tool, arguments)
         tool.check(arguments)  # nobody is asked about what cannot be sent
         with self._lock:
-            question = Question(tool=tool, arguments=arguments, tainted=self._taint.of(tool, arguments))
+            tainted = self._taint.of(tool, arguments)
             unallowed = tool.protocol.writes and tool.alias not in self._allowed
-            if not (unallowed or question.tainted):
-                return
-            agreed = False
-            if self._ask_person is not None and len(question.tainted) <= MOST_DECIDING:
-                with waiting_on_person():  # a person may take longer than a program may run
-                    agreed = self._ask_person(question)
-            if not agreed:
-                raise Paused(self._message(question, unallowed=unallowed))
-            self._taint.agree(tool, question.tainted)
+            asks = tool.protocol.writes or tainted or self._taint.concerns(tool, arguments)
+            held = self._held.about(tool, arguments) if asks else []
+            if unallowed or tainted or held:
+                declined = any(one.state == "declined" for one in held)
+                question = Question(tool=tool, arguments=arguments, tainted=tainted, declined=declined)
+                if held or not self._was_listed(question):
+                    self._ask(question, held=held, unallowed=unallowed)
+
+    def _was_listed(self, question: Question) -> bool:
+        """Whether an earlier question listed this very call and got a yes, which is used up now."""
+        exactly = self._exactly(question.tool, question.arguments, question.tainted)
+        known = exactly in self._agreed
+        self._agreed.discard(exactly)
+        return known
+
+    def _ask(self, question: Question, *, held: Sequence[Asked], unallowed: bool) -> None:
+        """Let the call through where a person agrees to it now.
+
+        Raises:
+            Declined: a person said no, now or before in this run.
+            Paused: nobody has decided.
+        """
+        tool, arguments = question.tool, question.arguments
+        exactly = self._exactly(tool, arguments, question.tainted)
+        self._listed.add(exactly)
+        others = self._beside(question)
+        subject = sorted_json([exactly, *others])
+        question = replace(question, others=tuple(others.values()), id=self._held.ask(tool, arguments, exactly=subject))
+        decision = None
+        if self._ask_person is not None and len(question.tainted) <= MOST_DECIDING:
+            with waiting_on_person():  # a person may take longer than a program may run
+                decision = self._ask_person(question)
+        if decision:
+            self._held.allow(tool, arguments)
+            self._agreed.update(others)
+            return
+        if decision is not None:
+            for one in (question, *question.others):
+                self._held.decline(tool, one.arguments)
+            raise Declined(self._refusal(f"{named(tool.alias)}: a person said no to this call, so it is declined"))
+        raise self._undecided(question, held, unallowed=unallowed)
+
+    def _undecided(self, question: Question, held: Sequence[Asked], *, unallowed: bool) -> Paused:
+        """What stops the run where nobody has decided: `Declined` where a person had said no in this run before."""
+        tool = named(question.tool.alias)
+        if question.declined:
+            told = self._refusal(f"{tool}: a person has declined this call{_where(held, 'declined')}")
+            here = any((one.run, one.state) == (self._held.run, "declined") for one in held)
+            return Declined(told) if here else Paused(told)
+        if held and not self._agent:
+            return Paused(self._refusal(f"{tool}: a gateway left this call to a person{_where(held, 'open')}"))
+        return Paused(self._message(question, unallowed=unallowed))
+
+    def _beside(self, question: Question) -> dict[str, Question]:
+        """The same call with each other value at the place that its one doubtful value came from, by `_exactly`.
+
+        What was listed before in this run is left out, and so is what other questions hold.
+        """
+        if len(question.tainted) != 1:
+            return {}
+        tool, doubtful = question.tool, question.tainted[0]
+        found: dict[str, Question] = {}
+        for value in self._taint.beside(doubtful):
+            arguments = {**question.arguments, doubtful.argument: value}
+            tainted = self._taint.of(tool, arguments)
+            alike = [(one.argument, one.path) for one in tainted] == [(doubtful.argument, doubtful.path)]
+            exactly = self._exactly(tool, arguments, tainted)
+            if alike and exactly not in self._listed and not self._held.about(tool, arguments):
+                found[exactly] = replace(question, arguments=arguments, tainted=tainted)
+            if len(found) == _MOST_LISTED:
+                break
+        self._listed.update(found)
+        return found
+
+    def _exactly(self, tool: Tool, arguments: JsonObject, tainted: Sequence[Tainted]) -> str:
+        """One call of one program, and what was doubtful about it: all that a yes covers."""
+        doubts = [[one.argument, list(one.path), one.value] for one in tainted]
+        return sorted_json([self._program, tool.identity, dict(arguments), doubts])
+
+    def _refusal(self, told: str) -> str:
+        """What was not sent because of a person, and who can change that."""
+        if self._agent:
+            return f"{told}; nothing was sent. Only a person can allow it: do not send it again unless one asks for it."
+        again = self._resume or "the same command again"
+        return f"{told}; nothing was sent, and no option sends it. To decide anew, run this on a terminal: {again}"
 
     def _message(self, question: Question, *, unallowed: bool) -> str:
         """Return what was not sent and why, and the command that allows it."""
@@ -108,8 +198,10 @@ class Consent:
         options = self._options(question, unallowed=unallowed)
         if len(tainted) > MOST_DECIDING:
             told += f" Nobody is asked about more than {MOST_DECIDING} values of one call: send fewer at once."
-            if options is None:
+            if options is None or self._agent:
                 return told
+        if self._agent:
+            return f"{told} A person must decide, in the client's dialog or on a terminal"
         if options is None:  # no command could be read and typed safely
             return f"{told} To see it whole and decide, run this on a terminal: {self._resume or 'the task again'}"
         only = [one.rules[0] for one in tainted if len(one.rules) > 1]
@@ -127,3 +219,9 @@ class Consent:
             return None
         allowed = [f"--allow-writes {name}"] if unallowed else []
         return [*self._again, *allowed, *dict.fromkeys(f"--trust {one.rules[-1]}" for one in question.tainted)]
+
+
+def _where(held: Sequence[Asked], state: str) -> str:
+    """` in run RUN`, the latest one that is still there."""
+    run = next((one.run for one in held if one.state == state and one.run), "")
+    return f" in run {run}" if run else ""

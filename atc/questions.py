@@ -36,18 +36,23 @@ _INDENT = "    "
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """What a person is asked before a call is sent: the tool, its arguments by original name, and what is not clean.
+    """A question to a person before a call is sent: the tool, its arguments by original name, and what is not clean.
 
-    `tainted` is empty where the call merely writes. A standing consent to writes must not answer another.
+    `tainted` is empty if the call merely writes. `others` are further calls of the tool that are listed with this one.
+    A yes lets each listed call through, once. `declined` is True if a person has said no to this call before. `id`
+    tells the question from every other, also from one that looks the same; it is empty if nobody can answer later.
     """
 
     tool: Tool
     arguments: JsonObject
     tainted: tuple[Tainted, ...] = ()
+    others: tuple[Question, ...] = ()
+    declined: bool = False
+    id: str = ""
 
 
-AskPerson = Callable[[Question], bool]
-"""Shows a call to a person and gives their decision."""
+AskPerson = Callable[[Question], bool | None]
+"""Shows a call to a person and returns their decision, or None if nobody has decided."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,11 +100,13 @@ class _Call:
         return lines
 
 
-def question_text(*questions: Question) -> str:
-    """Return what a person reads before they decide about these calls, which one answer sends or does not send.
+def question_text(question: Question) -> str:
+    """Return what a person reads before they decide about a call and those that are listed with it.
 
-    The values that decide stand before the others, and once more at the end. Secrets are covered.
+    One answer sends all of them or none. The values that decide stand before the others, and once more at the end.
+    Secrets are covered.
     """
+    questions = (question, *question.others)
     calls = [_read(question) for question in questions]
     numbers = [""] if len(calls) == 1 else [f"{number}: " for number in range(1, len(calls) + 1)]
     blocks = [_block(call.lines(number)) for call, number in zip(calls, numbers, strict=True)]
@@ -131,6 +138,11 @@ def sign_in_text(address: str) -> str:
 
 def _head(questions: Sequence[Question]) -> str:
     """Return the question in our own words."""
+    told = _head_without_past(questions)
+    return f"{told} A person has declined this call before." if questions[0].declined else told
+
+
+def _head_without_past(questions: Sequence[Question]) -> str:
     tainted = sum(len(question.tainted) for question in questions)
     if len(questions) > 1:
         covers = f"May these {len(questions)} calls be sent? One answer covers exactly these."

@@ -24,6 +24,10 @@ class Paused(Exception):
     """
 
 
+class Declined(Paused):
+    """Raised in the place of `Paused` where a person has decided: they said no."""
+
+
 class Sandbox(Protocol):
     """Runs programs that nobody trusts, and hosts their tool calls. Runs may overlap, from any threads.
 

@@ -125,7 +125,7 @@ class Calls:
             return self._doubtful(opened, problem)
         except Paused as pause:
             self._failed(opened, pause, "not_run")
-            raise _paused(opened, "Paused", str(pause)) from pause
+            raise _paused(opened, type(pause).__name__, str(pause)) from pause
         except (AtcError, Closed):
             raise
         except Exception as error:  # noqa: BLE001 - what a tool gave is no JSON

@@ -147,7 +147,8 @@ def own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A fresh user, of whom and in whose working folder there is nothing yet."""
     for variable in [name for name in os.environ if name.startswith(("ATC_", "OPENAI_"))]:
         monkeypatch.delenv(variable)
-    for variable, folder in (("XDG_CONFIG_HOME", "user"), ("ATC_STATE_DIR", "state"), ("ATC_CACHE_DIR", "cache")):
+    own = {"XDG_CONFIG_HOME": "user", "XDG_STATE_HOME": "home", "ATC_STATE_DIR": "state", "ATC_CACHE_DIR": "cache"}
+    for variable, folder in own.items():
         monkeypatch.setenv(variable, str(tmp_path / folder))
     monkeypatch.chdir(tmp_path)
     return tmp_path

@@ -73,16 +73,13 @@ def test_what_is_allowed_passes(tools, allowed):
 # --- values
 
 
-def test_one_question_holds_both_and_its_answer_is_remembered(tools):
+def test_one_question_holds_both_and_its_answer_is_for_one_call(tools):
     seen = []
     _, box = guarded(tools, allow_writes=("pay",), ask=lambda question: seen.append(question) or True)
-    admit(box, "send_mail", to=EVE)
-    assert [one.value for one in seen[0].tainted] == [EVE]
-    admit(box, "send_mail", to=EVE)
-    assert seen[1].tainted == ()  # a write asks each time, a value once
     for _ in range(2):
+        admit(box, "send_mail", to=EVE)
         admit(box, "pay", iban=EVE)
-    assert len(seen) == 3
+    assert [[one.value for one in question.tainted] for question in seen] == [[EVE]] * 4
 
 
 def test_a_message_names_both_consents_and_no_more_than_three_values(tools):
@@ -107,20 +104,19 @@ def test_what_a_person_typed_as_arguments_is_theirs(tools):
     why(box, "pay", iban=EVE)
 
 
-def test_questions_come_one_at_a_time_and_one_answer_serves_all_that_wait(tools):
-    asked, second = [], threading.Event()
+def test_questions_come_one_at_a_time_and_each_call_that_waits_has_its_own(tools):
+    asked, reading = [], threading.Lock()
 
     def ask(question):
-        if asked:
-            second.set()
+        assert reading.acquire(blocking=False)  # nobody else is asked meanwhile
         asked.append(question)
-        assert not second.wait(0.1)  # nobody else is asked meanwhile
+        reading.release()
         return True
 
     _, box = guarded(tools, allow_writes=("all",), ask=ask)
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda _: admit(box, "send_mail", to=EVE), range(16)))
-    assert len(asked) == 1
+    assert len(asked) == 16
 
 
 # --- through the agent

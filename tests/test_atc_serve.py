@@ -169,7 +169,8 @@ def test_a_write_whose_answer_was_lost_is_not_sent_by_another_run(open_gateway, 
     gateway = open_gateway(allow_writes=("all",), key=key)
     later = talk(gateway, lambda client: run_program(client, program))
     run = first["run"].rpartition(".")[0]
-    assert f"atc runs resume {run} --resend" in later["next"]
+    assert f"run {run} made this same call: its answer was lost" in later["next"]
+    assert "atc runs" not in json.dumps(later)  # an agent could give the command itself
     assert first["run"] not in later["next"]  # whose run it was is not known any more
     assert len(shop.calls) == 2
 
@@ -185,13 +186,13 @@ def test_a_write_asks_the_person_at_the_client(gateway, shop, mode):
 
     async def person(_, question):
         asked.append(question.message)
-        return types.ElicitResult(action="accept", content={"allow": "all writes of this program"})
+        return types.ElicitResult(action="accept", content={"allow": "this call"})
 
     program = "add_note(text='a')\nadd_note(text='b')\nprint('done')"
     reply = talk(gateway, lambda client: run_program(client, program), elicitation_callback=person, mode=mode)
     assert reply["status"] == "solved"
     assert [arguments for _, arguments in shop.calls] == [{"text": "a"}, {"text": "b"}]
-    assert len(asked) == 1
+    assert len(asked) == 2
     assert "argument 'text' = 'a'" in asked[0]
 
 
@@ -200,15 +201,14 @@ def test_a_write_that_is_declined_or_cannot_be_asked_about_is_not_sent(gateway, 
         return types.ElicitResult(action="decline")
 
     program = "add_note(text='a')\nprint('done')"
-    for callback in (person, None):
+    for callback, status in ((None, "paused"), (person, "declined")):
         reply = talk(gateway, lambda client: run_program(client, program), elicitation_callback=callback)
-        assert reply["status"] == "paused"
-        run = reply["run"].rpartition(".")[0]
-        assert f"atc runs resume {run} --allow-writes add_note" in reply["next"]
+        assert reply["status"] == status
+        assert not re.search("runs resume|--allow", json.dumps(reply))
     assert shop.calls == []
 
 
-def test_a_paused_run_goes_on_when_it_is_allowed(open_gateway, shop):
+def test_a_paused_run_goes_on_when_a_person_has_allowed_it(open_gateway, shop):
     async def start(client):
         return await run_program(client, "add_note(text='a')\nprint('done')")
 
@@ -217,7 +217,10 @@ def test_a_paused_run_goes_on_when_it_is_allowed(open_gateway, shop):
 
     key = b"the same gateway, started again".ljust(32)
     paused = talk(open_gateway(key=key), start)
-    reply = talk(open_gateway(key=key, allow_writes=("add_note",)), go_on)
+    gateway = open_gateway(key=key, allow_writes=("add_note",))
+    assert talk(gateway, go_on)["status"] == "paused"
+    gateway._agent.resume(paused["run"].rpartition(".")[0], ask_person=lambda _: True)  # as 'runs resume' on a terminal
+    reply = talk(gateway, go_on)
     assert (reply["status"], reply["answer"], len(shop.calls)) == ("solved", "done", 1)
 
 

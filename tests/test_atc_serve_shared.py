@@ -86,7 +86,7 @@ def pair(postgres, tmp_path):
 
 
 async def person(_, question):
-    return types.ElicitResult(action="accept", content={"allow": "all writes of this program"})
+    return types.ElicitResult(action="accept", content={"allow": "this call"})
 
 
 async def run_program(client, source, **more):
@@ -135,5 +135,5 @@ def test_a_program_that_is_sent_anew_after_its_gateway_died_writes_nothing_twice
     reply = anyio.run(again)
     assert reply["status"] == "paused"
     assert "add_note is not sent: run 2" in reply["next"]
-    assert "it took effect before it was interrupted" in reply["next"]
+    assert "it took effect before that run was interrupted" in reply["next"]
     assert pair.notes == ["done", "slow"]

@@ -247,22 +247,6 @@ def test_a_write_is_allowed_and_refused_on_the_page(own_folders, atc_: Atc, brow
         assert [one.outcome for one in made] == ["not_run", "not_run", "done"]
 
 
-@needs_chromium
-def test_further_calls_of_a_tool_can_be_allowed_at_once(own_folders, atc_: Atc, browser: Browser) -> None:
-    (own_folders / "notes.py").write_text(
-        'def add_note(text: str) -> dict:\n    """Add a note."""\n    return {"note": text}\n'
-    )
-    source = "for text in ('red', 'green', 'blue'):\n    add_note(text=text)\nprint('noted')\n"
-    options = desk(own_folders, source)
-    assert atc_("run", "Note red, green, blue.", "--tools", own_folders / "notes.py", *options[2:])[0] == 1
-    with opened(own_folders / "state") as (store, url):
-        browser.open(f"{url}runs/{only(store)}")
-        browser.click("Go on, and ask me here")
-        browser.click("Allow this and further calls of add_note")
-        browser.until("document.querySelector('.class.solved')")
-        assert sum(one.call.outcome == "done" for one in store.load("last").calls) == 3
-
-
 def test_an_answer_is_for_the_question_that_waits_and_an_end_refuses() -> None:
     question = Question(tool=Tool(ToolProtocol(name="pay"), lambda _: None), arguments={"amount": 3})
     said: list[bool] = []
@@ -281,8 +265,22 @@ def test_an_answer_is_for_the_question_that_waits_and_an_end_refuses() -> None:
     assert not resumes.answer("r", first, allow=True)
     assert second != first
     resumes.close()
-    assert said == [True, False]
+    assert said == [True, None]
     assert not resumes.start("r")
+
+
+def test_a_viewer_that_nobody_started_on_a_terminal_allows_nothing(store: RunStore) -> None:
+    run, begun = many_calls(store, 1), []
+    store.finish(run, status="interrupted")
+    resumes = Resumes(lambda run, **how: begun.append(run), person=False)
+    with viewing(store, resumes) as url:
+        page = ask(url, f"runs/{run}")[1]
+        assert "started without a terminal" in page
+        assert '/resume"' not in page
+        good = {"Origin": url.rpartition("/")[0].rpartition("/")[0], "Content_Type": "application/json"}
+        for how in ("{}", '{"resend": true}', '{"accept_orphans": true}'):
+            assert ask(url, f"runs/{run}/resume", "POST", how, **good)[0] == 409
+        assert begun == []
 
 
 def waiting(resumes: Resumes, run: str, *, after: int = 0) -> int:

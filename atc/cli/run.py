@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Any, NoReturn
@@ -12,13 +12,14 @@ import click
 
 from atc.agent import Agent, readable
 from atc.cli import options, output
+from atc.cli.output import has_person
 from atc.cli.settings import Layer, load_config
 from atc.cli.wiring import asker, open_agent, open_store
 from atc.config import Config
 from atc.learned import amended
 from atc.quoting import command, escape_hidden
 from atc.redaction import Redactor
-from atc.store.stored import StoredRun
+from atc.store.stored import RunRefused, StoredRun
 from atc.strategies import read
 from atc.terminal import count
 from atc.types import Solution
@@ -85,12 +86,15 @@ def resume(run: str, *, resend: bool, accept_orphans: bool, **flags: Any) -> Non
     RUN is its id, the beginning or the end of its id, or 'last': a run that was paused or killed, or that an outage or
     its budget ended (give it more of that). Its task, tools and settings are those it was begun with. What the model
     wrote and what tools answered is not asked again, and no write is sent twice: one whose answer was lost is looked up
-    by the read that shows it, sent again only under its idempotency key, or left to you. Exit status as of 'atc run'.
+    by the read that shows it, sent again only under its idempotency key, or left to you. A call that somebody declined,
+    or that a client of 'atc serve' waits for, asks on the terminal, whatever is allowed. Exit status as of 'atc run'.
     """
     with open_store(load_config()) as store:
         stored = store.load(run)
     run = stored.summary.id
     config = config_of(stored, flags)
+    decided = {"--resend": resend, "--accept-orphans": accept_orphans, "--on-unknown skip": config.on_unknown == "skip"}
+    _require_person(stored, [*_newly_allowed(stored, config), *(name for name, given in decided.items() if given)])
 
     def go_on(agent: Agent, view: RunView) -> Solution:
         return agent.resume(run, observer=view, accept_orphans=accept_orphans, resend=resend)
@@ -106,6 +110,23 @@ def config_of(stored: StoredRun, flags: Mapping[str, Any] | None = None) -> Conf
         if changed.get(key):
             changed[key] = (*known.get(key, ()), *changed[key])
     return load_config(changed, stored=Layer(f"run {stored.summary.id}", known))
+
+
+def _newly_allowed(stored: StoredRun, config: Config) -> list[str]:
+    """What `config` allows besides what the run was begun with, as options say it."""
+    known = {key: map(str, stored.summary.config.get(key) or ()) for key in ("allow_writes", "trust")}
+    new = {key: set(getattr(config, key)).difference(before) for key, before in known.items()}
+    return [f"--{key.replace('_', '-')} {one}" for key, names in new.items() for one in sorted(names)]
+
+
+def _require_person(stored: StoredRun, options: Sequence[str]) -> None:
+    """Raise `RunRefused` where nobody is there who may decide so about another agent's run."""
+    if stored.summary.gateway and options and not has_person():
+        run = stored.summary.id
+        raise RunRefused(
+            f"run {run} is that of another agent, a client of 'atc serve', and {options[0]!r} is a person's to decide:"
+            f" run this on a terminal: atc runs resume {run}"
+        )
 
 
 @contextmanager

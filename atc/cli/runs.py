@@ -102,8 +102,8 @@ def view(run: str | None, *, port: int, browser: bool) -> None:
 
     Shown are programs, calls and where their values came from, faults, changes, tokens and cost. RUN is an id, the
     beginning or the end of one, or 'last'; without it the page lists all runs. A run is shown as it goes on, a paused
-    one can be gone on with there, and what waits for consent allowed or refused. The page is reached from this machine
-    alone, by the address that is printed; its token is new each time. Ctrl-C ends it.
+    one can be gone on with there, and what waits for consent allowed or refused, if this was started on a terminal. The
+    page is reached from this machine alone, by the address that is printed; its token is new each time. Ctrl-C ends it.
     """
     from atc.serve.view.resumes import Resumes  # needs the extra `view`
     from atc.serve.view.server import Viewer, serve
@@ -119,7 +119,7 @@ def view(run: str | None, *, port: int, browser: bool) -> None:
             if browser:
                 webbrowser.open(url)
 
-        with closing(Resumes(_resume_with(store))) as resumes:
+        with closing(Resumes(_resume_with(store), person=has_person())) as resumes:
             serve(Viewer(store, resumes), port=port, ready=ready)
 
 

@@ -15,6 +15,7 @@ import click
 from atc.cli import options, output, wiring
 from atc.cli.settings import load_config
 from atc.consent import Consent
+from atc.held_calls import HeldCalls
 from atc.retrieve.document import documents
 from atc.retrieve.expand import expand_all
 from atc.retrieve.finder import open_finder, open_index, spelled_out
@@ -173,14 +174,19 @@ def call(name: str, arguments: tuple[str, ...], **flags: Any) -> None:
     """Call the tool NAME and print its whole response as JSON.
 
     ARGUMENT=VALUE is read as the argument's schema says, ARGUMENT:=JSON as it stands. --json adds time, drift and
-    errors around the response. Exit status 1: the tool said no, or a write was not allowed; 3: its credential is
+    errors around the response. A call that somebody declined, or that a client of 'atc serve' waits for, asks on the
+    terminal, whatever is allowed. Exit status 1: the tool said no, or a write was not allowed; 3: its credential is
     missing.
     """
     config = load_config(flags)
-    with wiring.open_toolbox(config) as toolbox:
+    with (
+        wiring.open_toolbox(config) as toolbox,
+        wiring.open_store(config) as store,
+        wiring.open_questions(config, store) as questions,
+    ):
         tool = toolbox.find(name)
         values = _read_arguments(arguments, tool)
-        consent = Consent("", toolbox, config, wiring.asker(), Journal())
+        consent = Consent("", toolbox, config, wiring.asker(), Journal(), held=HeldCalls(questions))
         guarded = consent.toolbox[tool.alias]
         consent.given(guarded, values)  # what a person types is theirs
         began, code = time.monotonic(), 0

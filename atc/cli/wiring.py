@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import webbrowser
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, nullcontext, suppress
 from dataclasses import replace
 from functools import cached_property
 from importlib.util import find_spec
@@ -24,7 +24,8 @@ from atc.models.wire import Reading
 from atc.questions import AskPerson, Question, question_text, sign_in_text, start_text
 from atc.saved import offered
 from atc.side_by_side import Pool, Threads
-from atc.store import RunStore, Store
+from atc.store import RunStore, Store, StoreUnavailable
+from atc.store.questions import Questions
 from atc.strategies.given import NoModel
 from protocols.ask import Ask
 from protocols.errors import SourceUnavailable, UnknownTool
@@ -53,6 +54,21 @@ def open_store(config: Config) -> RunStore:
     return PostgresStore(config.store)
 
 
+@contextmanager
+def open_questions(config: Config, store: RunStore) -> Iterator[list[Questions]]:
+    """What persons were asked, as `store` knows it, and the file of this user that no setting moves.
+
+    Else another state folder would send what was declined here.
+    """
+    with ExitStack() as stack:
+        found = [store.questions]
+        usual = Config().state_dir
+        if config.store is not None or config.state_dir != usual:
+            with suppress(StoreUnavailable):  # a machine where nothing can be kept there has nothing there
+                found.append(stack.enter_context(open_store(Config(state_dir=usual))).questions)
+        yield found
+
+
 def open_learned(config: Config) -> LearnedSchemas | None:
     """The response schemas that earlier runs have learned; None where nothing is to be learned."""
     return LearnedSchemas(config.state_dir / "learned") if config.learn else None
@@ -78,6 +94,7 @@ def open_agent(
             sandbox = stack.enter_context(closing(open_sandbox(config.sandbox, policy=config.policy)))
             sandbox.warm()
         toolbox = stack.enter_context(open_toolbox(config))
+        questions = stack.enter_context(open_questions(config, store))
         agent = Agent(
             toolbox,
             model=model,
@@ -86,6 +103,7 @@ def open_agent(
             ask_person=ask_person,
             store=store,
             learned=open_learned(config),
+            questions=questions,
         )
         yield stack.enter_context(agent)
 
@@ -151,14 +169,17 @@ def open_model(config: Config, *, reading: Reading | None = None) -> Iterator[As
 
 
 def asker(aside: Callable[[], AbstractContextManager[None]] = nullcontext) -> AskPerson:
-    """Asks on the terminal about a call before it is sent; the answer is no where there is nobody to ask.
+    """Asks on the terminal about a call before it is sent; there is no answer where there is nobody to ask.
 
     `aside` stops what moves on the screen while somebody reads.
     """
 
-    def ask(question: Question) -> bool:
+    def ask(question: Question) -> bool | None:
+        if not has_person():
+            return None
         with aside():
-            return confirmed(f"{question_text(question)}\n\nSend it?")
+            ends = "Send these calls?" if question.others else "Send it?"
+            return confirmed(f"{question_text(question)}\n\n{ends}")
 
     return ask
 

@@ -23,12 +23,13 @@ from atc.serve.requests import BadRequest, found_tools, readable_names, readable
 from atc.serve.results import Results
 from atc.strategies.given import certain_findings
 from atc.types import Attempt, Fault, Finding, Program, Solution, answered
+from protocols.errors import docs_page
 from protocols.protocol import ProgramBinding, dump
 from protocols.render import described_within, one_line, stubs, token_estimate
 from protocols.schema import Json, JsonObject, shape
 from protocols.sources import load_tools
 from protocols.toolbox import Tool, Toolbox
-from sandbox.base import Paused
+from sandbox.base import Declined, Paused
 from sandbox.contract import shorten
 from sandbox.trace import ToolCall
 from sandbox.zygote.channel import VALUE_CHARACTERS
@@ -47,6 +48,7 @@ _CUT = (
     f"The value has over {VALUE_CHARACTERS:,} characters and only the beginning of its text is here: print it, or"
     " a part of it."
 )
+_CALL_AGAIN = "When a person has decided, make the same call again: it brings the answer, and nothing is sent twice."
 _WRITERS_KEPT = 10_000
 """Runs of which it is known which client's they are, the latest ones."""
 
@@ -77,10 +79,6 @@ class Asking(TypedDict, total=False):
 
     client: str
     """Whose request it is; empty for the one client over stdio."""
-
-
-class Sent(GoingOn, Asking, total=False):
-    """How the run of a client's program goes, and whose it is."""
 
 
 class Gateway:
@@ -195,24 +193,25 @@ class Gateway:
         found = certain_findings(program, self._agent_of(asking.get("client", "")).toolbox)
         return {"ok": not found, "findings": [_finding(finding, program) for finding in found]}
 
-    def run_program(self, source: str, continues: str = "", **sent: Unpack[Sent]) -> Reply:
+    def run_program(self, source: str, continues: str = "", **sent: Unpack[GoingOn]) -> Reply:
         """Check a Python program against the response schemas, run it in a sandbox, return what it printed or the fault
         with its evidence. continues: run of an earlier reply, whose calls are not repeated.
         """
         program, run = readable_program(source), self._run_of(continues) if continues else None
-        client = sent.get("client", "")
+        client = sent.get("client") or ""
         done = self._agent_of(client).execute(program.source, continues=run, **self._gated(**sent))
         return self._reply(done, client)
 
-    def resume_run(self, run: str, **sent: Unpack[Sent]) -> Reply:
+    def resume_run(self, run: str, **sent: Unpack[GoingOn]) -> Reply:
         """Go on with a paused run after a person has allowed its write."""
-        client = sent.get("client", "")
+        client = sent.get("client") or ""
         return self._reply(self._resume(client, run, self._gated(**sent)), client)
 
-    def call(self, name: str, arguments: JsonObject, **sent: Unpack[Sent]) -> Reply:
+    def call(self, name: str, arguments: JsonObject, continues: str = "", **sent: Unpack[GoingOn]) -> Reply:
         """Call one tool by a program of one line, so that it is checked, gated and journaled as every other.
 
-        The reply has the full response under `result`, or what went wrong under `error`.
+        The reply has the full response under `result`, or what went wrong under `error`. The same call of the same
+        client goes on with the run in which it waited for a person.
 
         Raises:
             UnknownTool: there is no such tool.
@@ -220,12 +219,24 @@ class Gateway:
         tool = self._agent.toolbox.find(name)
         aliases = {original: alias for alias, original in tool.arguments.items()}
         given = {aliases.get(original, original): value for original, value in arguments.items()}
-        agent = self._agent_of(sent.get("client", ""))
-        return self._called(agent.execute(f"{tool.alias}(**{given!r})", **self._gated(**sent)))
+        agent = self._agent_of(sent.get("client") or "")
+        source = f"{tool.alias}(**{given!r})"
+        how = self._gated(**sent)
+        arguments = tool.original(given)
+        run = self._run_of(continues) if continues else self._waiting(tool, arguments, source, how["client"])
+        solution = agent.execute(source, continues=run, **how)
+        if run is not None and solution.status == "solved":
+            self._agent.store.questions.answered(tool, arguments, run)
+        return self._called(solution)
 
-    def call_again(self, handle: str, **sent: Unpack[Sent]) -> Reply:
-        """Go on with a `call` that waited for a person."""
-        return self._called(self._resume(sent.get("client", ""), handle, self._gated(**sent)))
+    def _waiting(self, tool: Tool, arguments: JsonObject, source: str, client: str | None) -> str | None:
+        """The latest run in which this call of this client waits for a person, or was allowed and not answered yet."""
+        store = self._agent.store
+        for asked in store.questions.about(tool, arguments):
+            attempts = store.load(asked.run).attempts if asked.run and asked.client == client else ()
+            if attempts and attempts[-1].program.source == source:
+                return asked.run
+        return None
 
     def stored(self, handle: str) -> Reply:
         """A run with its programs, calls and faults; secrets are placeholders."""
@@ -252,11 +263,14 @@ class Gateway:
             raise BadRequest(f"no run {shorten(handle, 100)!r}; give 'run' as an earlier reply of run_program gave it.")
         return run
 
-    def _gated(self, client: str = "", **how: Unpack[GoingOn]) -> GoingOn:
-        return {**how, "before_write": partial(self._hold, client), "max_seconds": self.limits.run_seconds}
+    def _gated(self, **how: Unpack[GoingOn]) -> GoingOn:
+        """How the run of a client's program goes. A client is kept as a digest: its name may be a secret."""
+        client = hmac.new(self._key, f"client {how.get('client')}".encode(), sha256).hexdigest()[:24]
+        hold, seconds = partial(self._hold, client), self.limits.run_seconds
+        return {**how, "client": client, "before_write": hold, "max_seconds": seconds}
 
     def _hold(self, client: str, run: str, tool: Tool, arguments: JsonObject) -> None:
-        """Stops `run` before a write which an earlier run made, too, and of which nobody knows whether it took effect.
+        """Stops `run` before a write which an earlier run made, too, and whose caller may not know what became of it.
 
         A client that never got a reply sends its program anew: the same write must not be done twice.
         """
@@ -268,14 +282,15 @@ class Gateway:
         earlier, call = found
         lost = call.outcome != "done"
         what = (
-            "its answer was lost, so it may have taken effect" if lost else "it took effect before it was interrupted"
+            "its answer was lost, so it may have taken effect"
+            if lost
+            else "it took effect before that run was interrupted, or stopped for a person"
         )
         own = self._writers.get(earlier) == client
         way = f" Go on with that run: continues={self.handle_of(earlier)!r}; nothing is sent twice." if own else ""
         raise Paused(
-            f"{tool.alias} is not sent: run {earlier} made this same call: {what}.{way} A person goes on with it by:"
-            f" atc runs resume {earlier}{' --resend (if it did not take effect)' if lost else ''}. If it is to be sent"
-            f" once more all the same: atc runs purge {earlier}"
+            f"{tool.alias} is not sent: run {earlier} made this same call: {what}.{way} Else a person decides about"
+            f" that run, as {docs_page('guides/writes#a-call-that-another-run-has-made')} says"
         )
 
     def _resume(self, client: str, handle: str, how: GoingOn) -> Solution:
@@ -296,14 +311,16 @@ class Gateway:
     def _called(self, solution: Solution) -> Reply:
         """What the caller of one tool is told."""
         last = self._covered(solution).attempts[-1]
-        reply: dict[str, Json] = {"status": solution.status, "run": self.handle_of(solution.run or "")}
+        status = "declined" if _declined(solution) else solution.status
+        reply: dict[str, Json] = {"status": status, "run": self.handle_of(solution.run or "")}
         called = self._agent.toolbox.get(last.program.source.partition("(")[0])
         if called is not None and isinstance(called.protocol.binding, ProgramBinding) and last.answer is not None:
             return reply | {"result": _answer(last)}
         call = last.calls[-1] if last.calls else None
         if call is None or call.error is not None:
             problem = call.error if call is not None else last.fault.message if last.fault is not None else "no call"
-            return reply | {"error": problem}
+            then = {"next": _CALL_AGAIN} if status == "paused" else {}
+            return reply | {"error": problem} | then
         if call.drift:
             problem = f"the response departs from its declared schema ({'; '.join(call.drift)})"
             return reply | {"error": problem, "response": call.result}
@@ -338,7 +355,9 @@ class Gateway:
             reply["unknown_writes"] = [_call_line(call) for call in solution.unknown]
         if solution.orphans:
             reply["left_behind"] = [_call_line(call) for call in solution.orphans]
-        if solution.status == "paused":
+        if _declined(solution):
+            reply["status"] = "declined"
+        elif solution.status == "paused":
             reply["next"] = _next_step(solution, self.handle_of(solution.run or ""))
         return reply
 
@@ -371,13 +390,20 @@ def _fault(fault: Fault) -> Reply:
     return {"kind": fault.kind, "problem": fault.message, **told}
 
 
+def _declined(solution: Solution) -> bool:
+    """Whether the run stopped because a person said no."""
+    last = solution.attempts[-1]
+    failure = last.trace.failure if last.trace is not None else None
+    return last.paused and failure is not None and failure.type == Declined.__name__
+
+
 def _next_step(solution: Solution, handle: str) -> str:
-    """What a person types, and what the client does then."""
+    """What is left to a person, and what the client does then. It names no command: the client could give it."""
     last = solution.attempts[-1]
     failure = last.trace.failure if last.trace is not None else None
     if failure is None:
         return (
             "Writes of earlier programs of this run stand that this one does not make: undo them in a program that"
-            f" continues it, or a person lets them stand: atc runs resume {solution.run} --accept-orphans"
+            " continues it, or a person lets them stand."
         )
-    return f"{failure.message.rstrip('.')}. When that is done, call resume_run(run={handle!r})."
+    return f"{failure.message.rstrip('.')}. When a person has decided, call resume_run(run={handle!r})."

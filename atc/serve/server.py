@@ -2,7 +2,8 @@
 
 Gateway methods block, so each request runs in a thread of its own. Consent is asked in the middle of a request where
 the connection lets the server ask (protocol versions up to 2025-11-25); since 2026-07-28 the reply says what is asked,
-the run waits paused, and the client's second request goes on with it.
+the run waits paused, and the client's second request goes on with it. An answer is for the one question that the reply
+had, by its id: for any other, the person is asked again.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, NamedTuple, Self, TypeAlias, TypeVar
 
 import mcp_types as types
 from mcp.server.context import ServerRequestContext
@@ -45,7 +46,9 @@ T = TypeVar("T")
 CLIENT = "atc.client"
 """Where an HTTP request's scope says which token it came with."""
 _PERSON_SECONDS = 900.0
-"""A question that nobody answers for so long is declined."""
+"""A question that nobody answers for so long stays open, and the run waits paused."""
+_MOST_ROUNDS = 8
+"""Questions after which a client is told that its run is paused, and goes on with it: some give up after ten."""
 _QUICK_REQUESTS = 8
 """Searches and the like that are answered beside the programs."""
 _QUICK_EACH = 4
@@ -63,8 +66,8 @@ INSTRUCTIONS = (
     "calls are not repeated."
 )
 
-_THIS, _ALL = "this call", "all writes of this program"
-"""What a person may answer besides no."""
+_NO, _THIS, _THESE = "no", "this call", "these calls"
+"""What a person may answer; the last where a question lists several calls."""
 
 
 def gateway_server(gateway: Gateway) -> Server[Any]:
@@ -85,11 +88,12 @@ def gateway_server(gateway: Gateway) -> Server[Any]:
 
 
 def sealed(server: Server[Any], gateway: Gateway) -> Server[Any]:
-    """The server, with the state that a client echoes sealed: it could be forged otherwise.
+    """The server, with the state that a client echoes sealed for its token: it could be forged otherwise.
 
     The SDK's own middleware, which traces each request for OpenTelemetry, is left out: nobody collects it here.
     """
-    server.middleware[:] = [RequestStateBoundary(RequestStateSecurity(keys=[gateway.seal]), default_audience="atc")]
+    security = RequestStateSecurity(keys=[gateway.seal], bind_principal=client_of)
+    server.middleware[:] = [RequestStateBoundary(security, default_audience="atc")]
     return server
 
 
@@ -137,13 +141,14 @@ class Requests:
         The client is told of progress where it asks for it; when it cancels, the program ends.
         """
         consent = _Consent(ctx, params)
+        how = {"client": client_of(ctx), "ask_person": consent.ask, "answered": tuple(consent.answers)}
         progress = _Progress(ctx) if ctx.meta and ctx.meta.get("progress_token") is not None else None
         client = client_of(ctx)
         stop = threading.Event()
 
         def work() -> Reply:
             with cancelled_by(stop):
-                return run(client=client, observer=progress, ask_person=consent.ask)
+                return run(observer=progress, **how)
 
         place = await self._programs.take(client)
         consent.meanwhile = partial(self._waiting_for_person, client, place, consent)
@@ -193,11 +198,12 @@ class _Service:
                 name, known = shorten(params.name, 100), ", ".join(self.tools)
                 raise BadRequest(f"no tool {name!r}; there are {known}. API functions are called by run_program.")
             given = contract(tool.protocol).accept(params.arguments or {})
-            work = partial(getattr(self._gateway, params.name), **given)
             if not tool.protocol.writes:
-                return result(await self._requests.answer(ctx, partial(work, client=client_of(ctx))))
-            if params.request_state is not None:
-                work = partial(self._gateway.resume_run, params.request_state)
+                read = partial(getattr(self._gateway, params.name), **given, client=client_of(ctx))
+                return result(await self._requests.answer(ctx, read))
+            if params.request_state is not None:  # the same program goes on, whatever the run has done since
+                given["continues" if "source" in given else "run"] = _State.of(params).run
+            work = partial(getattr(self._gateway, params.name), **given)
             return await self._requests.run(ctx, params, work, _told)
         except (AtcError, BadArguments) as error:
             return result({"error": str(error)}, failed=True)
@@ -258,22 +264,45 @@ class _Progress:
             self._telling = asyncio.run_coroutine_threadsafe(told, self._loop)
 
 
+class _State(NamedTuple):
+    """What a client echoes with its person's answer; sealed, and bound to the arguments of the request."""
+
+    run: str = ""
+    """The handle of the run that waits."""
+    asked: str = ""
+    """The id of the question that the answer is for."""
+    agreed: tuple[str, ...] = ()
+    """Ids of questions with a yes, whose calls have not come yet."""
+    rounds: int = 0
+
+    @classmethod
+    def of(cls, params: Request) -> Self:
+        """That of a request; an empty one where it is no answer."""
+        if params.request_state is None:
+            return cls()
+        run, asked, agreed, rounds = json.loads(params.request_state)
+        return cls(run, asked, tuple(agreed), rounds)
+
+
 class _Consent:
     """Asks the person at the client about one request's calls.
 
     `later` is set where the connection has no way back: the question stays `open`, and the client's next request, with
-    the answer, goes on with the paused run.
+    the answer, goes on with the paused run. `answers` are those that are known, by the id of their question; None is
+    that of a person who has not decided.
     """
 
     def __init__(self, ctx: Context, params: Request) -> None:
         capabilities = ctx.session.client_capabilities
         self._ctx, self._loop = ctx, asyncio.get_running_loop()
         self._can = capabilities is not None and capabilities.elicitation is not None
+        self._state = _State.of(params)
         self.later = self._can and not ctx.session.can_send_request
         self.open: Question | None = None
-        self._all = False
-        self._answered = _answer((params.input_responses or {}).get("consent"))
-        self._asking: Future[str] | None = None
+        self.answers: dict[str, bool | None] = dict.fromkeys(self._state.agreed, True)
+        if (response := (params.input_responses or {}).get("consent")) is not None:
+            self.answers[self._state.asked] = _decision(response)
+        self._asking: Future[bool | None] | None = None
         self.meanwhile: Callable[[], AbstractContextManager[None]] = nullcontext
         self.gave_way = False
 
@@ -287,58 +316,55 @@ class _Consent:
         if self._asking is not None:
             self._asking.cancel()
 
-    def ask(self, question: Question) -> bool:
-        """Whether the person agrees to this call; called from the program's threads, one after the other."""
+    def ask(self, question: Question) -> bool | None:
+        """What the person decides about this call; called from the program's threads, one after the other."""
         if not self._can:
-            return False
-        if self._all and not question.tainted:
-            return True
+            return None
+        if question.id in self.answers:
+            return self.answers.pop(question.id)
         if self.later:
-            # The answer is for the call that the run was paused at, which is the first that asks again.
-            answer, self._answered = self._answered, ""
-            if not answer:
+            if self._state.rounds < _MOST_ROUNDS:
                 self.open = self.open or question
-                return False
-        else:
-            self._asking = asyncio.run_coroutine_threadsafe(self._elicit(question), self._loop)
-            try:
-                with self.meanwhile():
-                    answer = self._asking.result(_PERSON_SECONDS)
-            except (TimeoutError, CancelledError):  # nobody is there, or the client has gone
-                self._asking.cancel()
-                answer = "no"
-        self._all = self._all or (answer == _ALL and not question.tainted)
-        return answer in (_THIS, _ALL)
+            return None
+        self._asking = asyncio.run_coroutine_threadsafe(self._elicit(question), self._loop)
+        try:
+            with self.meanwhile():
+                return self._asking.result(_PERSON_SECONDS)
+        except (TimeoutError, CancelledError):  # nobody is there, or the client has gone
+            self._asking.cancel()
+            return None
 
-    async def _elicit(self, question: Question) -> str:
+    async def _elicit(self, question: Question) -> bool | None:
         found = await self._ctx.session.elicit_form(
             question_text(question), _schema(question), related_request_id=self._ctx.request_id
         )
-        return _answer(found)
+        return _decision(found)
 
     def required(self, run: str) -> types.InputRequiredResult:
         """The reply that has the client ask its person, and come again."""
         assert self.open is not None
         form = types.ElicitRequestFormParams(message=question_text(self.open), requested_schema=_schema(self.open))
+        agreed = tuple(one for one, decision in self.answers.items() if decision)
+        state = _State(run, self.open.id, agreed, self._state.rounds + 1)
         return types.InputRequiredResult(
-            input_requests={"consent": types.ElicitRequest(params=form)}, request_state=run
+            input_requests={"consent": types.ElicitRequest(params=form)}, request_state=json.dumps(state)
         )
 
 
 def _schema(question: Question) -> dict[str, Any]:
-    """The form that a person fills in. A yes to values of unknown origin is for one call."""
-    choices = ["no", _THIS, *([] if question.tainted else [_ALL])]
-    allow = {"type": "string", "title": "Send it?", "enum": choices, "default": "no"}
+    """The form that a person fills in."""
+    yes, title = (_THESE, "Send them?") if question.others else (_THIS, "Send it?")
+    allow = {"type": "string", "title": title, "enum": [_NO, yes], "default": _NO}
     return {"type": "object", "properties": {"allow": allow}, "required": ["allow"]}
 
 
-def _answer(response: object) -> str:
-    """What the person chose; `no` where they declined or closed the question, empty where none was asked."""
-    if response is None:
-        return ""
-    if isinstance(response, types.ElicitResult) and response.action == "accept":
-        return str((response.content or {}).get("allow", "no"))
-    return "no"
+def _decision(response: object) -> bool | None:
+    """What the person chose; None where they closed the question, or what came is none of the choices."""
+    if not isinstance(response, types.ElicitResult):
+        return None
+    if response.action == "accept":
+        return {_NO: False, _THIS: True, _THESE: True}.get(str((response.content or {}).get("allow")))
+    return False if response.action == "decline" else None
 
 
 def client_of(ctx: Context) -> str:
@@ -378,9 +404,7 @@ def tools_server(gateway: Gateway) -> Server[Any]:
 
     async def call_tool(ctx: Context, params: Request) -> Done | types.InputRequiredResult:
         """Call one tool. An error of the tool is a result that its caller reads."""
-        call = partial(gateway.call, params.name, params.arguments or {})
-        if params.request_state is not None:
-            call = partial(gateway.call_again, params.request_state)
+        call = partial(gateway.call, params.name, params.arguments or {}, _State.of(params).run)
         try:
             return await requests.run(ctx, params, call, partial(told, client_of(ctx), params.name))
         except AtcError as error:

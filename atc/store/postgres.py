@@ -23,6 +23,7 @@ from psycopg.conninfo import conninfo_to_dict
 from psycopg.rows import dict_row
 from psycopg_pool import ConnectionPool
 
+from atc.store.questions import TABLE as QUESTIONS
 from atc.store.sql import TABLES, Database, RunStore
 from atc.store.stored import RunRefused, StoreUnavailable
 from atc.types import Solution
@@ -56,6 +57,7 @@ CREATE TABLE leases (
 CREATE INDEX runs_latest ON runs (created DESC, id DESC);
 """,
     "ALTER TABLE leases DROP COLUMN writes",
+    QUESTIONS.format(""),
 )
 """The n-th leads from format n to format n + 1. A step that has been released is never changed in what it means."""
 _LOCK = 0x61746372  # "atcr"

@@ -10,11 +10,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
-from functools import partial
+from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import Any, Protocol, Self
 
 from atc import events
+from atc.store.questions import Questions, forget_run
 from atc.store.stored import (
     Exchange,
     RunRefused,
@@ -60,6 +61,9 @@ WHERE json_extract(calls.document, '$.tool') = ? AND json_extract(calls.document
     AND json_extract(runs.document, '$.status') != 'solved'
 UNION ALL SELECT run, calls.document FROM runs JOIN calls ON runs.id = run
 WHERE json_extract(runs.document, '$.status') IN ('interrupted', 'running')
+    AND json_extract(calls.document, '$.tool') = ? AND json_extract(calls.document, '$.outcome') = 'done'
+UNION ALL SELECT calls.run, calls.document FROM questions JOIN calls ON calls.run = questions.run
+WHERE questions.state = 'open'
     AND json_extract(calls.document, '$.tool') = ? AND json_extract(calls.document, '$.outcome') = 'done'
 """
 
@@ -181,15 +185,20 @@ class RunStore(ABC):
             db.execute("INSERT INTO keys VALUES (?, ?) ON CONFLICT (name) DO NOTHING", row)
             return bytes.fromhex(db.execute("SELECT key FROM keys WHERE name = 'gateway'").fetchone()["key"])
 
+    @cached_property
+    def questions(self) -> Questions:
+        """What persons were asked about."""
+        return Questions(self._transaction, cache(self.key))
+
     def in_doubt(self, tool: str) -> dict[str, tuple[dict[str, Json], ...]]:
         """Arguments of calls of `tool` by the runs that made them and whose callers may not know what became of them.
 
-        Those are calls without an outcome, and all of a run that was interrupted. Some may have been settled later on
-        in their run, or be under way: `load` tells.
+        Those are calls without an outcome, and all of a run that was interrupted or waits for an answer to a client's
+        question. Some may have been settled later on in their run, or be under way: `load` tells.
         """
         with self._transaction(writing=False) as db:
             found: dict[str, tuple[dict[str, Json], ...]] = {}
-            for row in db.execute(_IN_DOUBT, (tool, tool)).fetchall():
+            for row in db.execute(_IN_DOUBT, (tool, tool, tool)).fetchall():
                 found[row["run"]] = (*found.get(row["run"], ()), json.loads(row["document"])["arguments"])
             return found
 
@@ -256,6 +265,8 @@ class RunStore(ABC):
     def delete(self, names: Sequence[str]) -> int:
         """Forget runs with all that they hold, down to the bytes of the file. Gives how many there were.
 
+        That a person declined a call, or has not been asked yet, is kept as a digest: see `Questions`.
+
         With no names, what an earlier call could not take out of the file is taken out.
 
         Raises:
@@ -267,6 +278,7 @@ class RunStore(ABC):
             for run in sorted(runs):  # always in one order, so that two who delete do not wait for each other
                 self._require_free(db, run, "end it first")
                 db.execute("DELETE FROM runs WHERE id = ?", (run,))
+                forget_run(db, run)
             db.execute("DELETE FROM protocols WHERE digest NOT IN (SELECT digest FROM tools)")
         return len(runs)
 

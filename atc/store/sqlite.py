@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 
+from atc.store.questions import TABLE as QUESTIONS
 from atc.store.sql import TABLES, Database, RunStore, change_run, read_run
 from atc.store.stored import StoreUnavailable
 from protocols.files import NotPrivate, keep_private
@@ -101,6 +102,7 @@ def _connect(path: Path) -> sqlite3.Connection:
                     " ATC_STATE_DIR to another folder."
                 )
             database.executescript("PRAGMA synchronous = FULL; PRAGMA secure_delete = ON; PRAGMA foreign_keys = ON;")
+            database.execute(QUESTIONS.format("IF NOT EXISTS"))  # a store that an earlier version made has none
             stack.pop_all()
     database.row_factory = sqlite3.Row
     return database

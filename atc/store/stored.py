@@ -57,6 +57,7 @@ class RunSummary:
     pins: Pins | None = None  # what every execution pins
     notes: tuple[str, ...] = ()  # what was done otherwise than the settings ask for, see `Solution.notes`
     identities: Mapping[str, str] = field(default_factory=dict)  # by alias, of all its tools at its start
+    gateway: bool = False  # its programs are those of another agent, a client of a gateway
     pid: int = 0  # of the process that began it or went on with it, where the store is a file of this machine
     process: str | None = None  # what tells that process from an earlier one of its number
 

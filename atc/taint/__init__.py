@@ -11,14 +11,14 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 
-from atc.paths import Path, general, text, walk_responses
+from atc.paths import EACH, Path, general, text, walk_responses
 from atc.quoting import named, plain, quoted, typed
 from atc.taint.clean import Trusted, stands_in
 from atc.taint.sensitive import Leaf, is_email, sensitive_leaves
 from atc.taint.values import Same, host_of, same
 from protocols.parsing import parsed
 from protocols.protocol import dump
-from protocols.schema import JsonObject, parts
+from protocols.schema import Json, JsonObject, parts
 from protocols.toolbox import Tool, Toolbox
 from sandbox.trace import ToolCall
 
@@ -85,6 +85,22 @@ class Taint:
         return tuple(
             self._tainted(leaf, places, texts if number < _MOST_SEARCHED else ()) for number, leaf in enumerate(leaves)
         )
+
+    def beside(self, one: Tainted) -> list[Json]:
+        """The other values at the place of the response that a whole argument came from, where it is an item's."""
+        if one.path or one.within is not None:
+            return []
+        seen = [(call, general(path), inner) for call, path, inner in walk_responses(reversed(self._calls()))]
+        came = next((made for made in seen if same(made[2]) == same(one.value)), None)
+        if came is None or EACH not in came[1]:
+            return []
+        there = [inner for call, path, inner in seen if call is came[0] and path == came[1]]
+        values = {same(inner): inner for inner in there if isinstance(inner, str | int | float)}
+        return [inner for key, inner in values.items() if key != same(one.value)]
+
+    def concerns(self, tool: Tool, arguments: JsonObject) -> bool:
+        """Whether a call has sensitive values, clean or not."""
+        return bool(list(sensitive_leaves(tool.protocol, arguments)))
 
     def agree(self, tool: Tool, tainted: Iterable[Tainted]) -> None:
         """A person has agreed to these values for these arguments; they are not asked about again."""

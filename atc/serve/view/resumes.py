@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from atc.pages.markup import NOTHING, Html
@@ -25,16 +25,17 @@ class _Going:
     question: Question | None = None
     number: int = 0
     answer: bool | None = None
-    allowed: set[str] = field(default_factory=set)
-    """Identities of tools of which no further call is asked about, unless its values are tainted."""
     failed: str = ""
 
 
 class Resumes:
-    """All runs that go on from the page, by `resume`. `version` changes whenever there is something new to be shown."""
+    """All runs that go on from the page, by `resume`. `version` changes whenever there is something new to be shown.
 
-    def __init__(self, resume: Callable[..., object]) -> None:
-        self._resume = resume
+    Without a `person`, who began the viewer on a terminal, runs are shown, and none goes on from the page.
+    """
+
+    def __init__(self, resume: Callable[..., object], *, person: bool = True) -> None:
+        self._resume, self._person = resume, person
         self._runs: dict[str, _Going] = {}
         self._changed = threading.Condition()
         self._numbers = itertools.count(1)
@@ -42,10 +43,10 @@ class Resumes:
         self.version = 0
 
     def start(self, run: str, *, accept_orphans: bool = False, resend: bool = False) -> bool:
-        """Go on with a run; False where that is under way already."""
+        """Go on with a run; False where that is under way already, or nobody is known to be there."""
         with self._changed:
             known = self._runs.get(run)
-            if self._closed or (known is not None and known.thread is not None):
+            if not self._person or self._closed or (known is not None and known.thread is not None):
                 return False
             going = self._runs[run] = _Going()
             how = {"accept_orphans": accept_orphans, "resend": resend}
@@ -54,23 +55,18 @@ class Resumes:
         going.thread.start()
         return True
 
-    def answer(self, run: str, number: int, *, allow: bool, further: bool = False) -> bool:
-        """Allow or refuse the call of question `number`; False where it is not the one that waits.
-
-        `further`: nor is anybody to be asked about further calls of this tool in this run.
-        """
+    def answer(self, run: str, number: int, *, allow: bool) -> bool:
+        """Allow or refuse the call of question `number`; False where it is not the one that waits."""
         with self._changed:
             going = self._runs.get(run)
             if going is None or going.question is None or going.number != number or going.answer is not None:
                 return False
             going.answer = allow
-            if allow and further and not going.question.tainted:
-                going.allowed.add(going.question.tool.identity)
             self._tell()
             return True
 
     def close(self, *, patience: float = 3.0) -> None:
-        """Refuse what waits, so that its run pauses, and give the threads a moment to end."""
+        """Leave what waits unanswered, so that its run pauses, and give the threads a moment to end."""
         with self._changed:
             self._closed = True
             self._tell()
@@ -85,7 +81,8 @@ class Resumes:
             question, number, failed, thread = going.question, going.number, going.failed, going.thread
         if question is not None:
             return Html(_ACT.question(stored.summary.id, number, question, question_text(question)))
-        return Html((_ACT.failed(failed) if failed else "") + (_ways_on(stored) if thread is None else ""))
+        ways = _ways_on(stored, person=self._person) if thread is None else ""
+        return Html((_ACT.failed(failed) if failed else "") + ways)
 
     def _work(self, run: str, going: _Going, **how: bool) -> None:
         failed = ""
@@ -99,25 +96,23 @@ class Resumes:
             going.thread, going.question, going.failed = None, None, failed
             self._tell()
 
-    def _ask(self, going: _Going, question: Question) -> bool:
+    def _ask(self, going: _Going, question: Question) -> bool | None:
         """An `AskPerson`: waits for the answer."""
         with self._changed:
-            if question.tool.identity in going.allowed and not question.tainted:
-                return True
             going.question, going.number, going.answer = question, next(self._numbers), None
             self._tell()
             self._changed.wait_for(lambda: going.answer is not None or self._closed)
             going.question = None
             self._tell()
-            return bool(going.answer)
+            return going.answer
 
     def _tell(self) -> None:
         self.version += 1
         self._changed.notify_all()
 
 
-def _ways_on(stored: StoredRun) -> Html:
-    """How a run that stands still can be gone on with, each way a button."""
+def _ways_on(stored: StoredRun, *, person: bool) -> Html:
+    """How a run that stands still can be gone on with, each way a button; without a `person` only why it stands."""
     run = stored.summary
     if run.status not in ("paused", "interrupted", "error"):
         return NOTHING
@@ -128,4 +123,4 @@ def _ways_on(stored: StoredRun) -> Html:
         said = last.trace.failure.message
     doubtful = any(one.call.outcome == "unknown" for one in stored.calls)
     left = run.status == "paused" and last is not None and not last.paused
-    return Html(_ACT.ways_on(run, said, doubtful, left))
+    return Html(_ACT.ways_on(run, said, doubtful, left, person))

@@ -152,8 +152,7 @@ class Viewer:
         number, allow = wanted.get("question"), wanted.get("allow")
         if type(number) is not int or type(allow) is not bool:
             return JSONResponse({"error": "question and allow are wanted"}, 400)
-        further = wanted.get("further") is True
-        return _done(self._resumes.answer(request.path_params["run"], number, allow=allow, further=further))
+        return _done(self._resumes.answer(request.path_params["run"], number, allow=allow))
 
 
 async def _body(request: Request) -> dict[str, Any]:
