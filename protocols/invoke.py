@@ -16,6 +16,7 @@ from protocols.credentials import MASK, Carried, Mask, carried, dress, variable_
 from protocols.errors import InvalidProtocol, Outcome, ToolError, docs_page
 from protocols.mcp import Servers
 from protocols.oauth import Keyring
+from protocols.origin import names_near
 from protocols.protocol import HttpBinding, McpBinding, ProgramBinding, PythonBinding, ToolProtocol
 from protocols.reply import Answer, Unreadable, one_line, read, to_json
 from protocols.request import DEFAULT_HEADERS, HttpRequest, Plan
@@ -49,7 +50,7 @@ class Invoker:
         a tool without a binding.
 
         Raises:
-            InvalidProtocol: it is a saved program.
+            InvalidProtocol: it is a saved program, or it calls a near host where `near_hosts` is off.
         """
         declared = protocol.annotations.read_only
         match protocol.binding:
@@ -96,6 +97,14 @@ class HttpCall:
     def __init__(self, protocol: ToolProtocol, binding: HttpBinding, keyring: Keyring, *, reads: bool) -> None:
         self._protocol, self._binding, self._keyring, self._reads = protocol, binding, keyring, reads
         self._plan = Plan(protocol, binding)
+        if not keyring.settings.near_hosts and names_near(self._plan.origin.host):
+            raise InvalidProtocol(
+                protocol.name,
+                f"it calls {self._plan.origin.url}, on this machine or its own networks, which these tools may not.",
+                path="binding.http.url",
+                hint="Give its source yourself with --tools. near_hosts is off, as it is for tools that an untrusted"
+                " atc.toml names ('atc config trust').",
+            )
         fixed, known = keyring.settings.headers.get(self._plan.origin.netloc, {}), keyring.settings.credentials
         self._fixed = [Carried(place="header", name=name, value=value) for name, value in fixed.items()]
         own = [carried(n, known[n], binding.schemes.get(n, {})) for n in binding.credential_names if n in known]

@@ -177,7 +177,8 @@ def _plain(value: BaseModel) -> dict[str, Any]:
 async def _over_http(server: McpServer, headers: Mapping[str, str], keyring: Keyring, log: Any) -> AsyncIterator[Any]:
     """The SDK's transport. Each request carries `headers`, and follows no redirect to another origin."""
     url, settings = server.url, keyring.settings
-    near, limit = keyring.homes | {split_url(url)[0].host}, settings.max_body_bytes
+    near = keyring.homes | {split_url(url)[0].host} if settings.near_hosts else None
+    limit = settings.max_body_bytes
 
     async def guard(request: httpx2.Request) -> None:
         """The server names the addresses of its sign-in, and may not send us about in our own network."""

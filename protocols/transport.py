@@ -45,7 +45,7 @@ class _Exchange:
 
     origin: Origin
     deadline: float
-    homes: set[str]
+    homes: set[str] | None
     near: set[str]
     sent: bool = False
     """Whether any byte of the request may have left."""
@@ -107,10 +107,7 @@ class _Timed:
         failure: OSError = OSError("the name has no address")
         for address in dict.fromkeys(str(address[0]) for *_, address in found):
             if direct and not may_reach(host, address, exchange.homes):
-                raise _NotThere(
-                    f"{host} is at {address}, on this machine or its own network, where the tool's source is "
-                    f"not; if its service runs there, give 'SOURCE@{exchange.origin.url}'"
-                )
+                raise _NotThere(_not_there(exchange, address))
             try:
                 options = connection.socket_options
                 connected = create_connection((address, connection.port), exchange.remaining(), socket_options=options)
@@ -160,8 +157,11 @@ class Transport:
     The adapter is used without a `requests.Session`, which would bring all of the above.
     """
 
-    def __init__(self, *, max_body_bytes: int, homes: set[str]) -> None:
-        """`homes`: hosts that may be on this machine or its networks, since the user said that a service is there."""
+    def __init__(self, *, max_body_bytes: int, homes: set[str] | None) -> None:
+        """`homes`: hosts that may be on this machine or its networks, since the user said that a service is there.
+
+        None: no host may be.
+        """
         self.near: set[str] = set()
         """Hosts that were found there."""
         self._homes = homes
@@ -229,6 +229,14 @@ def _lost(error: Exception, origin: Origin, *, sent: bool) -> Answer:
         return Answer(trouble=f"the connection to {origin.netloc} broke: {reason}", passing=True)
     trouble = f"cannot connect to {origin.netloc} ({reason}); check that the service runs, and its address"
     return Answer(trouble=trouble, sent=False, passing=True)
+
+
+def _not_there(exchange: _Exchange, address: str) -> str:
+    """Return why a connection is not made to an address near by."""
+    place = f"{exchange.origin.host} is at {address}, on this machine or its own network,"
+    if exchange.homes is None:
+        return f"{place} which these tools may not call: near_hosts is off"
+    return f"{place} where the tool's source is not; if its service runs there, give 'SOURCE@{exchange.origin.url}'"
 
 
 def _reason(error: BaseException, *, deepest: int = 8) -> str:

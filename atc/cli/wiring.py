@@ -29,6 +29,7 @@ from atc.strategies.given import NoModel
 from atc.terminal import escape_controls
 from protocols.ask import Ask
 from protocols.errors import SourceUnavailable, UnknownTool
+from protocols.files import check_folder
 from protocols.invoke import Invoker, InvokeSettings
 from protocols.settings import McpServer
 from protocols.sources import load_tools
@@ -40,15 +41,27 @@ _VARIABLES = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "OLLAMA_HOST")
 """What a model is reached by; workers elsewhere get these from here."""
 
 
+def state_folder(config: Config, name: str = "") -> Path:
+    """Return the state folder, or the folder of this name in it; neither need be there yet.
+
+    Raises:
+        NotPrivate: it is a link, or somebody else can change what stands in it. Says the repairing command.
+    """
+    folder = config.state_dir / name
+    for path in dict.fromkeys((config.state_dir, folder)):
+        check_folder(path)
+    return folder
+
+
 def saved_folder(config: Config) -> Path:
     """Where the user's saved tools are, a file each."""
-    return config.state_dir / "saved-tools"
+    return state_folder(config, "saved-tools")
 
 
 def open_store(config: Config) -> RunStore:
     """The store of runs: the PostgreSQL database that `store` names, else a file in the state folder."""
     if config.store is None:
-        return Store(config.state_dir / "runs.sqlite")
+        return Store(state_folder(config) / "runs.sqlite")
     from atc.store.postgres import PostgresStore  # psycopg is imported by those alone who use it
 
     return PostgresStore(config.store)
@@ -56,7 +69,7 @@ def open_store(config: Config) -> RunStore:
 
 def open_learned(config: Config) -> LearnedSchemas | None:
     """The response schemas that earlier runs have learned; None where nothing is to be learned."""
-    return LearnedSchemas(config.state_dir / "learned") if config.learn else None
+    return LearnedSchemas(state_folder(config, "learned")) if config.learn else None
 
 
 @contextmanager
@@ -175,7 +188,9 @@ def invoke_settings(config: Config) -> InvokeSettings:
         told = f"An MCP server is to be started on this machine, with your rights:\n  {escape_controls(server.shown)}"
         return config.start_servers or confirmed(f"{told}\nStart it?")
 
-    settings = InvokeSettings(confirm_start=may_start, trust_annotations=config.trust_annotations)
+    settings = InvokeSettings(
+        confirm_start=may_start, trust_annotations=config.trust_annotations, near_hosts=config.near_hosts
+    )
     if not config.lend_credentials:
         told = (
             "these tools get none of your credentials and MCP servers: lend_credentials is off, as it is for tools that"
@@ -192,7 +207,7 @@ def invoke_settings(config: Config) -> InvokeSettings:
         headers=config.headers,
         servers=config.mcp,
         open_browser=show_page if has_person() else None,
-        tokens=config.state_dir / "sign-ins.json",
+        tokens=state_folder(config) / "sign-ins.json",
     )
 
 

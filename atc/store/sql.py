@@ -88,7 +88,8 @@ class RunStore(ABC):
     def changes(self) -> int:
         """A number that is another one whenever somebody else has written."""
 
-    def confirm_owned(self, run: str) -> None:  # noqa: B027 - nobody takes a run from a living process of one machine
+    @abstractmethod
+    def confirm_owned(self, run: str) -> None:
         """Called right before a call is sent: whether the run is still this process's.
 
         Raises `RunRefused`: this process was paused or cut off for so long that another one has taken the run.

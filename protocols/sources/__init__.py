@@ -92,15 +92,13 @@ def load_source(source: str, *, invoker: Invoker | None = None, modules: Sequenc
     return replace(read[-1], tools=Toolbox(_tools(read[-1], invoker, read)))
 
 
-def runs_nothing(text: str) -> bool:
-    """Whether reading this source runs no code or command, and reads only an address or files below this folder."""
-    _, location, _ = _spelled(text)
+def is_local_data(text: str) -> bool:
+    """Whether this source is data of this folder: it runs no code or command, and names no address and no host."""
+    _, location, base_url = _spelled(text)
     try:
-        if is_mcp(location) or _is_python(location):
+        if base_url is not None or is_url(location) or is_mcp(location) or _is_python(location):
             return False
         path, here = Path(location).expanduser(), os.path.realpath(".")
-        if is_url(location) and not path.exists():
-            return True
         return all(Path(os.path.realpath(file)).is_relative_to(here) for file in (path, *files_of(path)))
     except (OSError, ValueError):  # no file can have such a name
         return False
@@ -212,7 +210,7 @@ def _read(text: str, invoker: Invoker) -> Source:
             " protocols, an OpenAPI document (file or http address), a module, a HAR recording, or an MCP server as"
             " 'mcp:COMMAND'."
         )
-    document = fetch_document(location, homes=invoker.homes)
+    document = fetch_document(location, homes=invoker.homes, near=invoker.settings.near_hosts)
     kind: SourceKind = "protocols"
     if is_har(document):
         kind, protocols = "har", read_har(document, where=location, base_url=base_url)
