@@ -123,7 +123,7 @@ def view(run: str | None, *, port: int, browser: bool) -> None:
 
 def _resume_with(store: RunStore) -> Callable[..., Solution]:
     def resume(run: str, *, ask_person: AskPerson, accept_orphans: bool, resend: bool) -> Solution:
-        with open_agent(config_of(store.load(run)), ask_person=ask_person) as agent:
+        with open_agent(config_of(store.load(run), shared=store.shared), ask_person=ask_person) as agent:
             return agent.resume(run, accept_orphans=accept_orphans, resend=resend)
 
     return resume

@@ -38,7 +38,7 @@ _HARMLESS = frozenset({"tools", "docs", "decoding"})
 """What any folder's file may set; of `tools`, sources that are data of that folder and name no address."""
 _CONSENTS = ("allow_writes", "trust")
 """Settings by which a user agrees to something by the name of a tool."""
-_LIMITS = frozenset(
+LIMITS = frozenset(
     {"max_tools", "samples", "max_repairs", "max_calls", "max_tokens", "max_model_calls", "max_seconds", "max_cost"}
 )
 """What any folder's file may lower, and not raise."""
@@ -296,9 +296,20 @@ def _beyond(key: str, raw: Any, below: Config) -> str:
             if beyond
             else ""
         )
-    if key in _LIMITS:
-        limit = getattr(below, key) or (1 if key == "samples" else None)  # what is left to the model may be one
-        with suppress(TypeError, ValueError):  # "99" is read as a number; what is none is an error later on
-            return f"{key!r} above {limit:g}" if limit is not None and not float(raw) <= limit else ""
-        return ""
+    if key in LIMITS:
+        return "" if lowers(key, raw, below) else f"{key!r} above {_limit(key, below):g}"
     return repr(key) if key not in _HARMLESS and key in SETTINGS else ""
+
+
+def lowers(key: str, raw: Any, below: Config) -> bool:
+    """Return True if a limit of `LIMITS` is not above the one of `below`. What is no number is an error later on."""
+    limit = _limit(key, below)
+    with suppress(TypeError, ValueError):  # "99" is read as a number
+        return limit is None or float(raw) <= limit
+    return True
+
+
+def _limit(key: str, below: Config) -> float | None:
+    """Return a limit; the one of `samples`, which may be left to the model, is then one."""
+    limit: float | None = getattr(below, key) or (1 if key == "samples" else None)
+    return limit

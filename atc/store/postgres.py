@@ -104,6 +104,8 @@ class PostgresStore(RunStore):
     Raises `StoreUnavailable`: there is no such server or database, its user may not use it, or a newer atc has made it.
     """
 
+    shared = True
+
     def __init__(self, address: str, *, lease_seconds: float = LEASE_SECONDS) -> None:
         self._parameters = {**_CONNECTION, **_parsed(address)}
         host = self._parameters.get("host") or self._parameters.get("service") or "the default host"

@@ -13,7 +13,7 @@ from dataclasses import replace
 from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol, Self
+from typing import Any, ClassVar, Protocol, Self
 
 from atc import events
 from atc.store.stored import (
@@ -79,6 +79,9 @@ class RunStore(ABC):
 
     Raises `StoreUnavailable`: by every method, where what holds the runs cannot be used.
     """
+
+    shared: ClassVar[bool] = False
+    """Whether others than the user of this machine can write to it, so that what it holds is data."""
 
     @abstractmethod
     def close(self) -> None:
