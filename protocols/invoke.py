@@ -39,6 +39,8 @@ class Invoker:
         self.settings = settings or InvokeSettings()
         self._keyring = Keyring(self.settings)
         self.homes = self._keyring.homes
+        self.started: set[str] = set()
+        """Origins of services that this process has started: the port of each says nothing about whose it is."""
         self.servers = Servers(self._keyring)
         """The MCP servers that are configured or were opened. Nothing is started by asking for them."""
 

