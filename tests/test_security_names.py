@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
 from contextlib import ExitStack
-from pathlib import Path
 
 import pytest
 
-from tests.loopback import Reply, serving
-
-ROOT = Path(__file__).resolve().parent.parent
+from tests.user import ROOT, User, service, writes
 
 
 @pytest.fixture
@@ -22,57 +18,9 @@ def stack():
         yield opened
 
 
-class User:
-    """A user with settings of their own, and nobody at the terminal."""
-
-    def __init__(self, home: Path) -> None:
-        self.home = home
-        self.settings = home / "config" / "atc" / "config.toml"
-        self.settings.parent.mkdir(parents=True)
-        self.work = home / "work"
-        self.work.mkdir()
-
-    def atc(self, *words: str, **variables: str):
-        env = {key: value for key, value in os.environ.items() if not key.startswith(("ATC_", "XDG_", "OPENAI_"))}
-        env |= {f"XDG_{kind.upper()}_HOME": str(self.home / kind) for kind in ("config", "state", "cache")}
-        env |= {"PYTHONPATH": str(ROOT), "ATC_STRATEGY": "chain", "ATC_MAX_REPAIRS": "0"}
-        command = [sys.executable, "-P", "-c", "from atc.cli.main import main; main()", *words]
-        return subprocess.run(
-            command,
-            cwd=self.work,
-            env=env | variables,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=300,
-            check=False,
-        )
-
-    def run(self, program: str, *words: str):
-        script = self.work / "script.json"
-        script.write_text(json.dumps([f"```python\n{program}\n```"] * 4))
-        done = self.atc("run", "Do it.", "--model", f"scripted:{script}", "--json", *words)
-        return done, json.loads(done.stdout)
-
-
 @pytest.fixture
 def user(tmp_path) -> User:
     return User(tmp_path)
-
-
-def service(stack, *operations, title="Shop"):
-    """A service with a document of `(operationId, method, path)` at `/doc`."""
-    paths: dict[str, dict] = {}
-    for name, method, path in operations:
-        responses = {"200": {"description": "", "content": {"application/json": {}}}}
-        paths.setdefault(path, {})[method] = {"operationId": name, "responses": responses}
-    document = {"openapi": "3.1.0", "info": {"title": title, "version": "1"}, "paths": paths}
-    answer = lambda seen: Reply(body=document if seen.target == "/doc" else {"done": seen.target})  # noqa: E731
-    return stack.enter_context(serving(answer))
-
-
-def writes(server) -> list[str]:
-    return [seen.target for seen in server.seen if seen.method == "POST"]
 
 
 @pytest.mark.parametrize("name", ["order", "shop_order", "shop/order"])
