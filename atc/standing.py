@@ -34,7 +34,7 @@ def settled(config: Config, standing: Config, toolbox: Toolbox, book: Path, *, s
     """
     known = _read(book)
     before = json.dumps(known)
-    changes: dict[str, tuple[str, ...]] = {}
+    changes: dict[str, Any] = {}
     for key in KEYS:
         kept = []
         for entry in getattr(config, key):
