@@ -289,10 +289,9 @@ def test_a_document_of_a_cloned_folder_calls_nothing_near(place):
             for document in documents if url == server.url else documents[:1]:
                 (place.clone / "api.json").write_text(json.dumps(document))
                 place.says("tools = ['api.json']")
-                for words in (("tools", "list"), ("tools", "call", "list_pets")):
-                    done = place.atc(*words)
-                    assert (done.returncode, done.stdout) == (2, ""), (document, done)
-        assert "'atc config trust'" in done.stderr
+                done = place.atc("tools", "call", "list_pets")
+                assert (done.returncode, done.stdout) == (2, ""), (document, done)
+                assert "'atc config trust'" in done.stderr or "names no http(s) host" in done.stderr
         assert server.seen == []
 
 

@@ -134,7 +134,11 @@ def _harmless(run: str, known: Mapping[str, Json], own: Config, flags: Mapping[s
     Raises:
         RunRefused: see `config_of`.
     """
-    ours = {"tools": {absolute(one) for one in own.tools}, "model": {own.model}, "sandbox": {own.sandbox, AUTO}}
+    ours: dict[str, set[str | None]] = {
+        "tools": {absolute(one) for one in own.tools},
+        "model": {own.model},
+        "sandbox": {own.sandbox, AUTO},
+    }
     foreign = [
         (key, str(one))
         for key in _NAMED

@@ -111,7 +111,9 @@ def consenting(config: Config, toolbox: Toolbox) -> Config:
     """Return the configuration without standing consent and trust whose names other tools have taken."""
     flags = context.params if (context := click.get_current_context(silent=True)) else {}
     standing = read_settings()[0]
-    given = {key: tuple(one for one in getattr(standing, key) if one not in (flags.get(key) or ())) for key in KEYS}
+    given: dict[str, Any] = {
+        key: tuple(one for one in getattr(standing, key) if one not in (flags.get(key) or ())) for key in KEYS
+    }
     return settled(config, replace(standing, **given), toolbox, state_folder(config) / "consents.json", say=say)
 
 
