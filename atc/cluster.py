@@ -21,6 +21,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import ray
 from ray import cloudpickle
+from ray._private import ray_constants
 from ray.exceptions import RayError, RayTaskError
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
@@ -65,7 +66,8 @@ def connected(workers: str) -> Iterator[None]:
     logging.getLogger("ray").setLevel(logging.CRITICAL)
     ray._private.worker.print_to_stdstream = lambda *_, **__: None  # noqa: SLF001
     try:
-        ray.init(address, log_to_driver=False, configure_logging=False)
+        with _away_from_folder():
+            ray.init(address, log_to_driver=False, configure_logging=False)
     except Exception as error:  # Ray raises plain ones, as where a node does not start in time
         raise ClusterUnavailable(f"the Ray cluster {address} cannot be used: {_told(error)}") from error
     try:
@@ -73,6 +75,24 @@ def connected(workers: str) -> Iterator[None]:
         yield
     finally:
         ray.shutdown()
+
+
+@contextmanager
+def _away_from_folder() -> Iterator[None]:
+    """Start Ray as if the command had been given where atc itself is installed.
+
+    Ray puts the current folder into the search path of its workers, and starts its own processes there: a module of a
+    folder that somebody else wrote would be imported. Under `uv run` it would also send that folder to them.
+    """
+    here = Path.cwd()
+    before = ray_constants.RAY_ENABLE_UV_RUN_RUNTIME_ENV
+    ray_constants.RAY_ENABLE_UV_RUN_RUNTIME_ENV = False
+    os.chdir(Path(__file__).resolve().parents[1])
+    try:
+        yield
+    finally:
+        os.chdir(here)
+        ray_constants.RAY_ENABLE_UV_RUN_RUNTIME_ENV = before
 
 
 def _require_reachable(address: str, more: str = "") -> None:

@@ -154,6 +154,9 @@ class Config:
     """Whether every MCP server is believed that says of a tool that it only reads."""
     lend_credentials: bool = True
     """Whether tools get the credentials and MCP servers below; those that an untrusted `atc.toml` names never do."""
+    near_hosts: bool = True
+    """Whether tools may call services of this machine and of its own networks; those that an untrusted `atc.toml` names
+    never do."""
     strategy: Text = "auto"
     """How a task is solved: the name of a strategy, and its flags: `anytool:solver=cot,pool=16`."""
     repair: Literal["facts", "reflection", "traceback", "none"] = "facts"

@@ -22,7 +22,7 @@ from atc.redaction import Redactor
 from atc.synthesize import described
 from probing.infer import infer
 from probing.keys import words_of
-from protocols.files import write_whole
+from protocols.files import keep_private, write_whole
 from protocols.judge import validator
 from protocols.protocol import Evidence, EvidenceLevel, dump
 from protocols.schema import Json, JsonObject, wrapper_key
@@ -68,11 +68,16 @@ class LearnedSchemas:
                 if tool is not known[alias]:
                     name, schema = tool.protocol.name, tool.protocol.output_schema
                     document = json.dumps({"tool": name, "source": tool.source, "outputSchema": schema}, indent=1)
-                    write_whole(self._file(tool), document, mode=0o600)
+                    write_whole(self._file(tool), document)
         return better
 
     def _informed(self, tool: Tool) -> Tool:
-        """The tool with what is known of it; as it is where there is nothing, or the file is damaged."""
+        """Return the tool with what is known of it; as it is where there is nothing, or the file is damaged.
+
+        Raises:
+            NotPrivate: another user wrote the file.
+        """
+        keep_private(self._file(tool))
         try:
             return _with(tool, json.loads(self._file(tool).read_text(encoding="utf-8"))["outputSchema"])
         except (OSError, ValueError, KeyError, TypeError):

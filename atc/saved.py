@@ -25,6 +25,7 @@ from atc.store.stored import StoredRun
 from atc.types import Program, answered
 from probing.infer import count_fields, infer
 from protocols.errors import AtcError, InvalidProtocol, ToolError
+from protocols.files import NotPrivate, keep_private
 from protocols.parsing import parse
 from protocols.protocol import Annotations, Evidence, ProgramBinding, ToolProtocol, load
 from protocols.schema import Json, JsonObject
@@ -227,8 +228,9 @@ def examined(toolbox: Toolbox, folder: Path) -> list[tuple[str, Tool | None, str
 
 def _examined(toolbox: Toolbox, path: Path) -> tuple[Tool | None, str]:
     try:
+        keep_private(path)
         protocol = load(json.loads(path.read_text(encoding="utf-8")), where=str(path))
-    except (OSError, ValueError, RecursionError, InvalidProtocol) as error:
+    except (OSError, ValueError, RecursionError, InvalidProtocol, NotPrivate) as error:
         return None, f"it cannot be read ({error})"
     if not isinstance(protocol.binding, ProgramBinding):
         return None, "it is no saved tool; 'atc runs save' writes one"

@@ -60,7 +60,7 @@ def write(folder: Path, probed: Probed, *, keep_values: bool = False) -> Written
         if there != new:
             written.append(name)
             write_whole(folder / name, text)
-    write_whole(folder / _HASHES, _text(hashes), mode=0o600)
+    write_whole(folder / _HASHES, _text(hashes))
     return Written(folder=folder, protocols=protocols, written=tuple(written), kept=tuple(kept))
 
 

@@ -275,7 +275,7 @@ class Log(AbstractContextManager["Log"]):
 def _opened(path: Path) -> IO[bytes]:
     """The file of a log, below the folder of the protocols. Raises `CannotWrite`."""
     try:
-        private_folder(path.parent)
+        private_folder(path.parent, anywhere=True)  # protocols may be shared; the log is not
         write_whole(path.parent / ".gitignore", "*\n")
         keep_private(path)
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o600)

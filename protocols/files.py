@@ -1,27 +1,33 @@
-"""Files written whole or not at all, and files and folders that nobody else may read."""
+"""Files written whole or not at all, and files and folders that nobody else may read or change."""
 
 from __future__ import annotations
 
 import os
+import shlex
 import stat
 import tempfile
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from protocols.errors import AtcError
+
+FILE_MODE = 0o600
+FOLDER_MODE = 0o700
+_OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
 class CannotWrite(AtcError):
     """A file of the result cannot be written."""
 
 
-def write_whole(path: Path, text: str, *, mode: int = 0o644) -> None:
-    """Write a file whole or not at all.
+def write_whole(path: Path, text: str, *, mode: int = FILE_MODE) -> None:
+    """Write a file whole or not at all, readable by its user alone unless `mode` says otherwise.
 
     Raises:
         CannotWrite: it cannot be; says why.
     """
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folders(path.parent)
         descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
         try:
             with os.fdopen(descriptor, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
@@ -35,38 +41,151 @@ def write_whole(path: Path, text: str, *, mode: int = 0o644) -> None:
         raise cannot_write(path, error) from error
 
 
+def make_folders(path: Path) -> None:
+    """Make a folder and those above it that are missing, each for its user alone, whatever the umask.
+
+    Raises:
+        OSError: one cannot be made, or something else has its name.
+    """
+    if path.is_dir():
+        return
+    make_folders(path.parent)
+    try:
+        path.mkdir(mode=FOLDER_MODE)
+    except FileExistsError:
+        if not path.is_dir():
+            raise
+        return
+    path.chmod(FOLDER_MODE)  # the umask may have taken bits of the owner's
+
+
+def private_opener(name: str, flags: int) -> int:
+    """Open a file as `open(…, opener=private_opener)`: a new one is its user's alone, and no link is followed."""
+    return os.open(name, flags | os.O_NOFOLLOW | os.O_CLOEXEC, FILE_MODE)
+
+
+def private_file(path: Path) -> None:
+    """Make an empty file for its user alone where there is none, for a library that opens it by its name.
+
+    Raises:
+        NotPrivate, OSError: it is a link, or another user's, or cannot be made.
+    """
+    os.close(private_opener(str(path), os.O_RDWR | os.O_CREAT))
+    keep_private(path)
+
+
+def close_to_others(folder: Path) -> None:
+    """Take from everybody but the owner what they may do with a folder that a library has filled."""
+    for path in (folder, *folder.rglob("*")):
+        path.chmod(FOLDER_MODE if path.is_dir() else FILE_MODE)
+
+
 class NotPrivate(AtcError):
-    """A file or folder that was to be the user's alone is a link, or belongs to somebody else."""
+    """A file or folder that was to be the user's alone is a link, belongs to somebody else, or is open to others."""
 
 
 def keep_private(path: Path) -> None:
-    """Take from everybody but the owner what they may do with `path`; nothing where there is none.
+    """Take from everybody but the owner what they may do with the file at `path`; do nothing if there is none.
 
     Raises:
         NotPrivate: it is a link, or another user's.
     """
     try:
         status = path.lstat()
-        if stat.S_ISLNK(status.st_mode):
-            raise NotPrivate(f"{str(path)!r} is a symbolic link, so what it holds may be somebody else's; remove it.")
-        if status.st_uid != os.geteuid():
-            raise NotPrivate(f"{str(path)!r} belongs to another user, who could read and change it.")
+        _refuse_foreign(path, status, owners=(os.geteuid(),))
         if status.st_mode & 0o077:
             path.chmod(stat.S_IMODE(status.st_mode) & 0o700)
     except FileNotFoundError:
         return
 
 
-def private_folder(path: Path) -> None:
-    """Make a folder that nobody else may look into, or keep one that is there so.
+def private_folder(path: Path, *, anywhere: bool = False) -> None:
+    """Make a folder for its user alone, or check that nobody else can change what stands in the one that is there.
+
+    Whoever can write to the folder, or can put another one in its place, decides what is read from it. A folder that
+    others may only look into is left so: its files are private. `anywhere`: the folder may stand in one of others.
 
     Raises:
-        NotPrivate, OSError: it is a link, or another user's, or cannot be made.
+        NotPrivate: it is a link, another user's, or others can write to it or replace it. Says the repairing command.
+        OSError: it cannot be made.
     """
-    path.mkdir(parents=True, exist_ok=True, mode=0o700)
-    keep_private(path)
+    path = path.absolute()
+    make_folders(path)
+    check_folder(path, anywhere=anywhere)
+
+
+def check_folder(path: Path, *, anywhere: bool = False) -> None:
+    """Check a folder as `private_folder` does, without making one; do nothing if there is none.
+
+    Raises:
+        NotPrivate: see `private_folder`.
+    """
+    path = path.absolute()
+    try:
+        status = path.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    _refuse_foreign(path, status, owners=(0, os.geteuid()))
+    if status.st_mode & _OTHERS_WRITE:
+        raise NotPrivate(
+            f"{str(path)!r} can be changed by other users (mode {stat.S_IMODE(status.st_mode):04o}), who decide what is"
+            f" read from it; repair it with: chmod -R go-w {shlex.quote(str(path))}"
+        )
+    if not anywhere:
+        _check_above(path)
+
+
+def _check_above(path: Path) -> None:
+    """Raise NotPrivate if another user can put something else in the place of `path`."""
+    owners = {0, os.geteuid(), *_unmapped()}
+    for above in _above(path):
+        status = above.lstat()
+        if status.st_uid not in owners:
+            raise NotPrivate(
+                f"{str(path)!r} stands in {str(above)!r}, which belongs to another user, who could replace it; use"
+                f" a folder elsewhere, or repair it with: chown {os.geteuid()} {shlex.quote(str(above))}"
+            )
+        # In a folder such as /tmp, with the sticky bit, nobody renames what another user owns.
+        if not stat.S_ISLNK(status.st_mode) and status.st_mode & _OTHERS_WRITE and not status.st_mode & stat.S_ISVTX:
+            raise NotPrivate(
+                f"{str(path)!r} stands in {str(above)!r}, in which other users can replace it; repair it"
+                f" with: chmod go-w {shlex.quote(str(above))}"
+            )
+
+
+def _refuse_foreign(path: Path, status: os.stat_result, *, owners: Collection[int]) -> None:
+    """Raise NotPrivate if `path` is a link or belongs to none of `owners`."""
+    quoted = shlex.quote(str(path))
+    if stat.S_ISLNK(status.st_mode):
+        raise NotPrivate(
+            f"{str(path)!r} is a symbolic link, so what it holds may be somebody else's; remove the link with:"
+            f" rm {quoted}"
+        )
+    if status.st_uid not in owners:
+        raise NotPrivate(
+            f"{str(path)!r} belongs to another user, who could read and change it; if you know what is in it, make it"
+            f" yours with: chown -R {os.geteuid()} {quoted}"
+        )
+
+
+def _above(path: Path) -> Iterator[Path]:
+    """Yield the folders above `path`, as it is written and as it is once links are followed, each once."""
+    yield from dict.fromkeys([*path.parents, *path.resolve().parents])
+
+
+def _unmapped() -> set[int]:
+    """Return the user id of everybody who has none in a user namespace, where there are such; else nothing.
+
+    In a container without root on the host, the host's own folders (`/`) seem to belong to that user.
+    """
+    try:
+        if Path("/proc/self/uid_map").read_text(encoding="ascii").split() == ["0", "0", "4294967295"]:
+            return set()
+        return {int(Path("/proc/sys/kernel/overflowuid").read_text(encoding="ascii"))}
+    except (OSError, ValueError):
+        return set()
 
 
 def cannot_write(path: Path, error: OSError) -> CannotWrite:
-    """The sentence for a file that the system does not let us write."""
+    """Return the error for a file that the system does not let us write."""
     return CannotWrite(f"cannot write {str(path)!r}: {error.strerror or error}; give another file.")

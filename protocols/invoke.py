@@ -16,6 +16,7 @@ from protocols.credentials import MASK, Carried, Mask, carried, dress, variable_
 from protocols.errors import InvalidProtocol, Outcome, ToolError, docs_page
 from protocols.mcp import Servers
 from protocols.oauth import Keyring
+from protocols.origin import claims_near
 from protocols.protocol import HttpBinding, McpBinding, ProgramBinding, PythonBinding, ToolProtocol
 from protocols.reply import Answer, Unreadable, one_line, read, to_json
 from protocols.request import DEFAULT_HEADERS, HttpRequest, Plan
@@ -38,6 +39,8 @@ class Invoker:
         self.settings = settings or InvokeSettings()
         self._keyring = Keyring(self.settings)
         self.homes = self._keyring.homes
+        self.started: set[str] = set()
+        """Origins of services that this process has started: the port of each says nothing about whose it is."""
         self.servers = Servers(self._keyring)
         """The MCP servers that are configured or were opened. Nothing is started by asking for them."""
 
@@ -49,7 +52,7 @@ class Invoker:
         a tool without a binding.
 
         Raises:
-            InvalidProtocol: it is a saved program.
+            InvalidProtocol: it is a saved program, or it calls a near host where `near_hosts` is off.
         """
         declared = protocol.annotations.read_only
         match protocol.binding:
@@ -96,6 +99,14 @@ class HttpCall:
     def __init__(self, protocol: ToolProtocol, binding: HttpBinding, keyring: Keyring, *, reads: bool) -> None:
         self._protocol, self._binding, self._keyring, self._reads = protocol, binding, keyring, reads
         self._plan = Plan(protocol, binding)
+        if not keyring.settings.near_hosts and claims_near(self._plan.origin.host):
+            raise InvalidProtocol(
+                protocol.name,
+                f"it calls {self._plan.origin.url}, on this machine or its own networks, which these tools may not.",
+                path="binding.http.url",
+                hint="Give its source yourself with --tools. near_hosts is off, as it is for tools that an untrusted"
+                " atc.toml names ('atc config trust').",
+            )
         fixed, known = keyring.settings.headers.get(self._plan.origin.netloc, {}), keyring.settings.credentials
         self._fixed = [Carried(place="header", name=name, value=value) for name, value in fixed.items()]
         own = [carried(n, known[n], binding.schemes.get(n, {})) for n in binding.credential_names if n in known]

@@ -13,7 +13,14 @@ from protocols.origin import claims_near, is_near, may_reach
 
 
 class NotThere(ValueError):
-    """A name leads to an address at which its service cannot be."""
+    """A name leads to an address at which its service cannot be.
+
+    `forbidden` is True if nothing on this machine or its networks may be called, whatever the user names.
+    """
+
+    def __init__(self, problem: str, *, forbidden: bool) -> None:
+        super().__init__(problem)
+        self.forbidden = forbidden
 
 
 class Names:
@@ -23,8 +30,9 @@ class Names:
     A name that led to the internet at first may not lead to this machine or its networks later.
     """
 
-    def __init__(self, homes: Collection[str], *, root: str = "") -> None:
+    def __init__(self, homes: Collection[str] | None, *, root: str = "") -> None:
         """`homes`: hosts that may be on this machine or its networks, since the user said that a service is there.
+        None: no host may be.
 
         `root`: the host that the user named. Hosts that its answers name (sign-in pages, redirects) may be on this
         machine or its networks only if it is there itself.
@@ -43,7 +51,8 @@ class Names:
         """
         found = look_up(host, port, seconds=seconds)
         near_at_first = self._first.setdefault(host, any(map(is_near, found)))
-        stranger = host not in self._homes and not self._first.get(self._root, claims_near(self._root))
+        home = self._homes is not None and host in self._homes
+        stranger = not home and not self._first.get(self._root, claims_near(self._root))
         far_only = stranger or not near_at_first
         allowed = [
             address
@@ -51,7 +60,8 @@ class Names:
             if may_reach(host, address, self._homes) and not (far_only and is_near(address))
         ]
         if not allowed:
-            raise NotThere(f"{host} is at {found[0]}, on this machine or its own network")
+            problem = f"{host} is at {found[0]}, on this machine or its own network"
+            raise NotThere(problem, forbidden=self._homes is None)
         return allowed
 
     def require_far(self, host: str) -> None:
@@ -60,8 +70,9 @@ class Names:
         Raises:
             NotThere: the host that the user named does not say so.
         """
-        if claims_near(host) and host not in self._homes and not claims_near(self._root):
-            raise NotThere(f"{host} is on this machine or its own network")
+        home = self._homes is not None and (host in self._homes or claims_near(self._root))
+        if claims_near(host) and not home:
+            raise NotThere(f"{host} is on this machine or its own network", forbidden=self._homes is None)
 
 
 def look_up(host: str, port: int, *, seconds: float) -> list[str]:

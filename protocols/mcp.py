@@ -92,9 +92,11 @@ class Servers:
             raise SourceUnavailable(f"the MCP server {server.shown!r} gives no tools: {problem}.") from error
         with self._lock:
             known_as = name or found or identifier(connection.name or "mcp")
-            if not (name or found) and known_as in self._known:
+            other = self._known.get(known_as)
+            configured = known_as in self._settings.servers
+            if other not in (None, fresh) and (configured or not (name or found)):
                 fresh.drop()
-                problem = f"the MCP server {server.shown!r} calls itself {known_as!r}, as another server is named"
+                problem = f"the MCP server {server.shown!r} would be known as {known_as!r}, as another server is"
                 raise SourceUnavailable(f"{problem}; name it yourself: 'NAME={text}'.")
             if (before := self._known.get(known_as)) not in (None, fresh):
                 before.drop()
@@ -129,6 +131,11 @@ class Servers:
                 raise ToolError(None, one_line(mask(f"{tool}: {problem}")), outcome=failed) from None
 
         return call
+
+    def place(self, binding: object) -> str:
+        """Return the command or address of the server that a binding names; empty if it is none of MCP, or unknown."""
+        known = self._known.get(binding.server) if isinstance(binding, McpBinding) else None
+        return known.server.shown if known is not None else ""
 
     def close(self) -> None:
         """Close all connections, ending the servers that were started."""

@@ -44,7 +44,7 @@ async def over_http(server: McpServer, headers: Mapping[str, str], keyring: Keyr
     """The SDK's transport. Each request carries `headers`; `log` is a file for what the last answer was."""
     url, settings = server.url, keyring.settings
     root = split_url(url)[0].host
-    names = Names(keyring.homes | {root}, root=root)
+    names = Names(keyring.homes | {root} if settings.near_hosts else None, root=root)
     seconds = max(settings.start_seconds, settings.timeout_seconds)
     exchanges = Exchanges(names, max_bytes=settings.max_body_bytes, seconds=seconds, log=log)
     with ExitStack() as stack:

@@ -61,7 +61,7 @@ class TokenFile:
             self.get(name)  # what another process has put there since stays
             self._known[name] = dict(token)
             if self._path is not None:
-                write_whole(self._path, json.dumps(self._known), mode=0o600)
+                write_whole(self._path, json.dumps(self._known))
 
 
 class _Page(BaseHTTPRequestHandler):
@@ -128,7 +128,8 @@ class Keyring:
         for known_as, server in settings.servers.items():  # which may echo what it was given
             given = {} if f"mcp.{known_as}" in settings.problems else server.env
             self.mask.add(*(value for name, value in given.items() if is_secret(name, value)))
-        self.transport = Transport(max_body_bytes=settings.max_body_bytes, homes=self.homes)
+        near = self.homes if settings.near_hosts else None
+        self.transport = Transport(max_body_bytes=settings.max_body_bytes, homes=near)
         self.tokens = TokenFile(settings.tokens)
         self._lock = threading.Lock()
 

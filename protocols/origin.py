@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import socket
 from collections.abc import Collection
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from typing import NamedTuple
@@ -90,24 +91,38 @@ def is_near(address: str) -> bool:
     return not ip.is_global or ip.is_multicast or ip in _LOCAL_NAT64 or _keeps_secrets(ip)
 
 
-def may_reach(host: str, address: str, homes: Collection[str]) -> bool:
-    """Whether a connection to `host` may be made at the IP address `address`.
-
-    Who owns a public name says where it leads, so it may not lead to this machine or its networks, unless the user
-    gave it as the place of a service there (`homes`). Link-local addresses and metadata services are reached only so.
-    """
-    if host in homes or not is_near(address):
-        return True
-    return claims_near(host) and not _keeps_secrets(_read(address))
-
-
 def claims_near(host: str) -> bool:
-    """Return True if `host` itself says that it is on this machine or its networks: an address or a name of there."""
+    """Return True if a host's name or address itself says that it is on this machine or its own networks."""
     name = host.lower().rstrip(".")
     try:
         return is_near(name.strip("[]"))
     except ValueError:  # a name that the internet lacks says so, too
         return "." not in name or name.endswith(_NEAR_NAMES)
+
+
+def may_reach(host: str, address: str, homes: Collection[str] | None) -> bool:
+    """Whether a connection to `host` may be made at the IP address `address`.
+
+    Who owns a public name says where it leads, so it may not lead to this machine or its networks, unless the user
+    gave it as the place of a service there (`homes`). Link-local addresses and metadata services are reached only so.
+    With `homes` None nothing near is reached, whatever it is called, nor a public address of this machine.
+    """
+    if homes is None:
+        return not (is_near(address) or _is_own(address))
+    if host in homes or not is_near(address):
+        return True
+    return claims_near(host) and not _keeps_secrets(_read(address))
+
+
+def _is_own(address: str) -> bool:
+    """Return True if this machine has the address: only then can it be bound to."""
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as trial:
+        try:
+            trial.bind((address, 0))
+        except OSError:
+            return False
+    return True
 
 
 def _read(address: str) -> IPv4Address | IPv6Address:

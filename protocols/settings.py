@@ -89,6 +89,8 @@ class InvokeSettings:
     """Why credentials and servers cannot be used, by their names, those of servers as `mcp.NAME`."""
     headers: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """Fixed headers, by the host (`api.example.org`, `localhost:8080`) whose tools carry them."""
+    near_hosts: bool = True
+    """Whether tools may call services of this machine and of its own networks."""
     timeout_seconds: float = 30.0
     """For one call with its retries, from the first byte sent to the last byte of the body."""
     max_body_bytes: int = 8 * 1024 * 1024

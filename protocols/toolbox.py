@@ -11,7 +11,7 @@ from hashlib import sha256
 from typing import NamedTuple
 
 from protocols.errors import InvalidProtocol, UnknownTool
-from protocols.protocol import EvidenceLevel, HttpBinding, ToolProtocol
+from protocols.protocol import Binding, EvidenceLevel, HttpBinding, ToolProtocol, spelled
 from protocols.schema import Json, JsonObject, steps, wrapper_key
 from protocols.words import FreeNames, argument_aliases, identifier, tool_aliases
 
@@ -26,15 +26,17 @@ idempotency_key: ContextVar[str | None] = ContextVar("idempotency_key", default=
 class Tool:
     """A protocol, how to call it, and the names under which programs know it.
 
-    `source` is the name of where it came from, `home` the origin that its document was fetched from; `arguments` maps
-    each argument's alias to its original name. `admit` is asked with the arguments, by original name, before a call is
-    even recorded as intended; it raises what ends the run.
+    `source` is the name of where it came from, `place` what tells that source from another of the same name: the file
+    of a module, the command or address of an MCP server. `home` is the origin of a service that this process has
+    started, on a port that says nothing. `arguments` maps each argument's alias to its original name. `admit` is asked
+    with the arguments, by original name, before a call is even recorded as intended; it raises what ends the run.
     """
 
     protocol: ToolProtocol
     call: Call = field(compare=False)
     alias: str = ""
     source: str = ""
+    place: str = ""
     home: str = ""
     admit: Callable[[JsonObject], None] | None = field(default=None, compare=False)
 
@@ -58,14 +60,22 @@ class Tool:
 
     @cached_property
     def identity(self) -> str:
-        """A digest of its source, its name and what it calls, so that a tool can be known again.
+        """A digest of its source, its name and what it calls, so that a tool can be known again."""
+        return sha256(repr((self.source, self.protocol.name, self.place, self._homeless)).encode()).hexdigest()[:32]
 
-        Of a document that was fetched, the origin is left out: the same service may listen on another port.
-        """
+    @cached_property
+    def whereabouts(self) -> str:
+        """What a call of it reaches, as a text that no tool of another service, server or file has."""
+        where = spelled(self._homeless).partition("?")[0]
+        return f"{where} ({self.place})" if self.place else where
+
+    @property
+    def _homeless(self) -> Binding | None:
+        """The binding; of a service that this process has started, without its origin."""
         binding = self.protocol.binding
         if isinstance(binding, HttpBinding) and self.home and f"{binding.url}/".startswith(f"{self.home}/"):
-            binding = replace(binding, url=binding.url.removeprefix(self.home))
-        return sha256(repr((self.source, self.protocol.name, binding)).encode()).hexdigest()[:32]
+            return replace(binding, url=binding.url.removeprefix(self.home))
+        return binding
 
     @cached_property
     def arguments(self) -> Mapping[str, str]:

@@ -170,7 +170,8 @@ class _Adapter(HTTPAdapter):
         self.poolmanager.pool_classes_by_scheme = _POOLS
 
     def init_poolmanager(self, *args: Any, **kwargs: Any) -> None:
-        super().init_poolmanager(*args, **kwargs, **self._context)
+        kwargs |= self._context
+        super().init_poolmanager(*args, **kwargs)
 
     def proxy_manager_for(self, proxy: str, **kwargs: Any) -> Any:
         manager = super().proxy_manager_for(proxy, **kwargs, **self._context)
@@ -186,7 +187,12 @@ class Transport:
     """
 
     def __init__(
-        self, *, max_body_bytes: int, homes: set[str], root: str = "", ssl_context: ssl.SSLContext | None = None
+        self,
+        *,
+        max_body_bytes: int,
+        homes: set[str] | None,
+        root: str = "",
+        ssl_context: ssl.SSLContext | None = None,
     ) -> None:
         """Make a transport for bodies of at most `max_body_bytes`; `homes` and `root` are those of `Names`.
 
@@ -284,6 +290,8 @@ def _pieces(response: requests.Response, exchange: _Exchange, stall_seconds: flo
 def _lost(error: Exception, origin: Origin, *, sent: bool) -> Answer:
     if isinstance(error, NotThere):
         advice = f"where the tool's source is not; if its service runs there, give 'SOURCE@{origin.url}'"
+        if error.forbidden:
+            advice = "which these tools may not call: near_hosts is off"
         return Answer(trouble=f"{error}, {advice}", sent=False)
     # requests refuses what cannot be sent at all (a malformed URL or header, a proxy it has no code for) as ValueError.
     sent = sent and not (isinstance(error, ValueError) and isinstance(error, requests.RequestException))

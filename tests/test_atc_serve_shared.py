@@ -52,7 +52,7 @@ class Pair:
 
     def kill(self, owner: str) -> None:
         """Kill the gateway that holds a lease."""
-        port = next(port for port, process in self.processes.items() if str(process) in owner.split())
+        port = next(port for port, process in self.processes.items() if process == json.loads(owner)["pid"])
         process = self.processes.pop(port)
         os.kill(process, signal.SIGKILL)
         os.waitid(os.P_PID, process, os.WEXITED | os.WNOWAIT)
@@ -108,7 +108,7 @@ def test_consent_and_a_corrected_program_reach_the_run_at_the_other_gateway(pair
     assert (third["status"], pair.notes) == ("solved", ["a", "b"])
     with psycopg.connect(pair.address) as connection:
         owners = connection.execute("SELECT DISTINCT owner FROM atc.leases").fetchall()
-    assert {owner.split()[1] for (owner,) in owners} <= {str(process) for process in pair.processes.values()}
+    assert {json.loads(owner)["pid"] for (owner,) in owners} <= set(pair.processes.values())
 
 
 def test_a_program_that_is_sent_anew_after_its_gateway_died_writes_nothing_twice(pair) -> None:

@@ -14,7 +14,7 @@ import pytest
 
 from atc import events
 from atc.store import RunRefused, RunStore, Store, StoreUnavailable, UnknownRun
-from atc.store.sqlite import process_mark
+from atc.store.lease import this_process
 from atc.types import Attempt, Fact, Fault, Finding, Program, Solution, Usage
 from protocols.ask import Completion, Message
 from sandbox.trace import Failure, Frame, ToolCall, Trace
@@ -172,12 +172,14 @@ def test_a_run_whose_process_is_gone_was_interrupted(store: RunStore, place: str
 
 
 def test_a_process_is_told_from_another_of_the_same_number() -> None:
-    mark = process_mark(os.getpid())
-    assert mark == process_mark(os.getpid())
+    mine = this_process()
+    assert mine.life() == "living"
     child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
     with child:
-        assert process_mark(child.pid) not in (None, mark)
-    assert process_mark(child.pid) is None
+        assert replace(mine, pid=child.pid).life() == "ended"
+    assert replace(mine, pid=child.pid).life() == "ended"
+    assert replace(mine, boot="another").life() == "unknown"
+    assert replace(mine, pids="pid:[1]").life() == "unknown"
 
 
 def test_only_the_user_may_read_it(store: Store) -> None:

@@ -16,7 +16,7 @@ SECRET = "s3cret-t0ken-value"
 OPENAPI = {
     "openapi": "3.1.0",
     "info": {"title": "pets", "version": "1"},
-    "servers": [{"url": "http://127.0.0.1:9"}],
+    "servers": [{"url": "https://pets.example.org"}],
     "paths": {"/pets": {"get": {"operationId": "list_pets", "responses": {"200": {"description": "pets"}}}}},
 }
 PROTOCOL = {
@@ -82,6 +82,11 @@ def test_tools_of_a_cloned_folder_run_nothing_and_stay_inside(place):
         f"mcp:touch {place.ran}",
     ]
     elsewhere = ["link.json", "linked", "../private.json", "~/private.json", str(place.home / "private.json")]
+    elsewhere += [
+        "openapi.json@http://127.0.0.1:9",
+        "x=openapi.json@https://api.example.org",
+        "https://example.org/a.json",
+    ]
     for source in [*code, *elsewhere, "a" * 300 + ".json"]:
         place.says(f"tools = ['openapi.json', {source!r}]")
         done = place.atc("tools", "list")
@@ -249,3 +254,61 @@ def test_probing_follows_no_link_of_a_folder(place):
         assert done.returncode == 3
         assert "symbolic link" in done.stderr
         assert victim.read_text() == "kept"
+
+
+NEAR = [
+    "http://{netloc}",
+    "http://localhost:{port}",
+    "http://service.localhost:{port}",
+    "http://[::1]:{port}",
+    "http://[::ffff:127.0.0.1]:{port}",
+    "http://0.0.0.0:{port}",
+    "http://169.254.169.254",
+    "http://10.0.0.1",
+    "http://metadata.google.internal",
+    "http://2130706433:{port}",
+]
+
+
+def test_a_document_of_a_cloned_folder_calls_nothing_near(place):
+    """By an OpenAPI document, a protocol, a bare description, and a recording."""
+    with serving(lambda _: Reply(body={"ok": True})) as server:
+        for form in NEAR:
+            url = form.format(netloc=server.netloc, port=server.netloc.rpartition(":")[2])
+            recorded = (
+                {"method": "GET", "url": f"{url}/pets"},
+                {"status": 200, "content": {"mimeType": "application/json", "text": "{}"}},
+            )
+            documents = [
+                OPENAPI | {"servers": [{"url": url}]},
+                PROTOCOL | {"name": "list_pets", "binding": {"http": {"method": "GET", "url": f"{url}/pets"}}},
+                {"list_pets": f"GET {url}/pets"},
+                {"tools": ["GET /pets"], "url": url},
+                {"log": {"entries": [dict(zip(("request", "response"), recorded, strict=True))]}},
+            ]
+            for document in documents if url == server.url else documents[:1]:
+                (place.clone / "api.json").write_text(json.dumps(document))
+                place.says("tools = ['api.json']")
+                done = place.atc("tools", "call", "list_pets")
+                assert (done.returncode, done.stdout) == (2, ""), (document, done)
+                assert "'atc config trust'" in done.stderr or "names no http(s) host" in done.stderr
+        assert server.seen == []
+
+
+def test_no_standing_consent_holds_for_tools_of_a_cloned_folder(place):
+    """The folder's document takes the names for which the user's own settings allow a write."""
+    place.settings.write_text("allow_writes = ['send', 'Pets/send']\n")
+    document = OPENAPI | {"paths": {"/send": {"post": {"operationId": "send", "responses": {"200": {}}}}}}
+    (place.clone / "api.json").write_text(json.dumps(document))
+    place.says("tools = ['api.json']")
+    called = place.atc("tools", "call", "send", ATC_ALLOW_WRITES="all")
+    assert (called.returncode, "may change something" in called.stderr) == (1, True), called
+    shown = json.loads(place.atc("config", "show", "--json").stdout)
+    assert shown["allow_writes"] == {"value": [], "from": "atc.toml, which is not trusted"}
+
+
+def test_a_limit_of_nothing_is_raised_by_no_folder(place):
+    place.settings.write_text("max_calls = 0\n")
+    place.says("max_calls = 1")
+    done = place.atc("runs", "list")
+    assert (done.returncode, "'max_calls' above 0" in done.stderr) == (2, True), done

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from protocols.errors import AtcError
+from protocols.files import make_folders, private_opener
 from protocols.schema import Json
 from toolflow_bench.metrics import Row
 
@@ -40,10 +41,10 @@ class LineFile:
     def __init__(self, path: Path) -> None:
         self.path = path
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
+            make_folders(path.parent)
             if path.exists() and not path.is_file():
                 raise OSError(0, "no regular file")  # noqa: TRY301
-            self._file = path.open("a+b")
+            self._file = open(path.resolve(), "a+b", opener=private_opener)  # noqa: SIM115 - takes an opener; is kept
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             self._file.close()

@@ -24,6 +24,7 @@ from atc.models import openai
 from atc.models.fetch import LOCAL_MODELS, whereabouts
 from atc.models.llama import require_runtime
 from protocols.errors import AtcError, ModelUnavailable
+from protocols.files import private_folder
 from protocols.toolbox import Toolbox
 from sandbox.base import SandboxUnavailable
 from sandbox.choose import NAMES, automatic, availability, open_sandbox
@@ -134,7 +135,7 @@ def _runs(config: Config) -> str:
 
 def _cache(folder: Path) -> str:
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        private_folder(folder)
         tempfile.TemporaryFile(dir=folder).close()
     except OSError as error:
         raise OSError(f"{folder} cannot be written ({error.strerror}); set ATC_CACHE_DIR to one that can") from error

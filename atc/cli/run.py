@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -13,7 +14,7 @@ import click
 from atc.agent import Agent, readable
 from atc.cli import options, output
 from atc.cli.output import has_person
-from atc.cli.settings import Layer, load_config
+from atc.cli.settings import LIMITS, Layer, load_config, lowers
 from atc.cli.wiring import asker, open_agent, open_store
 from atc.config import Config
 from atc.learned import amended
@@ -25,10 +26,17 @@ from atc.terminal import count
 from atc.types import Solution
 from atc.view import RunView, stderr_console, told_call
 from protocols.errors import ModelUnavailable
+from protocols.schema import Json
+from protocols.sources import absolute
 from sandbox.base import SandboxUnavailable
+from sandbox.choose import AUTO
 
 _OWN = frozenset({"credentials", "mcp", "state_dir", "store", "cache_dir"})
 """Settings of this machine: a stored run's are not taken over."""
+_SHAPES = frozenset({"strategy", "repair", "retrieval", "prompt_tokens", "temperature", "decoding", "docs"})
+"""Settings that decide how a task is solved, and nothing about what runs, what is reached, or what may be changed."""
+_NAMED = ("tools", "model", "sandbox")
+"""Settings that decide what runs here. Of a run that others could have written, the user must have given each."""
 
 
 @click.command(
@@ -74,6 +82,9 @@ def run(task: str, *, dry_run: bool, **flags: Any) -> None:
 
 @click.command(cls=options.Verb, examples=["atc runs resume last --allow-writes close_ticket"])
 @click.argument("run")
+@options.tools_options
+@options.model_option
+@options.sandbox_option
 @options.allow_writes_option
 @options.trust_option
 @options.on_unknown_option
@@ -84,7 +95,9 @@ def resume(run: str, *, resend: bool, accept_orphans: bool, **flags: Any) -> Non
     """Go on with a run that was paused or broke off.
 
     RUN is its id, the beginning or the end of its id, or 'last': a run that was paused or killed, or that an outage or
-    its budget ended (give it more of that). Its task, tools and settings are those it was begun with. What the model
+    its budget ended (give it more of that). Its task, tools and settings are those it was begun with. Of a run in a
+    database that others can write to, tools, model and sandbox are taken only if your settings name them, or you name
+    them here, and consent is only what you give. What the model
     wrote and what tools answered is not asked again, and no write is sent twice: one whose answer was lost is looked up
     by the read that shows it, sent again only under its idempotency key, or left to you. A call that somebody declined,
     or that a client of 'atc serve' waits for, asks on the terminal, whatever is allowed. Exit status as of 'atc run'.
@@ -92,7 +105,7 @@ def resume(run: str, *, resend: bool, accept_orphans: bool, **flags: Any) -> Non
     with open_store(load_config()) as store:
         stored = store.load(run)
     run = stored.summary.id
-    config = config_of(stored, flags)
+    config = config_of(stored, flags, shared=store.shared)
     decided = {"--resend": resend, "--accept-orphans": accept_orphans, "--on-unknown skip": config.on_unknown == "skip"}
     _require_person(stored, [*_newly_allowed(stored, config), *(name for name, given in decided.items() if given)])
 
@@ -102,10 +115,18 @@ def resume(run: str, *, resend: bool, accept_orphans: bool, **flags: Any) -> Non
     _solve(config, go_on, name=run)
 
 
-def config_of(stored: StoredRun, flags: Mapping[str, Any] | None = None) -> Config:
-    """The settings that a stored run goes on with: those it began with, and what `flags` change or allow besides."""
+def config_of(stored: StoredRun, flags: Mapping[str, Any] | None = None, *, shared: bool) -> Config:
+    """Return the settings that a stored run goes on with: those it began with, and what `flags` change or allow.
+
+    `shared`: others can write to the store, so the run decides neither what runs here nor what may be changed.
+
+    Raises:
+        RunRefused: it names tools, a model or a sandbox that this user did not.
+    """
     known = {key: value for key, value in stored.summary.config.items() if key not in _OWN and value not in (None, [])}
     changed = dict(flags or {})
+    if shared:
+        known = _harmless(stored.summary.id, known, load_config(changed), changed)
     for key in ("allow_writes", "trust"):  # what was allowed before stays allowed
         if changed.get(key):
             changed[key] = (*known.get(key, ()), *changed[key])
@@ -127,6 +148,37 @@ def _require_person(stored: StoredRun, options: Sequence[str]) -> None:
             f"run {run} is that of another agent, a client of 'atc serve', and {options[0]!r} is a person's to decide:"
             f" run this on a terminal: atc runs resume {run}"
         )
+
+
+def _harmless(run: str, known: Mapping[str, Json], own: Config, flags: Mapping[str, Any]) -> dict[str, Json]:
+    """Return what is taken over of the settings of a run that others could have written; `own` are this user's.
+
+    Raises:
+        RunRefused: see `config_of`.
+    """
+    ours: dict[str, set[str | None]] = {
+        "tools": {absolute(one) for one in own.tools},
+        "model": {own.model},
+        "sandbox": {own.sandbox, AUTO},
+    }
+    foreign = [
+        (key, str(one))
+        for key in _NAMED
+        if key in known and not flags.get(key)
+        for one in (known[key] if isinstance(known[key], list) else [known[key]])
+        if str(one) not in ours[key]
+    ]
+    if foreign:
+        named = ", ".join(f"{key} {one!r}" for key, one in foreign)
+        options = " ".join(f"--{key} {shlex.quote(one)}" for key, one in foreign)
+        raise RunRefused(
+            f"run {run} cannot go on by itself: it stands in a database that others can write to, and names what your"
+            f" settings do not: {named}. If that is what you want to run, say so: atc runs resume {run} {options}"
+        )
+    taken = {key: value for key, value in known.items() if key in _SHAPES or (key == "tools" and not flags.get(key))}
+    taken |= {key: value for key, value in known.items() if key in LIMITS and lowers(key, value, own)}
+    taken |= {key: False for key in ("lend_credentials", "near_hosts") if known.get(key) is False}
+    return taken | ({"policy": True} if known.get("policy") is True else {})
 
 
 @contextmanager

@@ -33,7 +33,7 @@ from atc.terminal import clipped, count
 from atc.types import Attempt, Solution
 from atc.view import told_call
 from protocols.errors import AtcError
-from protocols.files import write_whole
+from protocols.files import FILE_MODE, FOLDER_MODE, write_whole
 from protocols.protocol import dump
 from protocols.schema import Json
 from sandbox.choose import open_sandbox
@@ -125,7 +125,7 @@ def view(run: str | None, *, port: int, browser: bool) -> None:
 
 def _resume_with(store: RunStore) -> Callable[..., Solution]:
     def resume(run: str, *, ask_person: AskPerson, accept_orphans: bool, resend: bool) -> Solution:
-        with open_agent(config_of(store.load(run)), ask_person=ask_person) as agent:
+        with open_agent(config_of(store.load(run), shared=store.shared), ask_person=ask_person) as agent:
             return agent.resume(run, accept_orphans=accept_orphans, resend=resend)
 
     return resume
@@ -200,7 +200,7 @@ def export(run: str, *, path: Path | None, as_script: bool, as_page: bool, force
             text = json_text(to_document(recording), indent=1) + "\n"
             use = f"replay it with: {_typed('atc runs replay', path)}"
     if path is not None:
-        write_whole(path, text, mode=0o700 if as_script else 0o600)
+        write_whole(path, text, mode=FOLDER_MODE if as_script else FILE_MODE)
         print_result({"run": stored.summary.id, "file": str(path), "redacted": list(hidden)})
         say(f"run {stored.summary.id} written to {path}; {use}")
     elif output.as_json() and (as_page or as_script):
@@ -241,7 +241,7 @@ def save(run: str, *, name: str, given: tuple[str, ...], force: bool) -> None:
     parameters = _named(savable, given)
     with closing(open_sandbox(config.sandbox, policy=config.policy)) as opened:
         protocol = savable.tool(name, parameters, opened)
-    write_whole(file, json_text(dump(protocol), indent=1) + "\n", mode=0o600)
+    write_whole(file, json_text(dump(protocol), indent=1) + "\n")
     print_result({"tool": name, "file": str(file), "protocol": dump(protocol)})
     say(f"{name}({', '.join(parameters)}) written to {file}; deleting the file forgets it.")
     if not given and savable.literals:

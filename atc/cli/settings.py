@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shlex
 import stat
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
@@ -23,10 +24,11 @@ from pydantic_core import ErrorDetails
 
 from atc.config import SETTINGS, TABLES, Config, InvalidConfig, adapter, demand
 from atc.retrieve.methods import read as read_method
+from atc.standing import KEYS
 from atc.strategies import read as read_strategy
 from protocols.errors import AtcError
-from protocols.files import write_whole
-from protocols.sources import runs_nothing
+from protocols.files import keep_private, write_whole
+from protocols.sources import is_local_data
 from protocols.words import closest
 from sandbox.choose import AUTO
 
@@ -34,8 +36,9 @@ PROJECT_FILE = "atc.toml"
 _LISTS = frozenset({"tools", "allow_writes", "trust"})
 """Settings that a variable gives with commas between their items."""
 _HARMLESS = frozenset({"tools", "docs", "decoding"})
-"""What any folder's file may set; of `tools`, sources that run nothing."""
-_LIMITS = frozenset(
+"""What any folder's file may set; of `tools`, sources that are data of that folder and name no address."""
+
+LIMITS = frozenset(
     {"max_tools", "samples", "max_repairs", "max_calls", "max_tokens", "max_model_calls", "max_seconds", "max_cost"}
 )
 """What any folder's file may lower, and not raise."""
@@ -56,7 +59,7 @@ def load_config(flags: Mapping[str, Any] | None = None, *, stored: Layer | None 
     """The configuration: flags win over `ATC_*` variables, `./atc.toml`, the user's file and defaults, in this order.
 
     A flag that is None or empty was not given. `stored` are the settings of a run that goes on: only flags win over
-    them. Tools that an `atc.toml` names which is not trusted get no credentials.
+    them. Tools that an `atc.toml` names which is not trusted get no credentials, no consent and no near host.
 
     Raises:
         InvalidConfig: a file, variable or flag that cannot be used, or an `atc.toml` that sets what it may not.
@@ -72,7 +75,7 @@ def read_settings(
 ) -> tuple[Config, dict[str, str], str]:
     """The configuration; for each key where its value came from; what an `atc.toml` may not decide, so is left out."""
     given = {key: value for key, value in (flags or {}).items() if value is not None and value != ()}
-    own, project = read_file(user_config_file()), read_file(project_file(Path()))
+    own, project = _read_own(), read_file(project_file(Path()))
     base = Layer(str(user_config_file()), own.values if own else {})
     values, refused = project.values if project else {}, ""
     if project is not None and not project.trusted:
@@ -87,9 +90,22 @@ def read_settings(
     ]
     config, origins = _merge(layers)
     if project is not None and not project.trusted and origins["tools"] == PROJECT_FILE:
-        config = replace(config, lend_credentials=False)
-        origins["lend_credentials"] = f"{PROJECT_FILE}, which is not trusted"
+        config = _for_strangers(config, origins, f"{PROJECT_FILE}, which is not trusted")
+    elif stored is not None and stored.values.get("near_hosts") is False:  # it began so
+        config = _for_strangers(config, origins, stored.origin, theirs=stored.origin)
     return config, origins, refused
+
+
+def _for_strangers(config: Config, origins: dict[str, str], origin: str, *, theirs: str = "") -> Config:
+    """Return the configuration for tools that an untrusted file names, and note in `origins` what is changed.
+
+    They get no credentials and reach no near host. No standing consent or trust holds for them, since they could take
+    the names for which it was given: only what was said on the command line, now or when the run of `theirs` began.
+    """
+    changes: dict[str, Any] = {"lend_credentials": False, "near_hosts": False}
+    changes |= {key: () for key in KEYS if not origins[key].startswith("--") and origins[key] != theirs}
+    origins |= dict.fromkeys(changes, origin)
+    return replace(config, **changes)
 
 
 def _merge(layers: Sequence[Layer]) -> tuple[Config, dict[str, str]]:
@@ -192,12 +208,27 @@ def read_file(path: Path) -> SettingsFile | None:
     return SettingsFile(path, hashlib.sha256(content).hexdigest(), values, foreign)
 
 
+def _read_own() -> SettingsFile | None:
+    """Return the user's own settings, or None if there are none.
+
+    Raises:
+        InvalidConfig: somebody else can write them; or see `read_file`.
+    """
+    own = read_file(user_config_file())
+    if own is not None and own.foreign:
+        place = shlex.quote(str(own.path.resolve()))
+        raise InvalidConfig(
+            f"your settings in {str(own.path)!r}: the file {own.foreign}. Read it, and if it says what you want, repair"
+            f" it with: chown {os.geteuid()} {place} && chmod go-w {place}"
+        )
+    return own
+
+
 def trust(path: Path, digest: str | None) -> None:
     """Trust the file at `path` until its content has another `digest`; with None no longer."""
     known = {place: kept for place, kept in _trusted().items() if place != str(path)}
     known |= {} if digest is None else {str(path): digest}
-    _trust_book().parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    write_whole(_trust_book(), json.dumps(known, indent=1, sort_keys=True) + "\n", mode=0o600)
+    write_whole(_trust_book(), json.dumps(known, indent=1, sort_keys=True) + "\n")
 
 
 def _trust_book() -> Path:
@@ -205,7 +236,12 @@ def _trust_book() -> Path:
 
 
 def _trusted() -> dict[str, str]:
-    """The digests of the files that the user trusts, by path."""
+    """Return the digests of the files that the user trusts, by path.
+
+    Raises:
+        NotPrivate: another user wrote them.
+    """
+    keep_private(_trust_book())
     try:
         known: dict[str, str] = json.loads(_trust_book().read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -254,11 +290,26 @@ def _beyond(key: str, raw: Any, below: Config) -> str:
     """What of this setting an untrusted file may not decide; empty where it may, or where it is no setting."""
     if key == "tools":
         sources = [raw] if isinstance(raw, str) else raw if isinstance(raw, list) else []
-        beyond = [source for source in sources if isinstance(source, str) and not runs_nothing(source)]
-        return f"'tools' with {', '.join(map(repr, beyond))} (code, a command, or a place elsewhere)" if beyond else ""
-    if key in _LIMITS:
-        limit = getattr(below, key) or (1 if key == "samples" else None)  # what is left to the model may be one
-        with suppress(TypeError, ValueError):  # "99" is read as a number; what is none is an error later on
-            return f"{key!r} above {limit:g}" if limit is not None and not float(raw) <= limit else ""
-        return ""
+        beyond = [source for source in sources if isinstance(source, str) and not is_local_data(source)]
+        return (
+            f"'tools' with {', '.join(map(repr, beyond))} (code, a command, an address, or a place elsewhere)"
+            if beyond
+            else ""
+        )
+    if key in LIMITS:
+        return "" if lowers(key, raw, below) else f"{key!r} above {_limit(key, below):g}"
     return repr(key) if key not in _HARMLESS and key in SETTINGS else ""
+
+
+def lowers(key: str, raw: Any, below: Config) -> bool:
+    """Return True if a limit of `LIMITS` is not above the one of `below`. What is no number is an error later on."""
+    limit = _limit(key, below)
+    with suppress(TypeError, ValueError):  # "99" is read as a number
+        return limit is None or float(raw) <= limit
+    return True
+
+
+def _limit(key: str, below: Config) -> float | None:
+    """Return a limit; the one of `samples`, which may be left to the model, is then one."""
+    limit: float | None = getattr(below, key)
+    return 1 if limit is None and key == "samples" else limit

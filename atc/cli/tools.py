@@ -186,6 +186,7 @@ def call(name: str, arguments: tuple[str, ...], **flags: Any) -> None:
     ):
         tool = toolbox.find(name)
         values = _read_arguments(arguments, tool)
+        config = wiring.consenting(config, toolbox)
         consent = Consent("", toolbox, config, wiring.asker(), Journal(), held=HeldCalls(questions))
         guarded = consent.toolbox[tool.alias]
         consent.given(guarded, values)  # what a person types is theirs

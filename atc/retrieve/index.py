@@ -26,7 +26,7 @@ from atc.retrieve.document import ToolDocument, vector_text, words_text
 from atc.retrieve.lexical import Lexical
 from atc.retrieve.store import EmbedAll, Store, Watch
 from atc.retrieve.words import TOKENIZER, tokens
-from protocols.files import cannot_write
+from protocols.files import cannot_write, close_to_others
 
 _Made = TypeVar("_Made")
 
@@ -173,6 +173,7 @@ class ToolIndex:
                 new = Path(temporary) / kind
                 new.mkdir()
                 make(new)
+                close_to_others(new)
                 new.rename(place)
             for old in self.folder.glob(f"{kind}-*"):
                 if not old.name.startswith(f"{kind}-{self._generation}-"):

@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 
 from atc.retrieve.base import Embedder, Floats, RetrievalUnavailable
 from atc.retrieve.document import ToolDocument, dump_document, read_document
-from protocols.files import cannot_write
+from protocols.files import cannot_write, private_file, private_folder, private_opener
 
 FILE = "tools.sqlite"
 KINDS = ("queries", "facets", "contrast")
@@ -50,7 +50,8 @@ class Store:
         self._lock = threading.RLock()
         if folder is not None:
             try:
-                folder.mkdir(parents=True, exist_ok=True)
+                private_folder(folder)
+                private_file(folder / FILE)
             except OSError as error:
                 raise cannot_write(folder, error) from error
         with self._explaining():
@@ -76,7 +77,7 @@ class Store:
         if self.folder is None:
             yield
             return
-        with (self.folder / "lock").open("w") as file:
+        with open(self.folder / "lock", "w", opener=private_opener) as file:
             fcntl.flock(file, fcntl.LOCK_EX)
             yield
 

@@ -9,8 +9,6 @@ more, and sends nothing whose intent it cannot record.
 from __future__ import annotations
 
 import logging
-import os
-import platform
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,13 +21,13 @@ from psycopg.conninfo import conninfo_to_dict
 from psycopg.rows import dict_row
 from psycopg_pool import ConnectionPool
 
+from atc.store.lease import LEASE_SECONDS, Holder, this_process
 from atc.store.questions import TABLE as QUESTIONS
 from atc.store.sql import TABLES, Database, RunStore
-from atc.store.stored import RunRefused, StoreUnavailable
+from atc.store.stored import RunRefused, StoreUnavailable, as_json, from_json
 from atc.types import Solution
 
 logging.getLogger("psycopg.pool").addHandler(logging.NullHandler())  # what matters of it comes as an error
-LEASE_SECONDS = 15.0  # without a sign of life for so long a process has lost its runs
 _PATIENCE_SECONDS = 10.0  # how long a lost connection is tried again, and a locked row waited for
 _MOST_CONNECTIONS = 32  # of one process; who wants one more waits for one to be free
 _CONNECTION: Mapping[str, Any] = {
@@ -108,6 +106,8 @@ class PostgresStore(RunStore):
     Raises `StoreUnavailable`: there is no such server or database, its user may not use it, or a newer atc has made it.
     """
 
+    shared = True
+
     def __init__(self, address: str, *, lease_seconds: float = LEASE_SECONDS) -> None:
         self._parameters = {**_CONNECTION, **_parsed(address)}
         host = self._parameters.get("host") or self._parameters.get("service") or "the default host"
@@ -115,7 +115,7 @@ class PostgresStore(RunStore):
         session = _SESSION.format(_PATIENCE_SECONDS, lease_seconds)
         self._parameters["options"] = f"{self._parameters.get('options', '')} {session}"
         self._lease_seconds = lease_seconds
-        self._owner_name = f"process {os.getpid()} on {platform.node()}"
+        self._holder = this_process()
         self._leases: dict[str, _Lease] = {}
         self._closing = threading.Event()
         with self._explained(), psycopg.connect(**self._parameters, row_factory=dict_row) as connection:
@@ -170,8 +170,8 @@ class PostgresStore(RunStore):
                 if row is None:
                     raise RunRefused(f"run {run} has been deleted while this process worked on it.")
                 raise RunRefused(
-                    f"run {run} was taken over by {row['owner']}, since nothing had been heard of this process for"
-                    f" {self._lease_seconds:g} seconds; this one sends and records nothing more of it."
+                    f"run {run} was taken over by {_shown(row['owner'])}, since nothing had been heard of this process"
+                    f" for {self._lease_seconds:g} seconds; this one sends and records nothing more of it."
                     f" 'atc runs show {run}' shows how it goes on."
                 )
             yield db
@@ -180,10 +180,13 @@ class PostgresStore(RunStore):
 
     def _owner(self, db: Database, run: str, *, lock: bool = False) -> str | None:
         if lock and run in self._leases:  # a thread of ours is at it, perhaps without knowing that its lease is over
-            return self._owner_name
+            return str(self._holder)
         query = "SELECT owner, expires > clock_timestamp() AS living FROM leases WHERE run = ?"
         row = db.execute(query + (" FOR UPDATE" if lock else ""), (run,)).fetchone()
-        return str(row["owner"]) if row is not None and row["living"] else None
+        holder = None if row is None else _holder(row["owner"])
+        if row is None or not row["living"] or (holder is not None and holder.life() == "ended"):
+            return None
+        return _shown(row["owner"])
 
     def _now(self, db: Database) -> float:
         row = db.execute("SELECT extract(epoch FROM clock_timestamp())::float8 AS now").fetchone()
@@ -191,7 +194,7 @@ class PostgresStore(RunStore):
 
     def _own(self, db: Database, run: str) -> None:
         until = time.monotonic() + self._lease_seconds
-        row = db.execute(_TAKE, (run, self._owner_name, self._lease_seconds)).fetchone()
+        row = db.execute(_TAKE, (run, as_json(Holder, self._holder), self._lease_seconds)).fetchone()
         cast("_Transaction", db).taken[run] = _Lease(row["token"], until)
 
     def _beat(self) -> None:
@@ -243,6 +246,18 @@ class PostgresStore(RunStore):
             lost = isinstance(error, psycopg.OperationalError) and error.sqlstate is None
             advice = "; see that it runs, and that ATC_STORE names it" if lost else ""
             raise StoreUnavailable(f"the store of runs, {self.name}: {said.strip().rstrip('.')}{advice}.") from None
+
+
+def _holder(owner: str) -> Holder | None:
+    """Return the process that a lease names; None if another version of atc wrote its name."""
+    with suppress(StoreUnavailable, ValueError):
+        return from_json(Holder, owner)
+    return None
+
+
+def _shown(owner: str) -> str:
+    """Return the process that a lease names, as a message names it."""
+    return str(_holder(owner) or owner)
 
 
 def _parsed(address: str) -> dict[str, Any]:

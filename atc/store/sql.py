@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import cache, cached_property, partial
 from pathlib import Path
-from typing import Any, Protocol, Self
+from typing import Any, ClassVar, Protocol, Self
 
 from atc import events
 from atc.store.questions import Questions, forget_run
@@ -84,6 +84,9 @@ class RunStore(ABC):
     Raises `StoreUnavailable`: by every method, where what holds the runs cannot be used.
     """
 
+    shared: ClassVar[bool] = False
+    """Whether others than the user of this machine can write to it, so that what it holds is data."""
+
     @abstractmethod
     def close(self) -> None:
         """Let go of the database. The store cannot be used afterwards."""
@@ -92,7 +95,8 @@ class RunStore(ABC):
     def changes(self) -> int:
         """A number that is another one whenever somebody else has written."""
 
-    def confirm_owned(self, run: str) -> None:  # noqa: B027 - nobody takes a run from a living process of one machine
+    @abstractmethod
+    def confirm_owned(self, run: str) -> None:
         """Called right before a call is sent: whether the run is still this process's.
 
         Raises `RunRefused`: this process was paused or cut off for so long that another one has taken the run.

@@ -6,35 +6,77 @@ import os
 import sqlite3
 import tempfile
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
+from atc.store.lease import LEASE_SECONDS, Lease, this_process
 from atc.store.questions import TABLE as QUESTIONS
-from atc.store.sql import TABLES, Database, RunStore, change_run, read_run
-from atc.store.stored import StoreUnavailable
-from protocols.files import NotPrivate, keep_private
+from atc.store.sql import TABLES, Database, RunStore, change_run, read_run, resolve
+from atc.store.stored import RunRefused, StoredRun, StoreUnavailable, UnknownRun
+from protocols.files import NotPrivate, check_folder, keep_private, make_folders
 
 FORMAT = 8
 _APPLICATION = 0x61746372  # "atcr": tells our files from other programs'
 _BUSY_SECONDS = 10.0
+_LOOK_SECONDS = 0.2  # between two looks at a process that may have ended
+_HOLDER = "SELECT json_extract(document, '$.lease.holder.taken') AS taken FROM runs WHERE id = ?"
+
+
+@dataclass(slots=True)
+class _Held:
+    """A run of this process: what was drawn when it was taken, and until when nobody else may take it."""
+
+    taken: str
+    until: float
 
 
 class Store(RunStore):
     """The `RunStore` of one SQLite file, made (for this user alone) where there is none yet.
 
-    A run belongs to the process that took it last for as long as that process lives.
+    A run belongs to the process that took it last for as long as that process lives. One that cannot be looked up from
+    here, as it is in another container, lives as long as it gives signs of life.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._lock = threading.RLock()
         self._db = _connect(path)
+        self._held: dict[str, _Held] = {}
+        self._silent: dict[str, Lease] = {}
+        """Leases of processes that cannot be looked up and that gave no sign of life while they were watched."""
+        self._closing = threading.Event()
+        self._heart: threading.Thread | None = None
 
     def close(self) -> None:
         """Close the file. The store cannot be used afterwards."""
+        self._closing.set()
+        if self._heart is not None:
+            self._heart.join()
         with self._lock:
             self._db.close()
+
+    def take(self, name: str, *, ended: bool = False) -> StoredRun:
+        """See `RunStore.take`. A holder that cannot be looked up is watched for a sign of life first."""
+        self._watch([name])
+        return super().take(name, ended=ended)
+
+    def finish(self, run: str, *args: Any, **how: Any) -> None:
+        """See `RunStore.finish`. No sign of life is given any more, also where this could not be recorded."""
+        try:
+            super().finish(run, *args, **how)
+        finally:
+            self._held.pop(run, None)
+
+    def confirm_owned(self, run: str) -> None:
+        """See `RunStore.confirm_owned`."""
+        held = self._held.get(run)
+        if held is not None and time.monotonic() >= held.until:
+            with self._transaction(run):
+                held.until = time.monotonic() + LEASE_SECONDS
 
     def changes(self) -> int:
         """See `RunStore.changes`."""
@@ -42,7 +84,8 @@ class Store(RunStore):
             return int(self._db.execute("PRAGMA data_version").fetchone()[0])
 
     def delete(self, names: Sequence[str]) -> int:
-        """See `RunStore.delete`."""
+        """See `RunStore.delete`. Holders that cannot be looked up are watched for a sign of life first."""
+        self._watch(names)
         count = super().delete(names)
         with self._lock, _explained(self.path):
             self._db.execute("VACUUM")
@@ -54,18 +97,77 @@ class Store(RunStore):
             )
         return count
 
-    def _owner(self, db: Database, run: str, *, lock: bool = False) -> str | None:  # noqa: ARG002 - one writes at a time
-        found = read_run(db, run)
-        return f"process {found.pid}" if process_mark(found.pid) == found.process else None
+    def _owner(self, db: Database, run: str, *, lock: bool = False) -> str | None:
+        lease = read_run(db, run).lease
+        if lease is None or self._silent.get(run) == lease:
+            return None
+        # Clocks may be wrong, or be set: to show a run they are good enough, to take one they are not.
+        over = lease.holder.life() == "ended" if lock else lease.is_over(time.time())
+        return None if over else str(lease.holder)
 
     def _own(self, db: Database, run: str) -> None:
-        change_run(db, run, pid=os.getpid(), process=process_mark(os.getpid()))
+        lease = Lease(holder=this_process(), seen=time.time())
+        change_run(db, run, lease=lease)
+        self._held[run] = _Held(lease.holder.taken, time.monotonic() + LEASE_SECONDS)
+        if self._heart is None:
+            self._heart = threading.Thread(target=self._beat, name="leases", daemon=True)
+            self._heart.start()
 
     @contextmanager
-    def _transaction(self, run: str | None = None, *, writing: bool = True) -> Iterator[Database]:  # noqa: ARG002 - see `confirm_owned`
+    def _transaction(self, run: str | None = None, *, writing: bool = True) -> Iterator[Database]:
         with self._lock, _explained(self.path), self._db:
             self._db.execute("BEGIN IMMEDIATE" if writing else "BEGIN")
+            if run in self._held:
+                self._require_held(self._db, run)
             yield self._db
+
+    def _require_held(self, db: Database, run: str) -> None:
+        """Raise RunRefused if another process has taken a run of this one."""
+        row = db.execute(_HOLDER, (run,)).fetchone()
+        if row is None:
+            raise RunRefused(f"run {run} has been deleted while this process worked on it.")
+        if row["taken"] != self._held[run].taken:
+            lease = read_run(db, run).lease
+            raise RunRefused(
+                f"run {run} was taken over by {lease.holder if lease else 'another process'}, since"
+                f" nothing had been heard of this process for {LEASE_SECONDS:g} seconds; this one sends and records"
+                f" nothing more of it. 'atc runs show {run}' shows how it goes on."
+            )
+
+    def _beat(self) -> None:
+        """Give a sign of life for each run of this process until the store is closed."""
+        while not self._closing.wait(LEASE_SECONDS / 3):
+            for run, held in list(self._held.items()):
+                with suppress(StoreUnavailable, RunRefused), self._transaction(run) as db:
+                    until = time.monotonic() + LEASE_SECONDS
+                    lease = read_run(db, run).lease
+                    if lease is not None:
+                        change_run(db, run, lease=replace(lease, seen=time.time(), beats=lease.beats + 1))
+                    held.until = until
+
+    def _watch(self, names: Sequence[str]) -> None:
+        """Learn which runs' holders, of those that cannot be looked up, give no sign of life for `LEASE_SECONDS`.
+
+        What is watched is whether signs come, so it does not matter what any clock shows.
+        """
+        watched, end = self._unjudged(names), time.monotonic() + LEASE_SECONDS
+        while watched and time.monotonic() < end:
+            time.sleep(_LOOK_SECONDS)
+            now = self._unjudged(names)
+            watched = {run: lease for run, lease in watched.items() if now.get(run) == lease}
+        self._silent |= watched
+
+    def _unjudged(self, names: Sequence[str]) -> dict[str, Lease]:
+        """Return the leases of runs under way whose holders cannot be looked up from here."""
+        found: dict[str, Lease] = {}
+        with self._transaction(writing=False) as db:
+            for name in names:
+                with suppress(UnknownRun):  # which is told of when the run is taken
+                    run = resolve(db, name)
+                    summary = read_run(db, run)
+                    if summary.status == "running" and summary.lease and summary.lease.holder.life() == "unknown":
+                        found[run] = summary.lease
+        return found
 
 
 @contextmanager
@@ -85,7 +187,7 @@ def _connect(path: Path) -> sqlite3.Connection:
     Raises `StoreUnavailable`: the file cannot be used, or is not ours, or another version's.
     """
     with _explained(path):
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        make_folders(path.parent)
         _keep_private(path)
         if not path.exists():
             _make(path)
@@ -111,11 +213,13 @@ def _connect(path: Path) -> sqlite3.Connection:
 def _keep_private(path: Path) -> None:
     """Nobody else may read what runs have said: older versions, a copy or a restored backup may have left it open."""
     try:
+        check_folder(path.parent)
         for name in ("", "-wal", "-shm"):
             keep_private(path.with_name(path.name + name))
     except NotPrivate as error:
-        raise StoreUnavailable(f"the store of runs: {error} Or set ATC_STATE_DIR to a folder of your own.") from error
-    # A folder of another name is the user's, and as open as the user wants it; a link leads where the user wants it.
+        advice = "set ATC_STATE_DIR to a folder of your own, or repair this one."
+        raise StoreUnavailable(f"the store of runs is not yours alone; {advice} {error}") from error
+    # A folder of another name is the user's, and others may look into it if the user wants that.
     folder = path.parent.stat()
     if path.parent.name == "atc" and folder.st_uid == os.geteuid() and folder.st_mode & 0o077:
         path.parent.chmod(0o700)
@@ -135,20 +239,3 @@ def _make(path: Path) -> None:
             os.link(made, path)  # SQLite gives its side files the permissions of the file
     finally:
         Path(made).unlink()
-
-
-def process_mark(pid: int) -> str | None:
-    """A text that stands for this one process (boot, pid, start time), or None when there is no such process."""
-    try:
-        boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
-        stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        if Path("/proc/self/stat").exists():
-            return None
-        try:  # a system without /proc
-            os.kill(pid, 0)
-        except OSError:
-            return None
-        return f"pid:{pid}"
-    fields_after_name = stat.rpartition(")")[2].split()
-    return None if fields_after_name[0] == "Z" else f"{boot}:{pid}:{fields_after_name[19]}"

@@ -10,6 +10,7 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import BeforeValidator, TypeAdapter, ValidationError
 
+from atc.store.lease import Lease
 from atc.types import Attempt, Usage
 from protocols.ask import Completion, Message
 from protocols.errors import AtcError
@@ -58,8 +59,7 @@ class RunSummary:
     notes: tuple[str, ...] = ()  # what was done otherwise than the settings ask for, see `Solution.notes`
     identities: Mapping[str, str] = field(default_factory=dict)  # by alias, of all its tools at its start
     gateway: bool = False  # its programs are those of another agent, a client of a gateway
-    pid: int = 0  # of the process that began it or went on with it, where the store is a file of this machine
-    process: str | None = None  # what tells that process from an earlier one of its number
+    lease: Lease | None = None  # of the process that began it or went on with it, where the store is a file
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

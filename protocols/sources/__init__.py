@@ -40,7 +40,8 @@ class Source:
     """One source. Of Python, `functions` are those of its tools, by `module:function`.
 
     `text` is the source as it was given, `home` the origin that the document was fetched from, None for the user's own
-    files. `tools` are empty until they are bound.
+    files. `place` is what tells it from another source of the same name, where bindings do not say so. `tools` are
+    empty until they are bound.
     """
 
     text: str
@@ -49,6 +50,7 @@ class Source:
     protocols: list[ToolProtocol]
     functions: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
     home: Origin | None = None
+    place: str = ""
     tools: Toolbox = field(default_factory=Toolbox)
 
 
@@ -92,15 +94,13 @@ def load_source(source: str, *, invoker: Invoker | None = None, modules: Sequenc
     return replace(read[-1], tools=Toolbox(_tools(read[-1], invoker, read)))
 
 
-def runs_nothing(text: str) -> bool:
-    """Whether reading this source runs no code or command, and reads only an address or files below this folder."""
-    _, location, _ = _spelled(text)
+def is_local_data(text: str) -> bool:
+    """Whether this source is data of this folder: it runs no code or command, and names no address and no host."""
+    _, location, base_url = _spelled(text)
     try:
-        if is_mcp(location) or _is_python(location):
+        if base_url is not None or is_url(location) or is_mcp(location) or _is_python(location):
             return False
         path, here = Path(location).expanduser(), os.path.realpath(".")
-        if is_url(location) and not path.exists():
-            return True
         return all(Path(os.path.realpath(file)).is_relative_to(here) for file in (path, *files_of(path)))
     except (OSError, ValueError):  # no file can have such a name
         return False
@@ -128,9 +128,15 @@ def _flat(sources: Iterable[Any]) -> Iterator[str | Callable[..., Any]]:
 def _tools(source: Source, invoker: Invoker, sources: Sequence[Source]) -> list[Tool]:
     """The tools of one of `sources`; a file may bind the functions of every module that was named."""
     functions = source.functions or {name: one for other in sources for name, one in other.functions.items()}
-    home = source.home.url if source.home else ""
+    home = source.home.url if source.home and source.home.url in invoker.started else ""
     return [
-        Tool(protocol=protocol, call=invoker.bind(protocol, functions), source=source.name, home=home)
+        Tool(
+            protocol=protocol,
+            call=invoker.bind(protocol, functions),
+            source=source.name,
+            place=source.place or invoker.servers.place(protocol.binding),
+            home=home,
+        )
         for protocol in guess_verifiers(guess_links(source.protocols))
     ]
 
@@ -195,7 +201,9 @@ def _read(text: str, invoker: Invoker) -> Source:
     if _is_python(location):
         protocols, functions = read_module(location)
         name = name or protocols[0].collection.rpartition(".")[2]
-        return Source(text=text, name=name, kind="python", protocols=protocols, functions=functions)
+        file = Path(location.rpartition(":")[0] or location).expanduser()
+        place = str(file.resolve()) if file.is_file() else ""  # another module cannot have an installed one's name
+        return Source(text=text, name=name, kind="python", protocols=protocols, functions=functions, place=place)
     path, fetched = Path(location).expanduser(), is_url(location)
     try:
         homes = [split_url(url)[0] for url in (location, base_url) if url and is_url(url)]
@@ -212,7 +220,7 @@ def _read(text: str, invoker: Invoker) -> Source:
             " protocols, an OpenAPI document (file or http address), a module, a HAR recording, or an MCP server as"
             " 'mcp:COMMAND'."
         )
-    document = fetch_document(location, homes=invoker.homes)
+    document = fetch_document(location, homes=invoker.homes, near=invoker.settings.near_hosts)
     kind: SourceKind = "protocols"
     if is_har(document):
         kind, protocols = "har", read_har(document, where=location, base_url=base_url)

@@ -25,16 +25,17 @@ MAX_YAML_BYTES: Final = 100_000_000
 """Of a YAML document once its aliases are written out, with 16 for each value."""
 
 
-def fetch_document(location: str, *, homes: set[str] | None = None) -> Json:
+def fetch_document(location: str, *, homes: set[str] | None = None, near: bool = True) -> Json:
     """What the JSON or YAML document at a path or http(s) address holds.
 
-    Its host is added to `homes` where it is on this machine or its networks: its service is there too.
+    Its host is added to `homes` where it is on this machine or its networks: its service is there too. Unless `near`,
+    nothing is fetched from there.
 
     Raises:
         SourceUnavailable: nothing can be read there, or it is neither JSON nor YAML, or over 50 MB.
     """
     if is_url(location):
-        body = _download(location, set() if homes is None else homes)
+        body = _download(location, set() if homes is None else homes, near=near)
     else:
         try:
             with Path(location).expanduser().open("rb") as file:
@@ -73,12 +74,12 @@ def parse(text: str, *, where: str) -> Json:
         raise SourceUnavailable(f"{where} is neither JSON nor YAML: {problem}.") from None
 
 
-def _download(url: str, homes: set[str]) -> bytes:
+def _download(url: str, homes: set[str], *, near: bool) -> bytes:
     deadline = time.monotonic() + TIMEOUT_SECONDS
     headers = {**DEFAULT_HEADERS, "Accept": "application/json, application/yaml;q=0.9, */*;q=0.5"}
     try:
         origin = split_url(url)[0]
-        with closing(Transport(max_body_bytes=MAX_BYTES, homes={origin.host})) as transport:
+        with closing(Transport(max_body_bytes=MAX_BYTES, homes={origin.host} if near else None)) as transport:
             answer, _ = follow(
                 HttpRequest(method="GET", url=url.partition("#")[0], headers=headers),
                 lambda one: transport.send(one, origin, deadline=deadline),

@@ -17,6 +17,7 @@ import yaml
 from platformdirs import user_cache_dir
 
 from protocols.errors import SourceUnavailable
+from protocols.files import check_folder, private_file, private_folder
 from toolflow_bench.services.serve import INSTALL
 
 Fill = Callable[[sqlite3.Connection], None]
@@ -66,14 +67,15 @@ class Database:
         """
         folder = folder or Path(os.environ.get("ATC_CACHE_DIR") or user_cache_dir("atc", appauthor=False))
         path = self.path(folder)
+        check_folder(folder)
         if path.exists():
             return path
         if announce is not None:
             announce(f"building the {self.name} database in {str(folder)!r} (once, some seconds)")
         try:
-            folder.mkdir(parents=True, exist_ok=True)
+            private_folder(folder)
             with TemporaryDirectory(prefix=f".{path.stem}-", dir=folder) as scratch:
-                built = Path(scratch, "built.sqlite")
+                private_file(built := Path(scratch, "built.sqlite"))
                 with closing(sqlite3.connect(built)) as connection:
                     connection.executescript(_FAST + self._script("tables"))
                     self.fill(connection)
