@@ -177,7 +177,7 @@ class Consent:
 
     def _exactly(self, tool: Tool, arguments: JsonObject, tainted: Sequence[Tainted]) -> str:
         """One call of one program, and what was doubtful about it: all that a yes covers."""
-        doubts = [[one.argument, list(one.path), one.value] for one in tainted]
+        doubts = [f"{one.place} = {one.value!r}" for one in tainted]
         return sorted_json([self._program, tool.identity, dict(arguments), doubts])
 
     def _refusal(self, told: str) -> str:

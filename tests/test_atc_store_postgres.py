@@ -182,7 +182,7 @@ def test_tables_of_a_newer_version_are_left_alone(address) -> None:
     with psycopg.connect(address) as connection:
         connection.execute("UPDATE atc.format SET number = 99")
     with pytest.raises(
-        StoreUnavailable, match=r"another version of atc made its tables \(format 99, this one knows 2\)"
+        StoreUnavailable, match=r"another version of atc made its tables \(format 99, this one knows 3\)"
     ):
         PostgresStore(address)
 
