@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from decimal import Decimal, DecimalException
 
@@ -24,6 +24,12 @@ _MOST_COMBINED = 4
 """Numbers of which every sum, difference, product and quotient is tried; of more, two at a time."""
 _MOST_NUMBERS = 40
 _SCHEME = re.compile(r"^(?:mailto|tel|sms|https?|ftp|urn):(?://)?", re.IGNORECASE)
+_HEX = re.compile(r"(?:0x)?[\da-f]{1,16}", re.IGNORECASE | re.ASCII)
+_ONES = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen"
+_TENS = "ten twenty thirty forty fifty sixty seventy eighty ninety"
+_SMALL = {word: at for at, word in enumerate(f"{_ONES} eighteen nineteen".split(), 1)}
+_SMALL |= {word: 10 * at for at, word in enumerate(_TENS.split(), 1)}
+_LARGE = {"thousand": 10**3, "million": 10**6, "billion": 10**9}
 _OPERATIONS = (operator.add, operator.sub, operator.mul, operator.truediv)
 
 
@@ -31,19 +37,17 @@ class Given:
     """What the arguments of one call say, in every spelling and decoding."""
 
     def __init__(self, arguments: JsonObject) -> None:
-        leaves = [
-            inner
-            for _, value in walk(arguments)
-            for inner in (value if isinstance(value, dict) else [value])
-            if not isinstance(inner, list | dict) and inner is not None
-        ]
-        texts = [inner if isinstance(inner, str) else plain(inner) for inner in leaves]
-        lists = [value for _, value in walk(arguments) if isinstance(value, list)]
+        values = [value for _, value in walk(arguments) if value is not None]
+        keys = [key for value in values if isinstance(value, Mapping) for key in value]
+        lists = [value for value in values if isinstance(value, list)]
+        leaves = [value for value in values if not isinstance(value, list | Mapping)]
+        texts = [leaf if isinstance(leaf, str) else plain(leaf) for leaf in leaves]
         spelled = [text for one in lists for text in of_numbers([n for n in one if type(n) is int])]
-        every = [*texts, "".join(texts), *spelled]
+        every = [*texts, *keys, "".join(texts), *spelled]
         forms = [letters for text in every for form in decoded(text) if (letters := _letters(form))]
         self._forms = list(dict.fromkeys([*forms, *(form[::-1] for form in forms)]))
-        words = {_letters(word) for text in texts for word in [text, *re.split(r"[\W_]+", text)]}
+        self._counts = {Decimal(len(value)) for value in [*lists, *texts]}
+        words = {_letters(word) for text in [*texts, *keys] for word in [text, *re.split(r"[\W_]+", text)]}
         self._wholes = {word for word in words if len(word) > 1}
         self._numbers = [number for inner in leaves for number in _numbers_of(inner)][:_MOST_NUMBERS]
 
@@ -52,9 +56,14 @@ class Given:
         if isinstance(value, bool) or value is None:
             return bool(self._forms)
         meant = number(value) if isinstance(value, str) else Decimal(same(value)[1])
-        if meant is not None and any(abs(meant) == abs(made) for made in _combined(self._numbers)):
+        if meant is not None and (
+            meant in self._counts or any(abs(meant) == abs(one) for one in _combined(self._numbers))
+        ):
             return True
         return self._covers(_letters(_SCHEME.sub("", value if isinstance(value, str) else plain(value))))
+
+    def _counts_to(self, number: Decimal) -> bool:
+        return number in self._counts or any(abs(number) == abs(made) for made in _combined(self._numbers))
 
     def _covers(self, letters: str) -> bool:
         """Return True if all letters and digits but a few stand in what was given, in parts of any order."""
@@ -91,9 +100,27 @@ def _numbers_of(value: Json) -> list[Decimal]:
     """Return the number, or the numbers that a text has, also within an expression such as `4500*2`."""
     if isinstance(value, str):
         found = [number(token) for token in re.findall(r"\d[\d.,]*\d|\d", value[:1_000])]
-        return [one for one in found if one is not None]
+        whole = [Decimal(int(value, 16))] if _HEX.fullmatch(value) else []
+        return [*(one for one in found if one is not None), *whole, *_in_words(value)]
     kind, held = same(value)
     return [Decimal(held)] if kind == "number" else []
+
+
+def _in_words(text: str) -> list[Decimal]:
+    """Return the numbers that a text has in English words: `nine thousand two hundred`."""
+    total, group, found = 0, 0, list[Decimal]()
+    for word in [*re.findall(r"[a-z]+", text[:1_000].lower()), ""]:
+        if word in _SMALL:
+            group += _SMALL[word]
+        elif word == "hundred":
+            group = (group or 1) * 100
+        elif word in _LARGE:
+            total += (group or 1) * _LARGE[word]
+            group = 0
+        elif word != "and" and total + group:
+            found.append(Decimal(total + group))
+            total = group = 0
+    return found
 
 
 def _combined(numbers: list[Decimal]) -> Iterator[Decimal]:

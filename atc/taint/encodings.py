@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import binascii
 import bz2
 import html
 import lzma
@@ -30,11 +31,14 @@ _ADJACENT = re.compile(r"(?<![\"'`])([\"'`])\s*(?:\+|\.\.?|&|\|\||~)?\s*\1(?![\"
 _MAIL_ESCAPES = re.compile(r"=[\dA-Fa-f]{2}", re.ASCII)
 _UTF7 = re.compile(r"\+[A-Za-z\d+/]+-?", re.ASCII)
 _RUN = re.compile(r"[A-Za-z\d+/_-]{6,}={0,2}", re.ASCII)
+_RUN_ALONE = re.compile(r"[A-Za-z\d+/_=-]+", re.ASCII)
 _NO_WORD = re.compile(r"\d|[^\W_][A-Z]")
 """What is encoded has digits, or capitals behind its first letter."""
 _HEX_PAIRS = re.compile(r"(?:(?:0x|\\x|%)?[\da-f]{2}[\s:,;.-]*){4,}", re.IGNORECASE | re.ASCII)
 _NUMBERS = re.compile(r"[\[({\s]*\d{1,3}(?:[\s,;:.|/-]+\d{1,3}){5,}[\])}\s]*", re.ASCII)
 _BITS = re.compile(r"(?:[01]{7,8}[\s,]*){6,}", re.ASCII)
+_TAGS = {0xE0000 + code: chr(code) for code in range(32, 127)}
+"""Letters of Unicode that are not displayed, each with the one that it stands for."""
 _PRINTED = re.compile(rb"[^\t\n\r -~]+")
 
 
@@ -63,17 +67,22 @@ def _inner(text: str) -> Iterator[str]:
     yield from _unescaped(text)
     for run in filter(_NO_WORD.search, _RUN.findall(text)):
         yield from _of_base64(run)
-    whole = "".join(text.rpartition("\n\n")[2].split())
+    whole = "".join(text.split())
+    lines = [line.strip() for line in text.splitlines()]
+    ends = (whole, "".join(filter(_RUN_ALONE.fullmatch, lines)), text.rpartition("\n\n")[2], text.rpartition(":")[2])
     for alphabet in (r"[^A-Za-z\d+/_=-]", r"[^A-Za-z\d+/]"):
-        squeezed = re.sub(alphabet, "", whole)
-        if len(squeezed) >= 8 and _NO_WORD.search(squeezed):
-            yield from _of_base64(squeezed)
+        for squeezed in dict.fromkeys(re.sub(alphabet, "", end) for end in ends):
+            if len(squeezed) >= 8 and _NO_WORD.search(squeezed):
+                yield from _of_base64(squeezed)
     for pairs in _HEX_PAIRS.findall(text):
         yield from _texts(bytes.fromhex("".join(re.findall(r"[\da-f]{2}", re.sub("(?i)0x", "", pairs.lower())))))
     for decode in (_base32, base64.b85decode, _ascii85, _z85):
         with suppress(ValueError):
             yield from _texts(decode(whole.encode("ascii")))
     yield from _of_digits(text)
+    if text.startswith("begin "):
+        with suppress(binascii.Error):
+            yield from _texts(b"".join(binascii.a2b_uu(line) for line in text.splitlines()[1:] if line != "end"))
 
 
 def _unescaped(text: str) -> Iterator[str]:
@@ -81,14 +90,15 @@ def _unescaped(text: str) -> Iterator[str]:
     unescaped = _ESCAPE.sub(lambda match: chr(int(match[match.lastindex or 0], 16)), text)
     yield from (unquote(text), unquote(text.replace("+", " ")), html.unescape(text), unescaped)
     yield _OCTAL.sub(lambda match: chr(int(match[1], 8)), text)
-    joined = _FOLDED.sub(" ", _CONTINUED.sub("", text))
-    yield from (joined, _ADJACENT.sub("", joined), _FOLDED.sub("", joined))
+    joined = _CONTINUED.sub("", text)
+    yield from (joined, _ADJACENT.sub("", joined), _FOLDED.sub(" ", joined), _FOLDED.sub("", joined))
     if _MAIL_ESCAPES.search(text):
         yield from _texts(quopri.decodestring(text.encode()))
     if _UTF7.search(text):
         with suppress(ValueError):
             yield text.encode("ascii").decode("utf-7")
-    kept = (c for c in unicodedata.normalize("NFKC", text) if unicodedata.category(c) not in ("Cf", "Mn"))
+    tags = text.translate(_TAGS) if text.translate(_TAGS) != text else ""
+    kept = (c for c in unicodedata.normalize("NFKC", tags or text) if unicodedata.category(c) not in ("Cf", "Mn"))
     yield "".join(kept).replace("\0", "")
 
 

@@ -53,6 +53,7 @@ class Guesses:
         self._verbs = words = words_of(protocol.name)
         self._tells = words[:1] != () and words[0] in TELLS and (len(words) == 1 or words[1] in NAMES["persons"])
         """Whether it is named as telling somebody something: `call`, `message_user`; not `message_login`."""
+        self._is_body = len(protocol.parameters) == 1 and not self._tells and not {*words} & SENDS
         self.acts = protocol.writes or bool({*words[:1]} & (SENDS | PAYS)) or self._tells
         one_way = "from" not in map(str.lower, protocol.parameters)
         self._to_somebody = one_way or bool({*words} & (SENDS | PAYS)) or self._tells
@@ -63,7 +64,7 @@ class Guesses:
         formats = {str(branch["format"]) for branch in here if "format" in branch}
         if formats & {"email", "idn-email"} and self.acts:
             return "recipient"
-        said = self._by_name(words_of(name))
+        said = self._by_name(words_of(name)) if _PLAIN.fullmatch(name) else self.names(name)
         return "url" if said in ("amount", None) and formats & _HOST_FORMATS else said
 
     def names(self, text: str) -> Sensitivity | None:
@@ -73,7 +74,7 @@ class Guesses:
         if not _NAME.fullmatch(text):
             return None
         forms = [text] if _PLAIN.fullmatch(text) else decoded(text)
-        steps = [step for form in forms for step in _STEPS.split(form)]
+        steps = [step for form in forms for step in _STEPS.split(form.replace("~1", "/").replace("~0", "~"))]
         return next((kind for step in steps if (kind := self._by_name(words_of(step))) is not None), None)
 
     def _by_name(self, words: tuple[str, ...]) -> Sensitivity | None:
@@ -107,13 +108,18 @@ class Guesses:
         sum_of_money = every & NAMES["amounts"] or words[-1] in NAMES["money"] or paid
         return "amount" if sum_of_money and words[-1] not in NAMES["of_no_amount"] else None
 
+    def is_prose(self, name: str) -> bool:
+        """Return True if a field of this name holds what people write; the only argument may be a whole request."""
+        last = {*words_of(name)[-1:]}
+        return bool(last & NAMES["prose"]) and not (self._is_body and last & {"body", "content"})
+
     def look(self, name: str, here: list[JsonObject], value: str) -> Sensitivity | None:
         """Return what a text says it is by itself: an address of a person or of the network, whatever its field is.
 
         What is named as prose (`text`, `note`) is none. Of a tool that only reads, addresses of the network count where
         name or format hint at one.
         """
-        if is_prose(name):
+        if self.is_prose(name):
             return None
         last = words_of(name)[-1:]
         hinted = bool({*last} & NAMES["maybe_urls"]) or any(b.get("format") in _URL_FORMATS for b in here)
@@ -127,11 +133,6 @@ class Guesses:
 def words_of(name: str) -> tuple[str, ...]:
     """`toAddress`, `to-address` and `to_address` are the same words."""
     return tuple(filter(None, snake(name).split("_")))
-
-
-def is_prose(name: str) -> bool:
-    """Return True if a field of this name holds what people write."""
-    return bool({*words_of(name)[-1:]} & NAMES["prose"])
 
 
 def names_a_field(name: str) -> bool:

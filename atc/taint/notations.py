@@ -10,12 +10,16 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 _NAME = r"[^\W\d][\w.-]{0,79}(?:\[[\w\"'.-]{0,40}\]){0,4}"
+_WAY = rf"[/$#.]{{0,3}}(?:[\w.~$#-]{{1,40}}/){{0,6}}{_NAME}"
 _START = r"(?<!\w)(?<!\w[.-])"
 _CLOSING = r"[\"'`”’\])}*_>\\]{0,4}"
 _ANYWHERE = [  # also in prose
     rf"{_START}(?P<name>{_NAME}){_CLOSING}\s{{0,4}}=(?![=~])",  # a form, a query, a setting, an attribute
     rf"<[/?!]?\s{{0,4}}(?:[\w.-]{{1,40}}:)?(?P<name>{_NAME})(?=[\s/>])",  # an element
-    rf"=\s{{0,4}}[\"'](?P<name>{_NAME})[\"']",  # the name as the value of an attribute, or of a part of a form
+    rf"=\s{{0,4}}[\"']?(?P<name>{_NAME})[\"']?(?=[\s;&,>/\])]|\Z)",  # the name as the value of an attribute or a field
+    rf"<!ENTITY\s[^>\"']{{0,80}}[\"'](?P<name>{_NAME})[\"']",
+    rf"[{{,]\s{{0,9}}[\"']?[^\s\"':{{}}]{{1,40}}[\"']?\s{{0,9}}:\s{{0,9}}[\"'](?P<name>{_WAY})[\"']",  # a field's value
+    rf"\[\s{{0,9}}[\"'](?P<name>{_WAY})[\"']\s{{0,9}},",  # the first of a list
     rf">\s{{0,9}}(?P<name>{_NAME})\s{{0,9}}</",  # the name as the text of an element
     rf"(?<!\S)--(?P<name>{_NAME})(?=\s|\Z)",  # an option
 ]
@@ -23,15 +27,23 @@ _IN_PROSE = [
     r"(?m)^[\s>?-]{0,20}(?P<name>[a-z][\w.-]{0,79})\s{0,4}:(?=\s|\Z)",  # a field of YAML
 ]
 _IN_DATA = [
-    rf"{_START}(?P<name>{_NAME}){_CLOSING}\s{{0,4}}(?:=>|->|:=|::?(?!//))",  # a field
+    rf"{_START}(?P<name>{_NAME}){_CLOSING}\s{{0,4}}(?:=>|->|:=|\||::?(?!//))",  # a field
     rf"(?<=[\"'`(\[|,;\t/:])(?P<name>{_NAME})(?=[\"'`)\]|,;\t\n]|\Z)",  # a value that stands apart: it may be a name
     rf"(?m)^\W{{0,6}}(?P<name>{_NAME})\W{{0,3}}$(?=\s*\S)",  # a line of its own, with more behind it
+    rf"(?m)^\s{{0,20}}(?P<name>{_NAME})\s?[,;\t](?=\S)",  # the first of a line's cells
+    rf"(?m)[:=]\s{{0,9}}(?:[&!][\w:/.!-]{{0,40}}\s)?(?P<name>{_NAME})[ \t]*$(?=\s*\S)",  # a value with more behind it
     rf"\((?P<name>{_NAME})\s+(?=[^)\s])",  # the head of a list
     rf"(?<!\S)-(?P<name>{_NAME})(?=\s|\Z)",  # an option
 ]
+_LENGTH = re.compile(r"(?<!\d)([1-9]\d?):", re.ASCII)
+"""The length of the text behind it."""
 _CELLS = re.compile(r"[,;|\t]")
-_QUERY = re.compile(r"\b[a-z][a-z0-9+.-]{1,20}://[^\s<>\"]{1,2000}|\b(?:href|src|cite|srcset)\s{0,4}=", re.IGNORECASE)
-"""Addresses within prose, whose queries are no fields of the message, and where markup has them."""
+_QUERY = re.compile(
+    r"\b[a-z][a-z0-9+.-]{1,20}://[^\s<>\"]{1,2000}"
+    r"|\s(?:href|src|srcset|cite|class|id|style|type|rel|role|target|align)\s?=\s?(?:\"[^\"<>]*\"|'[^'<>]*')",
+    re.IGNORECASE,
+)
+"""Addresses within prose, whose queries are no fields of the message, and attributes of its markup."""
 _MARKUP = re.compile(r"<(/?)(?:address|code|script)(?=[\s/>])", re.IGNORECASE)
 
 
@@ -54,7 +66,10 @@ def fields(text: str, *, prose: bool) -> Iterator[Field]:
     for pattern in [*_ANYWHERE, *(_IN_PROSE if prose else _IN_DATA)]:
         for match in re.finditer(pattern, text):
             start, end = match.span("name")
-            yield Field(match["name"], start, "".join(text[end : end + 40].split())[:16])
+            yield Field(match["name"], start, "".join(text[end : end + 40].split())[:8])
+    for match in _LENGTH.finditer(text) if not prose else ():
+        name = text[match.end() : match.end() + int(match[1])]
+        yield Field(name, match.end(), text[match.end() + len(name) :][:8])
     for cell in _head_of_table(text):
         yield Field(cell, -1, "")
 

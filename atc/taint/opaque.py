@@ -14,6 +14,7 @@ _SHORTEST_TOKEN = 16
 _ESCAPES = re.compile(r"(?:(?:\\u\{?|\\x|\\|%|=)[\da-fA-F]{2,6}\}?|&#x?[\da-fA-F]+;?|\\[0-3][0-7]{2}){4,}")
 _URL = re.compile(r"\b[a-z][a-z0-9+.-]{1,20}://[^\s<>\"]{1,400}", re.IGNORECASE)
 _PIECE = re.compile(r"[^\W_]+")
+_RUN = re.compile(r"[A-Za-z\d+/=_-]{65,}", re.ASCII)
 _HEX = re.compile(r"[\da-f]+|[\dA-F]+")
 _TURN = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=\d)(?=[^\W\d])|(?<=[^\W\d])(?=\d)")
 """Where capitals follow small letters, or digits meet letters."""
@@ -34,6 +35,8 @@ def is_opaque(text: str) -> bool:
     pieces = _PIECE.findall(bare)
     strange = [piece for piece in pieces if not _is_readable(piece)]
     length = sum(map(len, strange))
+    if any(map(_is_encoded, _RUN.findall(bare))):
+        return True
     if length > _LONGEST_ID or any(map(_is_soup, bare.split())):
         return True
     mostly = length * 2 >= sum(map(len, pieces))
@@ -52,6 +55,13 @@ def _is_readable(piece: str) -> bool:
     if piece.isdigit():
         return len(piece) <= 2 * _LONGEST_PIECE
     return len(_TURN.findall(piece)) * _LETTERS_A_TURN <= len(piece) <= _LONGEST_ID
+
+
+def _is_encoded(run: str) -> bool:
+    """Return True if most of a long run of letters, digits and the signs of base64 are in no word."""
+    pieces = [piece for piece in _PIECE.findall(run) if len(piece) > 2 and not _HEX.fullmatch(piece)]
+    strange = [piece for piece in pieces if len(_TURN.findall(piece)) * _LETTERS_A_TURN > len(piece)]
+    return sum(map(len, strange)) * 2 > len(run)
 
 
 def _is_soup(word: str) -> bool:

@@ -10,6 +10,7 @@ nobody can read whether they hold a sensitive value (`opaque`).
 
 from __future__ import annotations
 
+import html
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -20,7 +21,7 @@ from atc.paths import KEY, Path, Step, walk
 from atc.taint.closed import Guarantees
 from atc.taint.encodings import decoded, of_numbers
 from atc.taint.framed import parts, same_for_all, value_at
-from atc.taint.guesses import NAMES, Guesses, Sensitivity, holds_a_value, is_prose, measures, names_a_field
+from atc.taint.guesses import NAMES, Guesses, Sensitivity, holds_a_value, measures, names_a_field
 from atc.taint.notations import fields
 from atc.taint.opaque import is_opaque
 from atc.taint.values import CURRENCIES, Same, number, same
@@ -37,6 +38,8 @@ _MAX_DEPTH = 40
 _MAX_BRANCHES = 200
 _MOMENTS = frozenset({"date", "date-time", "time", "duration"})
 _MOMENT = re.compile(r"[+-]?P[\dTYMWDHS.,]+|(?:\d{4}-\d\d(?:-\d\d)?)?[Tt ]?(?:\d\d:\d\d[\d:.Zz+-]*)?", re.ASCII)
+_ENTITY = re.compile(r"&[A-Za-z]{2,12};")
+"""A sign of markup, such as a currency's; letters of names are never written so."""
 _REFERENCE = re.compile(r"[/#$@={<(]")
 """How a text begins that is no value but says where one is."""
 
@@ -112,6 +115,11 @@ class _Mark:
     inherited: bool = False
 
 
+def _read(entity: re.Match[str]) -> str:
+    sign = html.unescape(entity[0])
+    return entity[0] if sign.isascii() else sign
+
+
 class _Search:
     """Looks for the sensitive values of one call."""
 
@@ -153,7 +161,7 @@ class _Search:
         """Return True if the argument `name` may hold the value of a field that the argument `other` names."""
         if names_a_field(other):
             return holds_a_value(name) or not {*types(resolve(self._parameters.get(name), self._root))} & _SCALARS
-        return holds_a_value(name) and not is_prose(name)
+        return holds_a_value(name) and not self._guess.is_prose(name)
 
     def walk(self, place: _Place, value: Json, schemas: Iterable[Json], above: _Mark) -> Iterator[Leaf]:
         """Yield the leaves in a value that may have one of these schemas."""
@@ -174,14 +182,20 @@ class _Search:
             yield from self._leaf(place, value, mark, here)
 
     def _object(self, place: _Place, value: JsonObject, here: list[JsonObject], mark: _Mark) -> Iterator[Leaf]:
+        has_pair = any(names_a_field(key) and self._is_name(inner) for key, inner in value.items())
         for key, inner in value.items():
             is_known = any(key in branch.get("properties", {}) for branch in here)
             if not is_known:
                 # A key is no amount, but for a declared mark.
                 on_key = _Mark(inherited=True) if mark.kind == "amount" and not mark.declared else mark
                 yield from self._text(place.below(KEY, is_loose=False), key, [], on_key)
-            below = place.below(key, key, is_loose=not is_known or holds_a_value(key))
+            is_open = has_pair and not self._guess.is_prose(key)
+            below = place.below(key, key, is_loose=not is_known or is_open or holds_a_value(key))
             yield from self.walk(below, inner, inside(here, key), mark)
+
+    def _is_name(self, value: Json) -> bool:
+        """Return True if a value is the name of a sensitive field."""
+        return self._guess.acts and isinstance(value, str) and self._guess.names(value) is not None
 
     def _list(self, place: _Place, value: list[Json], here: list[JsonObject], mark: _Mark) -> Iterator[Leaf]:
         for index, inner in enumerate(value):
@@ -229,13 +243,14 @@ class _Search:
         if not self._guess.acts:
             return None
         as_json = {part.start for part in parts(text) if part.after is not None}
-        found = (one for one in fields(text, prose=is_prose(place.name)) if one.start not in as_json)
+        found = (one for one in fields(text, prose=self._guess.is_prose(place.name)) if one.start not in as_json)
         return next((kind for one in found if (kind := self._guess.names(one.name)) is not None), None)
 
     def _encoded(self, place: _Place, text: str, mark: _Mark, shown: list[Leaf]) -> Kind | None:
         """Return what a field is that the text has only once it is decoded."""
         known = {(leaf.kind, same(leaf.value)) for leaf in shown}
-        plain = {(one.name, one.behind) for one in fields(text, prose=False)} if self._guess.acts else set()
+        read = [text, _ENTITY.sub(_read, text)] if self._guess.acts else []
+        plain = {(one.name, one.behind) for form in read for one in fields(form, prose=False)}
         for form in decoded(text)[1:]:
             for leaf in self._in_form(place, form, mark):
                 if (leaf.kind, same(leaf.value)) not in known:
