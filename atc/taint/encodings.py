@@ -13,11 +13,14 @@ import unicodedata
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import lru_cache
 from urllib.parse import unquote
 
 _DEPTH = 8
 """Encodings within one another that are undone."""
 _MOST_FORMS = 64
+_SHORT = 200
+"""Characters of texts that are decoded once; the same names stand in many places of a call."""
 _LONGEST_INNER = 1_000_000
 """Characters or bytes of what is decoded; the rest is left out, and such a text is opaque by itself."""
 
@@ -44,13 +47,22 @@ _PRINTED = re.compile(rb"[^\t\n\r -~]+")
 
 def decoded(text: str) -> list[str]:
     """Return the text, and every text that usual decoders find in it, the text itself first."""
+    return list(_decoded_short(text) if len(text) < _SHORT else _decoded(text))
+
+
+def _decoded(text: str) -> tuple[str, ...]:
     found = latest = {text: None}
     for _ in range(_DEPTH):
         latest = {inner: None for one in latest for inner in _inner(one) if inner.strip() and inner not in found}
         if not latest or len(found) > _MOST_FORMS:
             break
         found = found | latest
-    return list(found)
+    return tuple(found)
+
+
+@lru_cache(maxsize=4_096)
+def _decoded_short(text: str) -> tuple[str, ...]:
+    return _decoded(text)
 
 
 def of_numbers(numbers: list[int]) -> Iterator[str]:

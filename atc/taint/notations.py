@@ -35,6 +35,7 @@ _IN_DATA = [
     rf"\((?P<name>{_NAME})\s+(?=[^)\s])",  # the head of a list
     rf"(?<!\S)-(?P<name>{_NAME})(?=\s|\Z)",  # an option
 ]
+_ESCAPED = re.compile(r"[&%\\]")
 _LENGTH = re.compile(r"(?<!\d)([1-9]\d?):", re.ASCII)
 """The length of the text behind it."""
 _CELLS = re.compile(r"[,;|\t]")
@@ -66,7 +67,8 @@ def fields(text: str, *, prose: bool) -> Iterator[Field]:
     for pattern in [*_ANYWHERE, *(_IN_PROSE if prose else _IN_DATA)]:
         for match in re.finditer(pattern, text):
             start, end = match.span("name")
-            yield Field(match["name"], start, "".join(text[end : end + 40].split())[:8])
+            behind = _ESCAPED.split("".join(text[end : end + 40].split()))[0]
+            yield Field(match["name"], start, behind[:8])
     for match in _LENGTH.finditer(text) if not prose else ():
         name = text[match.end() : match.end() + int(match[1])]
         yield Field(name, match.end(), text[match.end() + len(name) :][:8])

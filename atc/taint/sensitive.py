@@ -38,6 +38,8 @@ _MAX_DEPTH = 40
 _MAX_BRANCHES = 200
 _MOMENTS = frozenset({"date", "date-time", "time", "duration"})
 _MOMENT = re.compile(r"[+-]?P[\dTYMWDHS.,]+|(?:\d{4}-\d\d(?:-\d\d)?)?[Tt ]?(?:\d\d:\d\d[\d:.Zz+-]*)?", re.ASCII)
+_WORDS = re.compile(r"[A-Z]?[a-z]*(?:[ _.-][a-z]+)*|[\w-]{0,5}", re.ASCII)
+"""What no notation has a field in, and what no encoding looks like."""
 _ENTITY = re.compile(r"&[A-Za-z]{2,12};")
 """A sign of markup, such as a currency's; letters of names are never written so."""
 _REFERENCE = re.compile(r"[/#$@={<(]")
@@ -228,7 +230,7 @@ class _Search:
 
     def _framed(self, place: _Place, text: str, mark: _Mark, *, is_joined: bool = False) -> Iterator[Leaf]:
         """Yield each value behind a sensitive name in the style of JSON, or the whole text if it may hold others."""
-        if mark.declared:
+        if mark.declared or _WORDS.fullmatch(text):
             return
         shown = list(self._in_form(place, text, mark))
         yield from shown
