@@ -29,15 +29,19 @@ class Guarantees:
         `only_one`: the schema must leave no choice at all.
         """
 
-        def listed(schema: JsonObject, value: Json) -> bool:
+        is_one = False
+
+        def lists(schema: JsonObject, value: Json) -> bool:
+            nonlocal is_one
             if not isinstance(value, list | Mapping) and types(schema) and {*types(schema)} <= _NO_CHOICE:
                 return not only_one
             choices = [schema["const"]] if "const" in schema else schema.get("enum")
             if not isinstance(choices, list) or (only_one and len(choices) > 1):
                 return False
-            return any(_equal(value, choice) for choice in choices)
+            is_one = is_one or any(_equal(value, choice) for choice in choices)
+            return True
 
-        return _Search(self._root, listed).holds(self._schema, self._value, path)
+        return _Search(self._root, lists).holds(self._schema, self._value, path) and is_one
 
     def says(self, path: Path, keyword: str, said: Json) -> bool:
         """Return True if every way through the schema has `keyword` with the value `said` there or above."""

@@ -40,6 +40,7 @@ _MOMENTS = frozenset({"date", "date-time", "time", "duration"})
 _MOMENT = re.compile(r"[+-]?P[\dTYMWDHS.,]+|(?:\d{4}-\d\d(?:-\d\d)?)?[Tt ]?(?:\d\d:\d\d[\d:.Zz+-]*)?", re.ASCII)
 _WORDS = re.compile(r"[A-Z]?[a-z]*(?:[ _.-][a-z]+)*|[\w-]{0,5}", re.ASCII)
 """What no notation has a field in, and what no encoding looks like."""
+_WAY = re.compile(r"[\w/.$#\[\]-]*", re.ASCII)
 _ENTITY = re.compile(r"&[A-Za-z]{2,12};")
 """A sign of markup, such as a currency's; letters of names are never written so."""
 _REFERENCE = re.compile(r"[/#$@={<(]")
@@ -217,6 +218,8 @@ class _Search:
         if whole := list(self._leaf(place, text, mark, here)):
             yield from whole
             return
+        if place.path in place.named.places and _WAY.fullmatch(text):
+            return  # it names a field; what may be the field's value is judged by itself
         place = replace(place, within=place.within or text)
         if (held := same_for_all(text)) is None:
             yield from self._framed(place, text, mark)
