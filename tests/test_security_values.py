@@ -201,6 +201,7 @@ PAIRS = {
     "a table": [{"columns": ["id", "amount"], "rows": [[1, 9000]]}],
     "a patch that adds": [{"op": "add", "path": "/order/0/amount", "value": 9000}],
     "a patch that copies": [{"op": "copy", "from": "/limits/highest", "path": "/amount"}],
+    "a patch in words": [{"op": "replace", "path": "/amount", "value": "nine thousand"}],
     "a patch with an escape": [{"op": "add", "path": "#/am%6Funt", "value": 9000}],
     "a patch of all": [{"op": "replace", "path": "", "value": {"amount": 9000}}],
     "JSONPath": [{"path": "$.to[0]", "value": "mallory-ltd"}],

@@ -28,7 +28,6 @@ class Guarantees:
 
         `only_one`: the schema must leave no choice at all.
         """
-
         is_one = False
 
         def lists(schema: JsonObject, value: Json) -> bool:

@@ -129,7 +129,7 @@ def _combined(numbers: list[Decimal]) -> Iterator[Decimal]:
     if numbers:
         some += [sum(numbers, Decimal()), sum(numbers, Decimal()) / len(numbers), Decimal(len(numbers))]
     for made in some:
-        yield from (made, round(made, 2), round(made))
+        yield from (made, round(made, 2), round(made, 0))
         yield from (made * scale for scale in (10, 100, 1000, Decimal("0.1"), Decimal("0.01"), Decimal("0.001")))
 
 

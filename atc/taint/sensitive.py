@@ -13,6 +13,7 @@ from __future__ import annotations
 import html
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal, get_args
@@ -82,8 +83,10 @@ class _Named:
     """The sensitive fields that texts of an argument name, as in `{"name": "amount", "value": 9000}`."""
 
     kinds: frozenset[Sensitivity] = frozenset()
-    places: frozenset[Path] = frozenset()
+    places: Mapping[Path, Sensitivity] = field(default_factory=dict)
     """Where each of these texts stands that is the only one in its object or list."""
+    around: Mapping[Path, Sensitivity] = field(default_factory=dict)
+    """Those objects and lists."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,9 +150,9 @@ class _Search:
             return _Named()
         texts = [(path, inner) for path, inner in walk(value) if isinstance(inner, str)]
         kinds = {path: kind for path, text in texts if (kind := self._guess.names(text)) is not None}
-        parents = [path[:-1] for path in kinds]
-        alone = frozenset((*place.path, *path) for path in kinds if parents.count(path[:-1]) == 1)
-        return _Named(frozenset(kinds.values()), alone)
+        siblings = Counter(path[:-1] for path in kinds)
+        alone = {(*place.path, *path): kind for path, kind in kinds.items() if siblings[path[:-1]] == 1}
+        return _Named(frozenset(kinds.values()), alone, {path[:-1]: kind for path, kind in alone.items()})
 
     def _named_beside(self, name: str, arguments: JsonObject) -> set[Sensitivity]:
         """Return the sensitive fields that other arguments name, if this one may hold the value of one of them."""
@@ -328,6 +331,8 @@ class _Search:
         is_text = isinstance(value, str)
         if is_text and (not value.strip() or value.casefold() in NAMES["operations"]):
             return None
+        if (kind := place.named.around.get(place.path[:-1])) is not None:
+            return kind
         others = sorted(place.named.kinds - {"amount"})
         if others:
             return others[0]
