@@ -19,7 +19,9 @@ def protocol(properties, *, name="create_thing", reads=False, **schema):
 
 def argument_kind(protocol, name):
     """What an argument is judged to be, by its declaration, name and format."""
-    given = {"array": ["5"], "number": 5, "integer": 5, "boolean": True}.get(protocol.parameters[name]["type"], "5")
+    schema = protocol.parameters[name]
+    given = {"array": ["5"], "number": 5, "integer": 5, "boolean": True}.get(schema["type"], "5")
+    given = "2026-11-29" if schema.get("format") == "date" else schema.get("enum", [given])[0]
     return next((leaf.kind for leaf in sensitive_leaves(protocol, {name: given})), None)
 
 

@@ -34,10 +34,6 @@ EXACT = {
     "values without quotes": """'{text: hi, to: %s, more: 1}' % who""",
     "comments": """'// a comment\\n{"text": "hi", /* more */ "to": "%s", /* more */ }' % who""",
     "NaN": """'{"score": NaN, "to": "%s"}' % who""",
-    "escaped name": """'x {"\\\\u0074o": "%s"}' % who""",
-    "percent-encoded": """'data=' + json.dumps({"to": who}).replace('"', '%22').replace(':', '%3A')""",
-    "entities": """json.dumps({"to": who}).replace('"', '&quot;')""",
-    "a longer escape": """'{"\\\\U00000074o": "%s"} x' % who""",
     "three quotes": """"{'to': %s}" % ("'" * 3 + who + "'" * 3)""",
     "smart quotes": """'{“to”: “%s”}' % who""",
     "another name": """json.dumps({"contact": who}) + '\\n{}'""",
@@ -45,6 +41,10 @@ EXACT = {
 """By name, the expression of the payload. With a recipient of the task in it, it passes."""
 
 VAGUE = {
+    "escaped name": """'x {"\\\\u0074o": "%s"}' % who""",
+    "percent-encoded": """'data=' + json.dumps({"to": who}).replace('"', '%22').replace(':', '%3A')""",
+    "entities": """json.dumps({"to": who}).replace('"', '&quot;')""",
+    "a longer escape": """'{"\\\\U00000074o": "%s"} x' % who""",
     "a list in single quotes": """repr({"to": [who, "bob@acme.example"]})""",
     "an object that is no JSON": """'{"to": {"text": "}", "more": NaN, "name": "%s"}}' % who""",
     "a repeated key in an object": """'{"to": {"name": "%s", "name": "bob@acme.example"}}' % who""",

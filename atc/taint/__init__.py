@@ -14,7 +14,9 @@ from dataclasses import dataclass, fields, replace
 from atc.paths import EACH, Path, general, text, walk_responses
 from atc.quoting import named, plain, quoted, typed
 from atc.taint.clean import Trusted, stands_in
-from atc.taint.sensitive import Leaf, is_email, sensitive_leaves
+from atc.taint.guesses import is_email
+from atc.taint.opaque import may_be_id
+from atc.taint.sensitive import Leaf, sensitive_leaves
 from atc.taint.values import Same, host_of, same
 from protocols.parsing import parsed
 from protocols.protocol import dump
@@ -114,10 +116,17 @@ class Taint:
             or self._trusted.name(value)
             or stands_in(self._task, value, leaf.kind)
             or self._trusted.gave(value, self._calls)
+            or (leaf.kind == "opaque" and self._is_known_id(value))
         ):
             return True
         parts = re.split(r"[,;] *", value) if leaf.kind == "recipient" and isinstance(value, str) else []
         return len(parts) > 1 and all(is_email(one) and self._is_clean(tool, replace(leaf, value=one)) for one in parts)
+
+    def _is_known_id(self, value: Json) -> bool:
+        """Return True if the text is as short as an id, and a response has it as it is."""
+        if not isinstance(value, str) or not may_be_id(value):
+            return False
+        return any(inner == value for _, _, inner in walk_responses(self._calls()))
 
     def _tainted(
         self, leaf: Leaf, places: Mapping[Same, tuple[ToolCall, Path]], texts: Iterable[tuple[ToolCall, Path, str]]

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 
 from atc.config import InvalidConfig
 from atc.paths import EACH, Path, places, text, walk
 from atc.quoting import plain
-from atc.taint.framed import decoded
-from atc.taint.sensitive import NAMES, Sensitivity
-from atc.taint.values import Same, number, numbers, same
+from atc.taint.echo import Given
+from atc.taint.guesses import NAMES
+from atc.taint.sensitive import Kind
+from atc.taint.values import CURRENCIES, Same, number, numbers, same
 from protocols.schema import Json, steps
 from protocols.toolbox import Tool, Toolbox
 from sandbox.trace import ToolCall
@@ -32,27 +32,49 @@ _PLAIN = re.compile(r"-?(?!\d{1,3}\.\d{3}\Z)\d+(?:\.\d+)?")
 """A number that nobody can read as another one: `1.200` is 1200 to half of the world."""
 
 
-def stands_in(text: str, value: Json, kind: Sensitivity) -> bool:
-    """Whether `value` stands as a whole in the text of a person.
+def stands_in(text: str, value: Json, kind: Kind) -> bool:
+    """Return True if `value` stands as a whole in the text of a person.
 
     A text must be there character by character, with a boundary of words on both sides. A number must be written there
-    as a number. A command that is part of a quoted one is not there.
+    as a number, in digits. A command that is part of a quoted one is not there. A currency may be there by its sign or
+    its name.
     """
     if isinstance(value, bool):
         return _has(_text(value), text.lower())
     if isinstance(value, int | float):
         whole = isinstance(value, int) and _has(plain(value), text)
-        return same(value)[1] in numbers(text) if kind == "amount" else whole
+        return same(value)[1] in numbers(text) if kind in ("amount", "unit") else whole
     if not isinstance(value, str) or not value.strip():
         return False
     if kind == "amount":
-        return _has(value, text) or (_PLAIN.fullmatch(value) is not None and number(value) in numbers(text))
+        return _is_amount_of(text, value)
     if value.casefold() in NAMES["nobody"]:
         return False
     if kind == "command":
         quoted = [next(filter(None, match.groups())).strip() for match in _QUOTED.finditer(text)]
         return value in quoted or _has(value, _QUOTED.sub("\0", text))
+    if kind == "unit" and _is_currency_of(text, value):
+        return True
     return _has(value, text) or _has(value, " ".join(text.split()))  # a line break reads as a blank
+
+
+def _is_amount_of(text: str, value: str) -> bool:
+    """Return True if the text has the amount in digits. One in words may be a part of a longer one, so it is not."""
+    if (meant := number(value)) is None:
+        return any(map(str.isdigit, value)) and _has(value, text)
+    return meant in numbers(text) and (_has(value, text) or _PLAIN.fullmatch(value) is not None)
+
+
+def _is_currency_of(text: str, value: str) -> bool:
+    """Return True if a person wrote the currency by its code, next to a number or not, its sign or its name."""
+    code = value.upper()
+    written = [code, *CURRENCIES[code]] if code in CURRENCIES else []
+    return any(
+        re.search(
+            rf"(?<![^\W\d_]){re.escape(one)}(?![^\W\d_])" if one.isalpha() else re.escape(one), text, re.IGNORECASE
+        )
+        for one in written
+    )
 
 
 def _has(value: str, text: str) -> bool:
@@ -101,27 +123,22 @@ class Trusted:
         return isinstance(value, str | bool) and _text(value) in self._values
 
     def gave(self, value: Json, calls: Callable[[], Iterable[ToolCall]]) -> bool:
-        """Whether a response of `calls` holds the value, unchanged, where a rule says."""
+        """Return True if a response of `calls` holds the value, unchanged, where a rule says.
+
+        A value that can be built from what the call was given is the program's, and not the tool's: a tool that repeats
+        its arguments, or reads them, would make everything trusted.
+        """
         made, wanted = calls() if self._places else (), same(value)
         places = ((call, path) for call in made for path in self._places.get(call.tool, ()))
-        return any(wanted in _trusted(call, path) for call, path in places)
+        return any(wanted in _held(call, path) and not Given(call.arguments).makes(value) for call, path in places)
 
 
-def _trusted(call: ToolCall, path: Path) -> Iterator[Same]:
-    """The values at a place of a response.
-
-    A rule for a whole tool trusts nothing that is made of words which the call was given itself, whatever text or
-    encoding they stood in: a tool that repeats its arguments, or reads them as JSON, would make everything trusted.
-    """
+def _held(call: ToolCall, path: Path) -> Iterator[Same]:
+    """Yield the values at a place of a response, or all of them."""
     if path:
         yield from (same(place.value) for place in places(call.result, path) if place.missing is None)
-        return
-    given = [inner for _, value in walk(call.arguments) for inner in (value if isinstance(value, dict) else [value])]
-    texts = [_text(inner) for inner in given if not isinstance(inner, list | dict)]
-    told = {word for text in texts for form in decoded(text) for word in _words(form)}
-    for _, value in walk(call.result):
-        if not isinstance(value, list | dict) and not told.issuperset(_words(_text(value))):
-            yield same(value)
+    else:
+        yield from (same(value) for _, value in walk(call.result) if not isinstance(value, list | dict))
 
 
 def tool_named(name: str, tools: Toolbox, *, setting: str) -> Tool | None:
@@ -136,11 +153,6 @@ def tool_named(name: str, tools: Toolbox, *, setting: str) -> Tool | None:
     listed = " or ".join(tool.qualified for tool in found or [tools[name]])
     problem = f"{len(found)} tools are named" if found else "other tools decide which one is named"
     raise InvalidConfig(f"{setting}: {problem} {name!r}; write {listed}.")
-
-
-def _words(text: str) -> list[str]:
-    """Runs of letters and digits, in one spelling for compatibility forms and letter case."""
-    return re.findall(r"[^\W_]+", unicodedata.normalize("NFKC", text).casefold())
 
 
 def _text(value: Json) -> str:

@@ -1,25 +1,14 @@
-"""Values framed in a text: what is encoded in it, JSON within it, and fields in the style of JSON."""
+"""Values framed in a text: JSON within it, and fields in the style of JSON."""
 
 from __future__ import annotations
 
-import base64
-import html
 import json
 import re
 from collections.abc import Iterator
 from contextlib import suppress
-from functools import partial
 from typing import NamedTuple
-from urllib.parse import unquote
 
 from protocols.schema import Json, JsonObject
-
-_DEPTH = 3
-"""Encodings within one another that are undone."""
-
-_ENCODED = re.compile(r"[A-Za-z0-9+/_-]{6,}={0,2}")
-_NO_WORD = re.compile(r"\d|[^\W_][A-Z]")
-_ESCAPE = re.compile(r"\\(?:u([\da-fA-F]{4})|x([\da-fA-F]{2})|U000([\da-fA-F]{5})|u\{0*([\da-fA-F]{1,5})\})", re.ASCII)
 
 _QUOTES = "\"'`“”‘’"
 _CLOSING = str.maketrans("“‘", "”’")
@@ -34,15 +23,6 @@ _VALUE = re.compile(
 )
 _BEHIND = re.compile(rf"{_BLANK}(?:[,;&)}}\]<]|\Z)")
 _OPENING = re.compile(rf"{_BLANK}(?=[\[{{\"])")
-
-
-def decoded(text: str) -> list[str]:
-    """The text, and what it holds in base64, in hexadecimal digits, percent-encoded, as entities or as escapes."""
-    found = latest = {text: None}
-    for _ in range(_DEPTH):
-        latest = {inner: None for one in latest for inner in _inner(one) if inner not in found}
-        found = found | latest
-    return list(found)
 
 
 class Part(NamedTuple):
@@ -114,16 +94,3 @@ def _once(pairs: list[tuple[str, Json]]) -> JsonObject:
 
 
 _STRICT = json.JSONDecoder(object_pairs_hook=_once)
-
-
-def _inner(text: str) -> Iterator[str]:
-    """What is one encoding further within a text."""
-    unescaped = _ESCAPE.sub(lambda match: chr(int(match[match.lastindex or 0], 16)), text)
-    yield from (unquote(text), html.unescape(text), unescaped)
-    for token in filter(_NO_WORD.search, _ENCODED.findall(text)):  # what is encoded has digits or capitals within it
-        bare = token.strip("=")
-        for decode, padding in ((partial(base64.b64decode, altchars=b"-_"), "==="), (bytes.fromhex, "")):
-            with suppress(ValueError):
-                inner = decode(bare + padding).decode("utf-8")
-                if all(character.isprintable() or character.isspace() or character == "\ufeff" for character in inner):
-                    yield inner

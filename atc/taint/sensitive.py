@@ -3,50 +3,49 @@
 A sensitive argument decides whom something goes to (`recipient`), which address is opened or told (`url`), what is
 executed (`command`) or how much is paid (`amount`). Its schema says so with `x-atc-sensitive`; else names, formats and
 looks are gone by. A declared mark always wins, `false` included.
+
+Of a tool that acts two more kinds of values must be clean: what an amount is an amount of (`unit`), and texts in which
+nobody can read whether they hold a sensitive value (`opaque`).
 """
 
 from __future__ import annotations
 
+import html
 import json
 import re
-import tomllib
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from importlib.resources import files
+from dataclasses import dataclass, field, replace
 from typing import Literal, get_args
 
-from atc.paths import KEY, Path, Step, text
-from atc.taint.framed import decoded, parts, same_for_all, value_at
-from atc.taint.values import Same, number, same
+from atc.paths import KEY, Path, Step, text, walk
+from atc.taint.closed import Guarantees
+from atc.taint.encodings import decoded, of_numbers
+from atc.taint.framed import parts, same_for_all, value_at
+from atc.taint.guesses import NAMES, Guesses, Sensitivity, holds_a_value, measures, names_a_field
+from atc.taint.notations import fields
+from atc.taint.opaque import is_opaque
+from atc.taint.values import CURRENCIES, Same, number, same
 from protocols.protocol import ToolProtocol
-from protocols.schema import Json, JsonObject, combined, inside, types
-from protocols.words import PAYS, SENDS, TELLS, snake
+from protocols.schema import Json, JsonObject, combined, inside, resolve, types
 
-Sensitivity = Literal["recipient", "url", "command", "amount"]
+Kind = Sensitivity | Literal["unit", "opaque"]
 
 SENSITIVE = "x-atc-sensitive"
 """The keyword of an argument's schema."""
-NAMES: Mapping[str, frozenset[str]] = {
-    what: frozenset(words)
-    for what, words in tomllib.loads(files("atc.taint").joinpath("names.toml").read_text(encoding="utf-8")).items()
-}
-"""Words of names by what they say, see `names.toml`."""
 
+_SCALARS = frozenset({"string", "boolean", "number", "integer"})
 _MAX_DEPTH = 40
 _MAX_BRANCHES = 200
-_LONGEST_ADDRESS = 400
-"""Characters of an address of a person; a longer text is none."""
-
-_EMAIL = re.compile(r"(?:mailto:)?[^\s@<>,;:\"()]+@[^\s@<>,;:\"()]+\.[^\s@<>,;:\"()]+", re.IGNORECASE)
-_NAMED_EMAIL = re.compile(r"[^<>]*<[^\s@<>]+@[^\s@<>]+>")
-_PHONE = re.compile(r"(?:tel|sms):\S+|\+\d[\d\s().-]{6,20}", re.IGNORECASE)
-_IBAN = re.compile(r"[A-Z]{2}\d{2}[A-Z0-9]{11,30}")
-_WALLET = re.compile(r"0x[0-9a-f]{40}", re.IGNORECASE)
-_ADDRESS = re.compile(r"\s*(?:[a-z][a-z0-9+.-]*:)?(?://|\\\\)\S|\s*www\.\S", re.IGNORECASE)
-_HOST = re.compile(r"(?:localhost|\[[0-9a-f:.]+\]|(?:[^\s./:@]+\.)+[^\s./:@]+)\.?(?::\d+)?(?:/.*)?", re.IGNORECASE)
-_URL_FORMATS = frozenset({"uri", "url", "iri", "uri-reference", "iri-reference"})
-_HOST_FORMATS = frozenset({"hostname", "idn-hostname", "ipv4", "ipv6"})
 _MOMENTS = frozenset({"date", "date-time", "time", "duration"})
+_MOMENT = re.compile(r"[+-]?P[\dTYMWDHS.,]+|(?:\d{4}-\d\d(?:-\d\d)?)?[Tt ]?(?:\d\d:\d\d[\d:.Zz+-]*)?", re.ASCII)
+_WORDS = re.compile(r"[A-Z]?[a-z]*(?:[ _.-][a-z]+)*|[\w-]{0,5}", re.ASCII)
+"""What no notation has a field in, and what no encoding looks like."""
+_WAY = re.compile(r"[\w/.$#\[\]-]*", re.ASCII)
+_ENTITY = re.compile(r"&[A-Za-z]{2,12};")
+"""A sign of markup, such as a currency's; letters of names are never written so."""
+_REFERENCE = re.compile(r"[/#$@={<(]")
+"""How a text begins that is no value but says where one is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +58,7 @@ class Leaf:
     argument: str
     path: Path
     value: Json
-    kind: Sensitivity
+    kind: Kind
     within: str | None = None
     """The text of the argument that holds the value, where it is a part of one."""
 
@@ -71,23 +70,29 @@ class Leaf:
 
 
 def sensitive_leaves(protocol: ToolProtocol, arguments: JsonObject) -> Iterable[Leaf]:
-    """The leaves that must be clean, each value of an argument once; `arguments` by original name.
+    """Return the leaves that must be clean, each value of an argument once; `arguments` by original name.
 
     A mark holds for all that is beneath it; a text is looked into where it is no leaf itself. `null` is never a leaf. A
-    truth value is one, and a text without a number is an amount, beneath a declared mark alone. Amounts count on tools
-    that do something.
+    truth value is one, and a text without a number beneath another name's mark is an amount, beneath a declared mark
+    alone. Amounts count on tools that do something.
     """
     search, found = _Search(protocol), dict[tuple[str, str, Same], Leaf]()
     for name, value in arguments.items():
-        schema = protocol.parameters.get(name, protocol.input_schema.get("additionalProperties", {}))
-        for leaf in search.walk(_Place(name, (), name), value, [schema], _Mark()):
+        for leaf in search.of_argument(name, value, arguments):
             found.setdefault((name, leaf.kind, same(leaf.value)), leaf)
-    return found.values()
+    has_amount = any(leaf.kind == "amount" for leaf in found.values())
+    return [leaf for leaf in found.values() if has_amount or leaf.kind != "unit"]
 
 
-def is_email(text: str) -> bool:
-    """Whether the whole text is one e-mail address."""
-    return len(text) <= _LONGEST_ADDRESS and _EMAIL.fullmatch(text) is not None
+@dataclass(frozen=True, slots=True)
+class _Named:
+    """The sensitive fields that texts of an argument name, as in `{"name": "amount", "value": 9000}`."""
+
+    kinds: frozenset[Sensitivity] = frozenset()
+    places: Mapping[Path, Sensitivity] = field(default_factory=dict)
+    """Where each of these texts stands that is the only one in its object or list."""
+    around: Mapping[Path, Sensitivity] = field(default_factory=dict)
+    """Those objects and lists."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,11 +103,15 @@ class _Place:
     path: Path
     name: str
     within: str | None = None
+    named: _Named = field(default_factory=_Named)
+    is_loose: bool = False
+    """Whether no schema says what stands there, so that it may be the value of any field that a text names."""
 
-    def below(self, step: Step, name: str | None = None) -> _Place:
-        return replace(self, path=(*self.path, step), name=name or self.name)
+    def below(self, step: Step, name: str | None = None, *, is_loose: bool | None = None) -> _Place:
+        loose = self.is_loose if is_loose is None else is_loose
+        return replace(self, path=(*self.path, step), name=name or self.name, is_loose=loose)
 
-    def leaf(self, value: Json, kind: Sensitivity) -> Leaf:
+    def leaf(self, value: Json, kind: Kind) -> Leaf:
         return Leaf(argument=self.argument, path=self.path, value=value, kind=kind, within=self.within)
 
 
@@ -118,64 +127,156 @@ class _Mark:
     inherited: bool = False
 
 
+def _read(entity: re.Match[str]) -> str:
+    sign = html.unescape(entity[0])
+    return entity[0] if sign.isascii() else sign
+
+
 class _Search:
     """Looks for the sensitive values of one call."""
 
     def __init__(self, protocol: ToolProtocol) -> None:
-        self._root = protocol.input_schema
-        self._verbs = words = _words(protocol.name)
-        self._tells = words[:1] != () and words[0] in TELLS and (len(words) == 1 or words[1] in NAMES["persons"])
-        """Whether it is named as telling somebody something: `call`, `message_user`; not `message_login`."""
-        self._acts = protocol.writes or bool({*words[:1]} & (SENDS | PAYS)) or self._tells
-        """Whether it may do something: what writes does, and what is named as sending (`sendMessage`)."""
-        one_way = "from" not in map(str.lower, protocol.parameters)
-        self._to_somebody = one_way or bool({*words} & (SENDS | PAYS)) or self._tells
-        """Whether `to` is no end of a way, a range or a conversion that has a beginning as well."""
+        self._root, self._parameters = protocol.input_schema, protocol.parameters
+        self._guess = Guesses(protocol)
+        self._guaranteed = Guarantees({}, self._root, None)
+
+    def of_argument(self, name: str, value: Json, arguments: JsonObject) -> Iterator[Leaf]:
+        """Yield the leaves of one of the arguments of a call."""
+        schema = self._parameters.get(name, self._root.get("additionalProperties", {}))
+        self._guaranteed = Guarantees(schema, self._root, value)
+        place = _Place(name, (), name)
+        by_itself, by_others = self._named(place, value), self._named_beside(name, arguments)
+        named = replace(by_itself, kinds=by_itself.kinds | by_others)
+        place = replace(place, named=named, is_loose=bool(by_others) or name not in self._parameters)
+        yield from self.walk(place, value, [schema], _Mark())
+
+    def _named(self, place: _Place, value: Json) -> _Named:
+        """Return the sensitive fields that texts within `value`, which stands at `place`, name."""
+        if not self._guess.acts or not isinstance(value, Mapping | list):
+            return _Named()
+        texts = [(path, inner) for path, inner in walk(value) if isinstance(inner, str)]
+        kinds = {path: kind for path, text in texts if (kind := self._guess.names(text)) is not None}
+        siblings = Counter(path[:-1] for path in kinds)
+        alone = {(*place.path, *path): kind for path, kind in kinds.items() if siblings[path[:-1]] == 1}
+        return _Named(frozenset(kinds.values()), alone, {path[:-1]: kind for path, kind in alone.items()})
+
+    def _named_beside(self, name: str, arguments: JsonObject) -> set[Sensitivity]:
+        """Return the sensitive fields that other arguments name, if this one may hold the value of one of them."""
+        kinds = set[Sensitivity]()
+        for other, value in arguments.items() if self._guess.acts else ():
+            texts = [text for text in (value if isinstance(value, list) else [value]) if isinstance(text, str)]
+            if other != name and self._may_belong(name, other):
+                kinds |= {kind for text in texts if (kind := self._guess.names(text)) is not None}
+        return kinds
+
+    def _may_belong(self, name: str, other: str) -> bool:
+        """Return True if the argument `name` may hold the value of a field that the argument `other` names."""
+        if names_a_field(other):
+            return holds_a_value(name) or not {*types(resolve(self._parameters.get(name), self._root))} & _SCALARS
+        return holds_a_value(name) and not self._guess.is_prose(name)
 
     def walk(self, place: _Place, value: Json, schemas: Iterable[Json], above: _Mark) -> Iterator[Leaf]:
-        """The leaves in a value that may have one of these schemas."""
+        """Yield the leaves in a value that may have one of these schemas."""
         if value is None:
             return
         if len(place.path) > _MAX_DEPTH:  # no argument that anybody declared: it is looked at as a whole
             yield from self._leaf(place, json.dumps(value), replace(above, kind=above.kind or "command"), [])
             return
         here = combined(schemas, self._root, most=_MAX_BRANCHES)
-        mark = self._mark(place.name, here, above)
+        mark = self._mark(place, here, above)
         if isinstance(value, Mapping):
-            for key, inner in value.items():
-                if not any(key in branch.get("properties", {}) for branch in here):
-                    # A key is no amount, but for a declared mark.
-                    on_key = _Mark(inherited=True) if mark.kind == "amount" and not mark.declared else mark
-                    yield from self._text(place.below(KEY), key, [], on_key)
-                yield from self.walk(place.below(key, key), inner, inside(here, key), mark)
+            yield from self._object(place, value, here, mark)
         elif isinstance(value, list):
-            for index, inner in enumerate(value):
-                yield from self.walk(place.below(index), inner, inside(here, index), mark)
-            texts = [inner for inner in value if isinstance(inner, str)]
-            if len(texts) > 1 and mark.kind is None:  # whoever gets them may join them
-                yield from self._framed(place, "".join(texts), mark)
+            yield from self._list(place, value, here, mark)
         elif isinstance(value, str):
             yield from self._text(place, value, here, mark)
         else:
             yield from self._leaf(place, value, mark, here)
 
+    def _object(self, place: _Place, value: JsonObject, here: list[JsonObject], mark: _Mark) -> Iterator[Leaf]:
+        has_pair = any(names_a_field(key) and self._is_name(inner) for key, inner in value.items())
+        for key, inner in value.items():
+            is_known = any(key in branch.get("properties", {}) for branch in here)
+            if not is_known:
+                # A key is no amount, but for a declared mark.
+                on_key = _Mark(inherited=True) if mark.kind == "amount" and not mark.declared else mark
+                yield from self._text(place.below(KEY, is_loose=False), key, [], on_key)
+            is_open = has_pair and not self._guess.is_prose(key)
+            below = place.below(key, key, is_loose=not is_known or is_open or holds_a_value(key))
+            yield from self.walk(below, inner, inside(here, key), mark)
+
+    def _is_name(self, value: Json) -> bool:
+        """Return True if a value is the name of a sensitive field."""
+        return self._guess.acts and isinstance(value, str) and self._guess.names(value) is not None
+
+    def _list(self, place: _Place, value: list[Json], here: list[JsonObject], mark: _Mark) -> Iterator[Leaf]:
+        for index, inner in enumerate(value):
+            yield from self.walk(place.below(index, is_loose=True), inner, inside(here, index), mark)
+        if mark.kind is not None or mark.declared:
+            return
+        texts = [inner for inner in value if isinstance(inner, str)]
+        numbers = [inner for inner in value if isinstance(inner, int) and not isinstance(inner, bool)]
+        if len(texts) > 1:  # whoever gets them may join them
+            yield from self._framed(place, "".join(texts), mark, is_joined=True)
+        if len(numbers) == len(value):
+            spelled = (leaf for text in of_numbers(numbers) for leaf in self._framed(place, text, mark, is_joined=True))
+            yield from (place.leaf(value, leaf.kind) for leaf in spelled)
+
     def _text(self, place: _Place, text: str, here: list[JsonObject], mark: _Mark) -> Iterator[Leaf]:
-        """The text as a leaf, or what it holds: JSON that every reader reads alike is walked, other texts searched."""
+        """Yield the text as a leaf, or what it holds: JSON that all readers read alike is walked, others searched."""
         if whole := list(self._leaf(place, text, mark, here)):
             yield from whole
             return
+        if place.path in place.named.places and _WAY.fullmatch(text):
+            return  # it names a field; what may be the field's value is judged by itself
         place = replace(place, within=place.within or text)
-        if (held := same_for_all(text)) is not None:
-            yield from self.walk(place, held, [branch.get("contentSchema", {}) for branch in here], mark)
-        else:
+        if (held := same_for_all(text)) is None:
             yield from self._framed(place, text, mark)
+            return
+        if not isinstance(held, str):
+            named = self._named(place, held)
+            place = replace(place, named=replace(named, kinds=named.kinds | place.named.kinds), is_loose=True)
+        yield from self.walk(place, held, [branch.get("contentSchema", {}) for branch in here], mark)
 
-    def _framed(self, place: _Place, text: str, mark: _Mark) -> Iterator[Leaf]:
-        """Each value behind a sensitive name and each quoted address, however the text is framed or encoded."""
-        for form in decoded(text) if not mark.declared else ():
-            yield from self._in_form(place, form, mark)
+    # --- texts that are no JSON to every reader
+
+    def _framed(self, place: _Place, text: str, mark: _Mark, *, is_joined: bool = False) -> Iterator[Leaf]:
+        """Yield each value behind a sensitive name in the style of JSON, or the whole text if it may hold others."""
+        if mark.declared or _WORDS.fullmatch(text):
+            return
+        shown = list(self._in_form(place, text, mark))
+        yield from shown
+        kind = self._in_notation(place, text) or self._encoded(place, text, mark, shown)
+        if kind is None and self._guess.acts and not is_joined and is_opaque(text):
+            kind = "opaque"
+        if kind is not None:
+            yield place.leaf(text, kind)
+
+    def _in_notation(self, place: _Place, text: str) -> Kind | None:
+        """Return what a field is that the text has in another notation than that of JSON."""
+        if not self._guess.acts:
+            return None
+        as_json = {part.start for part in parts(text) if part.after is not None}
+        found = (one for one in fields(text, prose=self._guess.is_prose(place.name)) if one.start not in as_json)
+        return next((kind for one in found if (kind := self._guess.names(one.name)) is not None), None)
+
+    def _encoded(self, place: _Place, text: str, mark: _Mark, shown: list[Leaf]) -> Kind | None:
+        """Return what a field is that the text has only once it is decoded."""
+        known = {(leaf.kind, same(leaf.value)) for leaf in shown}
+        read = [text, _ENTITY.sub(_read, text)] if self._guess.acts else []
+        plain = {(one.name, one.behind) for form in read for one in fields(form, prose=False)}
+        for form in decoded(text)[1:]:
+            for leaf in self._in_form(place, form, mark):
+                if (leaf.kind, same(leaf.value)) not in known:
+                    return leaf.kind
+            found = [one for one in fields(form, prose=False) if (one.name, one.behind) not in plain]
+            for one in found if self._guess.acts else ():
+                if (kind := self._guess.names(one.name)) is not None:
+                    return kind
+        return None
 
     def _in_form(self, place: _Place, text: str, mark: _Mark) -> Iterator[Leaf]:
+        place = replace(place, named=_Named())  # fields that are named by texts are looked for as a notation
         around, done = place, 0
         for part in parts(text):
             if part.start < done:
@@ -183,7 +284,8 @@ class _Search:
             if part.after is None:
                 yield from self._leaf(around, part.text, _Mark(), [])
                 continue
-            around, named = place.below(part.text, part.text), self._mark(part.text, [], mark)
+            around = place.below(part.text, part.text)
+            named = self._mark(around, [], mark)
             if named.kind is None:
                 continue
             try:
@@ -197,24 +299,60 @@ class _Search:
             elif value is not None:
                 yield from self._leaf(around, value, named, [])
 
+    # --- one value
+
     def _leaf(self, place: _Place, value: Json, mark: _Mark, here: list[JsonObject]) -> Iterator[Leaf]:
-        kind = mark.kind
+        kind: Kind | None = mark.kind
         if not mark.declared:
-            if isinstance(value, bool):
-                return
-            if _is_closed(here):
-                kind = None
-            if kind == "amount" and isinstance(value, str):
-                # A text beside an amount, under the same name, is one only if it is a number.
-                is_amount = number(value) is not None if mark.inherited else any(map(str.isdigit, value))
-                kind = "amount" if is_amount else None
-            if kind is None and isinstance(value, str):
-                kind = self._by_shape(place.name, here, value)
-        if kind is not None and (kind != "amount" or self._acts):
+            kind = self._guessed(place, value, mark, here)
+        if kind is not None and (kind != "amount" or self._guess.acts):
             yield place.leaf(value, kind)
 
-    def _mark(self, name: str, here: list[JsonObject], above: _Mark) -> _Mark:
-        """What holds for a field of this name; a kind wins over `false` where schemas differ.
+    def _guessed(self, place: _Place, value: Json, mark: _Mark, here: list[JsonObject]) -> Kind | None:
+        """Return what an undeclared value is. A truth value, a listed value and a moment are guessed by look alone."""
+        if isinstance(value, bool):
+            return None
+        if self._guess.acts and self._is_unit(place, value):
+            return "unit"
+        is_moment = isinstance(value, str) and any(branch.get("format") in _MOMENTS for branch in here)
+        if (place.within is None and self._guaranteed.is_listed(place.path)) or (
+            is_moment and _MOMENT.fullmatch(value)
+        ):
+            kind = None
+        else:
+            kind = self._by_name(value, mark) or self._by_text(place, value)
+        return self._guess.look(place.name, here, value) if kind is None and isinstance(value, str) else kind
+
+    def _by_name(self, value: Json, mark: _Mark) -> Sensitivity | None:
+        """Return what the name says; beneath another name's mark, a text is an amount only if it is a number."""
+        if mark.kind != "amount" or not isinstance(value, str):
+            return mark.kind
+        is_amount = number(value) is not None if mark.inherited else bool(value.strip())
+        return "amount" if is_amount else None
+
+    def _by_text(self, place: _Place, value: Json) -> Sensitivity | None:
+        """Return the kind of a field that a text beside the value names, where the value may be that field's."""
+        if not place.named.kinds or not place.is_loose or place.path in place.named.places:
+            return None
+        is_text = isinstance(value, str)
+        if is_text and (not value.strip() or value.casefold() in NAMES["operations"]):
+            return None
+        if (kind := place.named.around.get(place.path[:-1])) is not None:
+            return kind
+        others = sorted(place.named.kinds - {"amount"})
+        if others:
+            return others[0]
+        has_number = not is_text or any(map(str.isdigit, value)) or _REFERENCE.match(value) is not None
+        return "amount" if has_number else None
+
+    def _is_unit(self, place: _Place, value: Json) -> bool:
+        """Return True if the value says of what an amount is one, and the schema leaves a choice."""
+        is_currency = isinstance(value, str) and value.upper() in CURRENCIES
+        fixed = place.within is None and self._guaranteed.is_listed(place.path, only_one=True)
+        return (is_currency or measures(place.name)) and not fixed
+
+    def _mark(self, place: _Place, here: list[JsonObject], above: _Mark) -> _Mark:
+        """Return what holds at a place. A kind wins over `false`, which counts where no alternative is without it.
 
         A mark that is none of the four kinds is the strictest, `command`.
         """
@@ -222,95 +360,9 @@ class _Search:
         for word in said:
             if word is not False:
                 return _Mark(word if word in get_args(Sensitivity) else "command", declared=True)
-        if said:
+        if said and place.within is None and self._guaranteed.says(place.path, SENSITIVE, False):
             return _Mark(declared=True)
         if above.declared:
             return above
-        kind = self._guessed(name, here)
+        kind = self._guess.field(place.name, here)
         return _Mark(kind) if kind is not None else _Mark(above.kind, inherited=True)
-
-    def _guessed(self, name: str, here: list[JsonObject]) -> Sensitivity | None:
-        """What the name and the format of a field say it is.
-
-        A closed set of values, a truth value and a moment are never guessed to be sensitive.
-        """
-        kinds = {kind for branch in here for kind in types(branch)}
-        formats = {str(branch["format"]) for branch in here if "format" in branch}
-        if _is_closed(here) or kinds == {"boolean"} or formats & _MOMENTS:
-            return None
-        if formats & {"email", "idn-email"} and self._acts:
-            return "recipient"
-        said = self._by_name(_words(name))
-        if said in ("amount", None) and formats & _HOST_FORMATS:
-            return "url"
-        return None if said == "amount" and kinds and not kinds & {"number", "integer", "string", "object"} else said
-
-    def _by_name(self, words: tuple[str, ...]) -> Sensitivity | None:
-        """On a tool that only reads, a recipient is guessed by the plainest names alone and an amount never."""
-        every, verbs = set(words), set(self._verbs)
-        if not words or (words[-1] in NAMES["aside"] and not (words[-1] == "limit" and every & NAMES["amounts"])):
-            return None
-        kept = words
-        while len(kept) > 1 and kept[-1] in NAMES["of_an_address"]:
-            kept = kept[:-1]
-        executed = (words[-1] in NAMES["sources"] and verbs & {*NAMES["executes"], "run"}) or (
-            words[-1] in NAMES["inputs"] and verbs & NAMES["executes"]
-        )
-        if every & NAMES["urls"]:
-            return "url"
-        if every & NAMES["commands"] or executed:
-            return "command"
-        if every & NAMES["recipients"]:
-            return "recipient"
-        if not self._acts:
-            return None
-        if words == ("to",):
-            return "recipient" if self._to_somebody else None
-        sent = (verbs & SENDS or self._tells) and kept[-1] in NAMES["who"]
-        to = kept[0] == "to" and kept[-1] in {*NAMES["who"], "to"}
-        if kept[-1] in NAMES["recipients_of_writes"] or sent or to:
-            return "recipient"
-        paid = words[-1] in NAMES["amounts_of_payments"] and verbs & PAYS
-        sum_of_money = every & NAMES["amounts"] or words[-1] in NAMES["money"] or paid
-        return "amount" if sum_of_money and words[-1] not in NAMES["of_no_amount"] else None
-
-    def _by_shape(self, name: str, here: list[JsonObject], value: str) -> Sensitivity | None:
-        """What a text says it is by itself: an address of a person or of the network, whatever its field is named.
-
-        What is named as prose (`text`, `note`) is none. Of a tool that only reads, addresses of the network count where
-        name or format hint at one.
-        """
-        last = _words(name)[-1:]
-        if {*last} & NAMES["prose"]:
-            return None
-        hinted = bool({*last} & NAMES["maybe_urls"]) or any(b.get("format") in _URL_FORMATS for b in here)
-        if (self._acts or hinted) and _ADDRESS.match(value):
-            return "url"
-        if hinted and {*last} & NAMES["hosts"] and _HOST.fullmatch(value.strip()):
-            return "url"
-        return "recipient" if self._acts and _reaches_somebody(value.strip()) else None
-
-
-def _is_closed(here: list[JsonObject]) -> bool:
-    return any("enum" in branch or "const" in branch for branch in here)
-
-
-def _reaches_somebody(text: str) -> bool:
-    """Whether the text is nothing but e-mail addresses, a telephone number, an IBAN or a wallet's address."""
-    if len(text) > _LONGEST_ADDRESS:
-        return all(map(is_email, re.split(r"[,;\s]+", text)))
-    parts = [part.strip() for part in re.split(r"[,;\n]", text) if part.strip()]
-    if parts and all(is_email(part) or _NAMED_EMAIL.fullmatch(part) for part in parts):
-        return True
-    return any(pattern.fullmatch(text) for pattern in (_PHONE, _WALLET)) or _is_iban(text.replace(" ", "").upper())
-
-
-def _is_iban(text: str) -> bool:
-    """By its check digits (ISO 13616)."""
-    digits = "".join(str(int(c, 36)) for c in text[4:] + text[:4]) if _IBAN.fullmatch(text) else "0"
-    return int(digits) % 97 == 1
-
-
-def _words(name: str) -> tuple[str, ...]:
-    """`toAddress`, `to-address` and `to_address` are the same words."""
-    return tuple(filter(None, snake(name).split("_")))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from decimal import Decimal, InvalidOperation
 from functools import lru_cache
 
@@ -23,6 +24,21 @@ def same(value: Json) -> Same:
 
 # --- numbers
 
+CURRENCIES: Mapping[str, tuple[str, ...]] = {
+    "EUR": ("€", "euro", "euros"),
+    "USD": ("$", "us$", "dollar", "dollars"),
+    "GBP": ("£", "pound", "pounds"),
+    "JPY": ("¥", "yen"),
+    "CHF": ("franc", "francs"),
+    "INR": ("₹", "rupee", "rupees"),
+    "CNY": ("yuan", "renminbi"),
+    "RUB": ("₽", "ruble", "rubles"),
+    "KRW": ("₩", "won"),
+    **dict.fromkeys(["AED", "ARS", "AUD", "BRL", "CAD", "CLP", "COP", "CZK", "DKK", "EGP", "HKD", "HUF", "IDR"], ()),
+    **dict.fromkeys(["ILS", "KWD", "MXN", "MYR", "NOK", "NZD", "PHP", "PKR", "PLN", "RON", "SAR", "SEK", "SGD"], ()),
+    **dict.fromkeys(["THB", "TWD", "UAH", "VND", "ZAR", "BTC", "XBT", "ETH", "SOL", "XRP", "USDC", "USDT"], ()),
+}
+"""Codes of currencies, each with what a person may write instead."""
 _CURRENCIES = r"(?:us\$|[$€£¥₹₽₩]|usd|eur|gbp|jpy|chf|cad|aud|inr|cny)"
 _NUMBER = re.compile(
     rf"(?P<sign>[-−+])?(?P<currency>{_CURRENCIES})?(?P<digits>\d[\d.,'’_\u00a0\u202f]*|\.\d+)(?P<power>e[-+]?\d{{1,2}})?"

@@ -1,0 +1,204 @@
+"""What a text says once a usual decoder has read it: escapes, line continuations, base64 and the like, compression."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import bz2
+import html
+import lzma
+import quopri
+import re
+import unicodedata
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from functools import lru_cache
+from urllib.parse import unquote
+
+_DEPTH = 8
+"""Encodings within one another that are undone."""
+_MOST_FORMS = 64
+_SHORT = 200
+"""Characters of texts that are decoded once; the same names stand in many places of a call."""
+_LONGEST_INNER = 1_000_000
+"""Characters or bytes of what is decoded; the rest is left out, and such a text is opaque by itself."""
+
+_ESCAPE = re.compile(r"\\(?:u([\da-fA-F]{4})|x([\da-fA-F]{2})|U000([\da-fA-F]{5})|u\{0*([\da-fA-F]{1,5})\})", re.ASCII)
+_OCTAL = re.compile(r"\\(?:0o?)?([0-3]?[0-7]{2})", re.ASCII)
+_CONTINUED = re.compile(r"(?:\\|(?<!=)=)[ \t]*\r?\n[ \t]*")
+"""The end of a line that belongs to no value: behind a backslash, or behind `=` as mails have it."""
+_FOLDED = re.compile(r"\r?\n[ \t]+")
+_ADJACENT = re.compile(r"(?<![\"'`])([\"'`])\s*(?:\+|\.\.?|&|\|\||~)?\s*\1(?![\"'`])")
+"""Two texts in quotes side by side, which many languages read as one."""
+_MAIL_ESCAPES = re.compile(r"=[\dA-Fa-f]{2}", re.ASCII)
+_UTF7 = re.compile(r"\+[A-Za-z\d+/]+-?", re.ASCII)
+_RUN = re.compile(r"[A-Za-z\d+/_-]{6,}={0,2}", re.ASCII)
+_RUN_ALONE = re.compile(r"[A-Za-z\d+/_=-]+", re.ASCII)
+_NO_WORD = re.compile(r"\d|[^\W_][A-Z]")
+"""What is encoded has digits, or capitals behind its first letter."""
+_HEX_PAIRS = re.compile(r"(?:(?:0x|\\x|%)?[\da-f]{2}[\s:,;.-]*){4,}", re.IGNORECASE | re.ASCII)
+_NUMBERS = re.compile(r"[\[({\s]*\d{1,3}(?:[\s,;:.|/-]+\d{1,3}){5,}[\])}\s]*", re.ASCII)
+_BITS = re.compile(r"(?:[01]{7,8}[\s,]*){6,}", re.ASCII)
+_TAGS = {0xE0000 + code: chr(code) for code in range(32, 127)}
+"""Letters of Unicode that are not displayed, each with the one that it stands for."""
+_PRINTED = re.compile(rb"[^\t\n\r -~]+")
+
+
+def decoded(text: str) -> list[str]:
+    """Return the text, and every text that usual decoders find in it, the text itself first."""
+    return list(_decoded_short(text) if len(text) < _SHORT else _decoded(text))
+
+
+def _decoded(text: str) -> tuple[str, ...]:
+    found = latest = {text: None}
+    for _ in range(_DEPTH):
+        latest = {inner: None for one in latest for inner in _inner(one) if inner.strip() and inner not in found}
+        if not latest or len(found) > _MOST_FORMS:
+            break
+        found = found | latest
+    return tuple(found)
+
+
+@lru_cache(maxsize=4_096)
+def _decoded_short(text: str) -> tuple[str, ...]:
+    return _decoded(text)
+
+
+def of_numbers(numbers: list[int]) -> Iterator[str]:
+    """Yield the texts that a list of bytes or of code points is."""
+    if len(numbers) > 5 and all(0 <= number < 256 for number in numbers):
+        yield from _texts(bytes(numbers))
+    elif len(numbers) > 5 and all(0 <= number < 0x110000 for number in numbers):
+        yield "".join(map(chr, numbers))
+
+
+def _inner(text: str) -> Iterator[str]:
+    """Yield what is one encoding further within a text."""
+    text = text[:_LONGEST_INNER]
+    yield from _unescaped(text)
+    for run in filter(_NO_WORD.search, _RUN.findall(text)):
+        yield from _of_base64(run)
+    whole = "".join(text.split())
+    lines = [line.strip() for line in text.splitlines()]
+    ends = (whole, "".join(filter(_RUN_ALONE.fullmatch, lines)), text.rpartition("\n\n")[2], text.rpartition(":")[2])
+    for alphabet in (r"[^A-Za-z\d+/_=-]", r"[^A-Za-z\d+/]"):
+        for squeezed in dict.fromkeys(re.sub(alphabet, "", end) for end in ends):
+            if len(squeezed) >= 8 and _NO_WORD.search(squeezed):
+                yield from _of_base64(squeezed)
+    for pairs in _HEX_PAIRS.findall(text):
+        yield from _texts(bytes.fromhex("".join(re.findall(r"[\da-f]{2}", re.sub("(?i)0x", "", pairs.lower())))))
+    for decode in (_base32, base64.b85decode, _ascii85, _z85):
+        with suppress(ValueError):
+            yield from _texts(decode(whole.encode("ascii")))
+    yield from _of_digits(text)
+    if text.startswith("begin "):
+        with suppress(binascii.Error):
+            yield from _texts(b"".join(binascii.a2b_uu(line) for line in text.splitlines()[1:] if line != "end"))
+
+
+def _unescaped(text: str) -> Iterator[str]:
+    """Yield the text with its escapes undone, each kind by itself, and all kinds that end lines or texts together."""
+    unescaped = _ESCAPE.sub(lambda match: chr(int(match[match.lastindex or 0], 16)), text)
+    yield from (unquote(text), unquote(text.replace("+", " ")), html.unescape(text), unescaped)
+    yield _OCTAL.sub(lambda match: chr(int(match[1], 8)), text)
+    joined = _CONTINUED.sub("", text)
+    yield from (joined, _ADJACENT.sub("", joined), _FOLDED.sub(" ", joined), _FOLDED.sub("", joined))
+    if _MAIL_ESCAPES.search(text):
+        yield from _texts(quopri.decodestring(text.encode()))
+    if _UTF7.search(text):
+        with suppress(ValueError):
+            yield text.encode("ascii").decode("utf-7")
+    tags = text.translate(_TAGS) if text.translate(_TAGS) != text else ""
+    kept = (c for c in unicodedata.normalize("NFKC", tags or text) if unicodedata.category(c) not in ("Cf", "Mn"))
+    yield "".join(kept).replace("\0", "")
+
+
+def _of_base64(run: str) -> Iterator[str]:
+    bare = run.replace("-", "+").replace("_", "/").replace("=", "")
+    with suppress(ValueError):
+        yield from _texts(base64.b64decode(bare[: len(bare) - (len(bare) % 4 == 1)] + "==="))
+    with suppress(ValueError):
+        yield from _texts(bytes.fromhex(bare))
+
+
+def _of_digits(text: str) -> Iterator[str]:
+    """Yield the texts that numbers of bytes are, in decimal, octal or binary digits."""
+    if _NUMBERS.fullmatch(text):
+        digits = re.findall(r"\d+", text)
+        yield from of_numbers([int(one) for one in digits])
+        if all(set(one) <= set("01234567") for one in digits):
+            yield from of_numbers([int(one, 8) for one in digits])
+    if _BITS.fullmatch(text.strip()):
+        bits = re.sub("[^01]", "", text)
+        for width in (7, 8):
+            yield from of_numbers([int(bits[at : at + width], 2) for at in range(0, len(bits), width)])
+
+
+def _base32(data: bytes) -> bytes:
+    bare = data.rstrip(b"=")
+    return base64.b32decode(bare + b"=" * (-len(bare) % 8), casefold=True)
+
+
+def _ascii85(data: bytes) -> bytes:
+    return base64.a85decode(data.removeprefix(b"<~").removesuffix(b"~>"))
+
+
+_Z85 = b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&<>()[]{}@%$#"
+_B85 = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~"
+
+
+def _z85(data: bytes) -> bytes:
+    if not set(data) <= set(_Z85):
+        raise ValueError("another alphabet")
+    return base64.b85decode(data.translate(bytes.maketrans(_Z85, _B85)))
+
+
+# --- bytes
+
+_Decompress = Callable[[bytes], bytes]
+
+
+def _texts(data: bytes) -> Iterator[str]:
+    """Yield the texts that bytes are: what is printable, also in UTF-16, within a binary format, or compressed."""
+    if len(data) < 4:
+        return
+    for decompress in _DECOMPRESS:
+        with suppress(ValueError, OSError, EOFError, zlib.error, lzma.LZMAError):
+            if len(unpacked := decompress(data)) >= 4:
+                yield from _plain_texts(unpacked)
+    yield from _plain_texts(data)
+
+
+def _plain_texts(data: bytes) -> Iterator[str]:
+    for coding in ("utf-8", "utf-16-le", "utf-16-be"):
+        with suppress(ValueError):
+            inner = data.decode(coding)
+            likely = coding == "utf-8" or inner.isascii() or inner[0] == "\ufeff"
+            if likely and all(c.isprintable() or c.isspace() or c in "\ufeff\0" for c in inner):
+                yield inner
+                return
+    told = _PRINTED.sub(b"\n", data.replace(b"\0", b""))  # the texts within a binary format, one on a line
+    if sum(map(len, re.findall(rb"[A-Za-z]{4,}", told))) * 3 >= len(data):
+        yield told.decode("ascii")
+
+
+def _inflated(window: int) -> _Decompress:
+    def inflate(data: bytes) -> bytes:
+        reader = zlib.decompressobj(window)
+        unpacked = reader.decompress(data, _LONGEST_INNER)
+        return unpacked if window > 0 or reader.eof else b""  # without a head, anything begins like compressed data
+
+    return inflate
+
+
+def _bunzipped(data: bytes) -> bytes:
+    return bz2.BZ2Decompressor().decompress(data, _LONGEST_INNER)
+
+
+def _unpacked(data: bytes) -> bytes:
+    return lzma.LZMADecompressor(memlimit=64 << 20).decompress(data, _LONGEST_INNER)
+
+
+_DECOMPRESS: tuple[_Decompress, ...] = (_inflated(47), _inflated(-15), _bunzipped, _unpacked)
+"""`47`: zlib's format or gzip's; `-15`: neither has a head."""

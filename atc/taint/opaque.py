@@ -1,0 +1,68 @@
+"""Texts that nobody can read: neither words nor numbers, nor a name or an id of ordinary length."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+_LONGEST_ID = 64
+"""Letters and digits of what may be an id; more that are no words are data in some encoding."""
+_LONGEST_PIECE = 12
+"""Letters and digits that are no word and tell nothing: a code, a part of a UUID."""
+_SHORTEST_TOKEN = 16
+
+_ESCAPES = re.compile(r"(?:(?:\\u\{?|\\x|\\|%|=)[\da-fA-F]{2,6}\}?|&#x?[\da-fA-F]+;?|\\[0-3][0-7]{2}){4,}")
+_URL = re.compile(r"\b[a-z][a-z0-9+.-]{1,20}://[^\s<>\"]{1,400}", re.IGNORECASE)
+_PIECE = re.compile(r"[^\W_]+")
+_RUN = re.compile(r"[A-Za-z\d+/=_-]{65,}", re.ASCII)
+_HEX = re.compile(r"[\da-f]+|[\dA-F]+")
+_TURN = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=\d)(?=[^\W\d])|(?<=[^\W\d])(?=\d)")
+"""Where capitals follow small letters, or digits meet letters."""
+_LETTERS_A_TURN = 5
+"""Letters that a word within a name such as `totalPriceInEuros` has on average, at the least."""
+_SIGNS = re.compile(r"[^\w\s]", re.ASCII)
+_MOST_SIGNS = 8
+"""Kinds of signs in one long word without blanks; encodings of binary data by 85 signs have more."""
+
+
+def is_opaque(text: str) -> bool:
+    """Return True if the text cannot be read: it holds control characters, runs of escapes or encoded data."""
+    if any(unicodedata.category(c) in ("Cc", "Cs", "Co") and c not in "\t\n\r" for c in text):
+        return True
+    if _ESCAPES.search(text):
+        return True
+    bare = _URL.sub(" ", text)
+    pieces = _PIECE.findall(bare)
+    strange = [piece for piece in pieces if not _is_readable(piece)]
+    length = sum(map(len, strange))
+    if any(map(_is_encoded, _RUN.findall(bare))):
+        return True
+    if length > _LONGEST_ID or any(map(_is_soup, bare.split())):
+        return True
+    mostly = length * 2 >= sum(map(len, pieces))
+    return length >= _SHORTEST_TOKEN and mostly and not all(map(_HEX.fullmatch, strange))
+
+
+def may_be_id(text: str) -> bool:
+    """Return True if an opaque text is short enough, and of the signs, of which ids and tokens are made."""
+    return len(text) <= _LONGEST_ID and re.fullmatch(r"[\w.:~+/=-]+", text, re.ASCII) is not None
+
+
+def _is_readable(piece: str) -> bool:
+    """Return True for words, also run together as in `totalPrice`, for numbers and for whatever is short."""
+    if len(piece) <= _LONGEST_PIECE or not piece.isascii():
+        return True
+    if piece.isdigit():
+        return len(piece) <= 2 * _LONGEST_PIECE
+    return len(_TURN.findall(piece)) * _LETTERS_A_TURN <= len(piece) <= _LONGEST_ID
+
+
+def _is_encoded(run: str) -> bool:
+    """Return True if most of a long run of letters, digits and the signs of base64 are in no word."""
+    pieces = [piece for piece in _PIECE.findall(run) if len(piece) > 2 and not _HEX.fullmatch(piece)]
+    strange = [piece for piece in pieces if len(_TURN.findall(piece)) * _LETTERS_A_TURN > len(piece)]
+    return sum(map(len, strange)) * 2 > len(run)
+
+
+def _is_soup(word: str) -> bool:
+    return len(word) > 48 and len({*_SIGNS.findall(word)}) >= _MOST_SIGNS
