@@ -352,6 +352,7 @@ class Agent:
         hold = before and partial(before, record.run)
         consent = Consent(record.task, toolbox, config, person, journal, past=past, before_write=hold)
         toolbox, record.redact = consent.toolbox, Redactor(toolbox)
+        record.redact.learn_sources(config.tools)
         if record.past is not None:
             again = given is None and is_unfinished(record.past)
             journal.restore(record.past.calls, toolbox, unfinished=again)

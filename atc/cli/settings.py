@@ -27,6 +27,7 @@ from atc.retrieve.methods import read as read_method
 from atc.strategies import read as read_strategy
 from protocols.errors import AtcError
 from protocols.files import write_whole
+from protocols.source_secrets import shown
 from protocols.sources import runs_nothing
 from sandbox.choose import AUTO
 
@@ -255,7 +256,11 @@ def _beyond(key: str, raw: Any, below: Config) -> str:
     if key == "tools":
         sources = [raw] if isinstance(raw, str) else raw if isinstance(raw, list) else []
         beyond = [source for source in sources if isinstance(source, str) and not runs_nothing(source)]
-        return f"'tools' with {', '.join(map(repr, beyond))} (code, a command, or a place elsewhere)" if beyond else ""
+        return (
+            f"'tools' with {', '.join(map(repr, map(shown, beyond)))} (code, a command, or a place elsewhere)"
+            if beyond
+            else ""
+        )
     if key in _LIMITS:
         limit = getattr(below, key) or (1 if key == "samples" else None)  # what is left to the model may be one
         with suppress(TypeError, ValueError):  # "99" is read as a number; what is none is an error later on
