@@ -27,7 +27,7 @@ from protocols.secret_bonds import (
     VALUE_BELOW,
 )
 from protocols.secret_names import Kind, kind_of, looks_random
-from protocols.secret_values import SHORTEST, TAIL, WORD, Bond, is_label, is_no_word, named, spelled, worthy
+from protocols.secret_values import SHORTEST, SIGNED, TAIL, WORD, Bond, is_label, is_no_word, named, spelled, worthy
 
 _WINDOW = 400
 """Characters behind a name in which its value begins."""
@@ -77,7 +77,7 @@ def _behind_names(text: str) -> Iterator[str]:
         names += 1
         if names > _MOST_NAMES:
             return
-        if kind != "random" or _RUN.search(text, end, end + _WINDOW) is not None:
+        if kind != "random" or name.lower() in SIGNED or _RUN.search(text, end, end + _WINDOW) is not None:
             yield from _behind(text, start, end, kind, name.lower())
         if start >= lines_done:
             values, lines_done = secret_tables.find(text, start, lines_done)
@@ -124,6 +124,8 @@ def _around(text: str, end: int, stop: int, kind: Kind) -> Iterator[str]:
 def _assigned(text: str, found: re.Match[str], kind: Kind, name: str) -> Iterator[str]:
     """Yield the value that is assigned to a name."""
     quoted = found["v"] is None
+    if name in SIGNED and not quoted and found["by"] == "=" and len(found["v"]) >= SHORTEST:
+        yield from spelled(found["v"])  # a signed address: whoever has it may use it
     bond: Bond = "said" if quoted or found["by"] not in ":|" or found["scheme"] else "shown"
     if quoted:
         yield from worthy(_value(found).strip(), kind, bond, quoted=True)

@@ -43,12 +43,12 @@ _COUNTED = re.compile(
 TAIL = ".,;:!?)]}>*`"
 
 
-_SIGNED = frozenset({"sig", "signature", "x-amz-security-token", "x-amz-signature", "x-goog-signature"})
+SIGNED = frozenset({"sig", "signature", "x-amz-security-token", "x-amz-signature", "x-goog-signature"})
 
 
 def named(name: str) -> Kind | None:
     """What kind of secret a text holds behind this name, of one or two words; None where it says nothing of one."""
-    if name.rsplit(" ", 1)[-1].lower() in _SIGNED:
+    if name.rsplit(" ", 1)[-1].lower() in SIGNED:
         return "random"
     return kind_of(name.replace("$", "_"))
 

@@ -222,7 +222,7 @@ def _name(text: str) -> str:
     return _NO_NAME.sub("_", text[:LONGEST_NAME])
 
 
-_NO_NAME = re.compile(r"[^\w.<>]")
+_NO_NAME = re.compile(r"[^\w.<>…]")
 
 
 def _deeper_than(levels: int, value: Json) -> bool:
