@@ -27,7 +27,19 @@ from protocols.secret_bonds import (
     VALUE_BELOW,
 )
 from protocols.secret_names import Kind, kind_of, looks_random
-from protocols.secret_values import SHORTEST, SIGNED, TAIL, WORD, Bond, is_label, is_no_word, named, spelled, worthy
+from protocols.secret_values import (
+    SHORTEST,
+    SIGNED,
+    TAIL,
+    WORD,
+    Bond,
+    is_drawn,
+    is_label,
+    is_no_word,
+    named,
+    spelled,
+    worthy,
+)
 
 _WINDOW = 400
 """Characters behind a name in which its value begins."""
@@ -118,13 +130,13 @@ def _around(text: str, end: int, stop: int, kind: Kind) -> Iterator[str]:
     if kind == "text":
         if (found := PHRASE.match(text, end, stop)) is not None and not is_label(found["v"]):
             yield found["v"]
-        yield from (one[0] for one in DRAWN.finditer(text, end, end + _NEAR) if looks_random(one[0]))
+        yield from (one[0] for one in DRAWN.finditer(text, end, end + _NEAR) if is_drawn(one[0]))
 
 
 def _assigned(text: str, found: re.Match[str], kind: Kind, name: str) -> Iterator[str]:
     """Yield the value that is assigned to a name."""
     quoted = found["v"] is None
-    if name in SIGNED and not quoted and found["by"] == "=" and len(found["v"]) >= SHORTEST:
+    if name in SIGNED and not quoted and found[0] == f"={found['v']}" and "(" not in found["v"]:
         yield from spelled(found["v"])  # a signed address: whoever has it may use it
     bond: Bond = "said" if quoted or found["by"] not in ":|" or found["scheme"] else "shown"
     if quoted:

@@ -18,13 +18,14 @@ SHORTEST = 6
 """Characters of a value from which it is a secret where the name alone says so; a quoted one may be shorter."""
 _SHORTEST_NEAR = 8
 _STATES = words(
-    "accepted active added any approved available bad both cached changed checked complete created deleted denied"
-    " disabled empty enabled encrypted enter exists expired failed field forgotten found generated given granted here"
-    " hidden in incorrect invalid issued it label locked lost mandatory masked match matched matches missing must new"
-    " no none not null number object of off ok old omitted on optional or outdated pending present protected provided"
-    " recommended redacted refreshed regenerated rejected renewed required reset revoked rotated saved see sent set"
-    " shared stored str string success successful supported temporary text the this to true false type undefined"
-    " unknown unset unused updated used valid validated varchar verified weak wrong yes your"
+    "accepted active added any approved available bad both cached changed checked complete created"
+    " deleted denied disabled empty enabled encrypted enter exists expired failed false field forgotten"
+    " found generated given granted here hidden in incorrect invalid issued it label lambda locked lost"
+    " mandatory masked match matched matches missing must new no none not null number object of off ok old"
+    " omitted on optional or outdated pending present protected provided recommended redacted refreshed"
+    " regenerated rejected renewed required reset revoked rotated saved see sent set shared stored str"
+    " string success successful supported temporary text the this to true type undefined unknown unset"
+    " unused updated used valid validated varchar verified weak wrong yes your"
 )
 """Words that tell of a secret, and are none."""
 _REFERENCE = re.compile(
@@ -33,6 +34,7 @@ _REFERENCE = re.compile(
 )
 """How a value begins that names where the secret is kept, and does not hold it."""
 _EXPRESSION = re.compile(r"[A-Za-z_][\w.]*[(\[]|[A-Za-z_]+\.[A-Za-z_][A-Za-z_.]*$")
+_CAMEL = re.compile(r"_*[A-Z]?[a-z]+(?:[A-Z]+[a-z]{2,})*|_*(?:[A-Z]+[a-z]{2,})+")
 WORD = re.compile(r"[A-Za-z]?[a-z]*(?:['’-][a-z]+)*|[A-Z]+")
 PLACEHOLDER = re.compile(r"\{[\w.\[\]\"']*\}|[$#]\{|%\(?[sd]\b|<[\w -]+>|^(?:sha\d+|md5)[:-]", re.IGNORECASE)
 """What stands for a value that is put there later, and the fingerprint of a key, which is public."""
@@ -96,6 +98,11 @@ def _is_key(value: str) -> bool:
     return any(len(re.findall(r"[A-Za-z]+|\d+", part)) > 2 for part in parts)
 
 
+def is_drawn(value: str) -> bool:
+    """True for what looks drawn at random, and is no name of a class or function."""
+    return looks_random(value) and not _CAMEL.fullmatch(value)
+
+
 def is_no_word(value: str) -> bool:
     """True for what is neither a word, nor a number, nor a name or path made of words."""
     letters, digits = sum(map(str.isalpha, value)), sum(map(str.isdigit, value))
@@ -103,4 +110,6 @@ def is_no_word(value: str) -> bool:
         return False
     if digits:
         return _COUNTED.fullmatch(value) is None
+    if _CAMEL.fullmatch(value):
+        return False
     return any(c in value for c in "!@#$%^&*+~") or re.search(r"[a-z][A-Z]+[a-z]+[A-Z]", value) is not None
