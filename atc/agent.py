@@ -396,6 +396,7 @@ class Agent:
             agent=how.get("client") is not None or (record.past is not None and record.past.summary.gateway),
         )
         toolbox, record.redact = consent.toolbox, Redactor(toolbox)
+        record.redact.learn_sources(config.tools)
         if record.past is not None:
             again = given is None and is_unfinished(record.past)
             journal.restore(record.past.calls, toolbox, unfinished=again)

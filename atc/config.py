@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from pathlib import Path
@@ -33,6 +33,7 @@ from pydantic_core import ErrorDetails, PydanticCustomError
 from protocols.errors import AtcError
 from protocols.schema import Json
 from protocols.settings import Credential, McpServer
+from protocols.source_secrets import shown
 from protocols.words import closest
 from sandbox.choose import AUTO, NAMES
 from sandbox.effects import OnUnknown
@@ -63,6 +64,16 @@ def _host(text: str) -> str:
 def _without_secret(value: str) -> str:
     """Where a secret comes from, or `***` for one that stands in the file itself."""
     return value if not value or value.startswith(("env:", "file:")) else "***"
+
+
+def _shown_sources(sources: Sequence[str]) -> list[str]:
+    """Sources without the secrets of their addresses."""
+    return [*map(shown, sources)]
+
+
+def _shown_words(command: Sequence[str]) -> list[str]:
+    """The words of a command without its secrets."""
+    return shlex.split(shown(f"mcp:{shlex.join(command)}").removeprefix("mcp:"))
 
 
 def _located(model: str) -> str:
@@ -122,8 +133,9 @@ class CredentialEntry(Credential):
 class McpEntry(McpServer):
     """An MCP server that the user has named. Its command is started without asking."""
 
-    command: Words = ()
+    command: Annotated[Words, PlainSerializer(_shown_words)] = ()
     """Its words, or one line as a shell takes it. Either this or `url` is set."""
+    url: Annotated[str, PlainSerializer(shown)] = ""
     env: Mapping[Text, Secret] = Field(default_factory=dict, repr=False)
     """Variables of the command: `env:NAME`, `file:PATH` or the text itself. It gets no others of ours but PATH, HOME,
     LANG and TMPDIR."""
@@ -145,7 +157,7 @@ class Config:
     """Seconds that an endpoint has for one reply."""
     model_retries: NotNegative = 4
     """Times that a request to an endpoint is repeated after a failure that may pass."""
-    tools: Names = ()
+    tools: Annotated[Names, PlainSerializer(_shown_sources)] = ()
     """Protocol folders, OpenAPI files or addresses, Python modules, HAR recordings, MCP servers; none: the built-in
     flights service."""
     start_servers: bool = False
@@ -236,8 +248,8 @@ SETTINGS = tuple(setting.name for setting in fields(Config))
 
 def public(config: Config) -> dict[str, Json]:
     """The configuration as plain JSON, with no secret in it."""
-    shown: dict[str, Json] = adapter().dump_python(config, mode="json", warnings=False)
-    return shown
+    plain: dict[str, Json] = adapter().dump_python(config, mode="json", warnings=False)
+    return plain
 
 
 @cache

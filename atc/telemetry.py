@@ -26,6 +26,7 @@ from opentelemetry.trace import Span, SpanKind, Status, StatusCode
 from atc import __version__
 from atc.events import AttemptEnded, Called, Event, ModelAsked, ModelReplied, ProgramWritten, ToolsChosen
 from atc.redaction import Redactor
+from atc.terminal import escape_controls
 from atc.types import Fault, Solution, Usage
 from protocols.ask import Completion
 from protocols.protocol import McpBinding
@@ -37,6 +38,8 @@ CONTENT = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
 _WANTS_CONTENT = frozenset({"span_only", "span_and_event", "true"})
 _LONGEST = 100_000
 """Characters of one attribute."""
+_LARGEST = 2**63 - 1
+"""Of a number in a span, which has 64 bits."""
 _NO_SPAN: Span = trace.INVALID_SPAN
 _PATIENCE = 1.5
 """Seconds that a collector has to answer, also as the process ends."""
@@ -101,7 +104,7 @@ class RunSpans:
         self._ended(self._repair, failed=failed)
         if solution is not None:
             came = {f"atc.{name}": getattr(solution, name) for name in ("status", "repairs", "calls")}
-            self._root.set_attributes(came | _tokens(solution.usage))
+            self._root.set_attributes(_sendable(came | _tokens(solution.usage)))
             self._say(self._root, "gen_ai.output.messages", _messages([("assistant", solution.answer or "")]))
             if solution.status == "failed":
                 failed = "limit" if solution.limit else self._fault[1].kind if self._fault else "no_answer"
@@ -190,20 +193,34 @@ class RunSpans:
         above = self._root if parent is _NO_SPAN else parent
         context = self._around if above is _NO_SPAN else trace.set_span_in_context(above)
         known = {"gen_ai.conversation.id": self._conversation, **about}
-        given = {name: value for name, value in known.items() if value is not None}
-        return self._tracer.start_span(name, context, kind, given, start_time=self._now if at is None else at)
+        given, start = _sendable(known), self._now if at is None else at
+        return self._tracer.start_span(escape_controls(name), context, kind, given, start_time=start)
 
     def _ended(self, span: Span, *, failed: str | None = None, why: str | None = None) -> None:
         if failed is not None:
-            span.set_attribute("error.type", failed)
-            span.set_status(Status(StatusCode.ERROR, self._redact(why or "")[:_LONGEST] if self._content else None))
+            span.set_attribute("error.type", escape_controls(failed))
+            told = escape_controls(self._redact(why or "")[:_LONGEST], keep_newlines=True) if self._content else None
+            span.set_status(Status(StatusCode.ERROR, told))
         span.end(self._now)
 
     def _say(self, span: Span, name: str, value: Json) -> None:
         """Content, where it is wanted."""
         if self._content:
             text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=repr)
-            span.set_attribute(name, self._redact(text)[:_LONGEST])
+            span.set_attribute(name, escape_controls(self._redact(text)[:_LONGEST], keep_newlines=True))
+
+
+def _sendable(about: Mapping[str, Attribute]) -> dict[str, str | int | float | bool | Sequence[str]]:
+    """What is known, as spans can hold it: numbers of 64 bits, and no character that acts on a screen."""
+    held: dict[str, str | int | float | bool | Sequence[str]] = {}
+    for name, value in about.items():
+        if isinstance(value, str):
+            held[name] = escape_controls(value)
+        elif isinstance(value, int) and not isinstance(value, bool):
+            held[name] = max(-_LARGEST, min(value, _LARGEST))
+        elif value is not None:
+            held[name] = value
+    return held
 
 
 def _messages(said: Sequence[tuple[str, str]], **more: str) -> Json:

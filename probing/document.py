@@ -26,7 +26,8 @@ from probing.writes import effects_of
 from protocols.protocol import ErrorOutcome, Evidence, Example, Link, ToolProtocol
 from protocols.reply import one_line
 from protocols.schema import Json, JsonObject, resolve, type_name
-from protocols.secrets import conceals_nothing, covered, is_secret, secrets_of, spellings, within
+from protocols.secret_names import is_secret
+from protocols.secrets import conceals_nothing, covered, secrets_of, spellings, within
 
 MOST_SENTENCES = 3
 _LONGEST_WORDS = 160

@@ -13,7 +13,7 @@ from typing import Any
 from protocols.links import field_key, noun_of
 from protocols.protocol import ToolProtocol
 from protocols.schema import Json, types
-from protocols.secrets import kind_of
+from protocols.secret_names import kind_of
 from protocols.words import ID_WORDS, SEARCHES, VAGUE, singular, snake
 
 _READ: dict[str, dict[str, Any]] = tomllib.loads(files("probing").joinpath("words.toml").read_text(encoding="utf-8"))

@@ -28,7 +28,7 @@ from protocols.origin import Origin, split_url
 from protocols.reply import one_line, parse
 from protocols.request import DEFAULT_HEADERS, HttpRequest
 from protocols.schema import JsonObject, loads, mapping
-from protocols.secrets import is_secret
+from protocols.secret_names import is_secret
 from protocols.settings import Credential, InvokeSettings
 from protocols.transport import Transport
 

@@ -8,6 +8,8 @@ from collections.abc import Collection
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from typing import NamedTuple
 
+from protocols.source_secrets import shown
+
 _URL = re.compile(
     r"(https?)://(\[[0-9a-f:.]+\]|[^\x00-\x20\x7f/?#\\@:%\[\]{}<>\"^`|]+)(?::([0-9]{1,5}))?([/?#][^\x00-\x1f\x7f]*)?",
     re.IGNORECASE,
@@ -50,7 +52,7 @@ def split_url(url: str) -> tuple[Origin, str]:
     """
     match = _URL.fullmatch(url)
     if match is None:
-        raise ValueError(f"{url!r} is not an http(s) URL with a plain host")
+        raise ValueError(f"{shown(url)!r} is not an http(s) URL with a plain host")
     scheme, host, port, rest = match.groups()
     try:
         ascii_host = host if host.isascii() else host.encode("idna").decode()

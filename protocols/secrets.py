@@ -10,74 +10,17 @@ import html
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import lru_cache
-from typing import Any, Literal
-from urllib.parse import quote, quote_plus, unquote_plus
+from typing import Any
+from urllib.parse import quote, quote_plus
 
+from protocols import secret_texts
 from protocols.reply import parse
 from protocols.schema import Json, JsonObject, combined, inside
-from protocols.words import WORDS, singular, words
+from protocols.secret_names import is_secret, kind_of
+from protocols.secret_values import is_label
+from protocols.words import words
 
-Kind = Literal["text", "number", "random"]
-"""What a secret of that name looks like. *text*: any text, or a long number. *number*: a short code (a PIN, an OTP, the
-number of a card). *random*: only what looks drawn at random, since the name has other uses (`key`, `tokens`)."""
 Change = Callable[[Json], Json]
-
-# --- names. They are compared by their last words, joined: `api_key`, `apiKey` and `X-Api-Key` all end in `apikey`.
-
-_SAID = WORDS["secrets"]
-_TOKENS = {f"{word}{ending}" for word in _SAID["tokens"] for ending in ("token", "tokens")}
-_TEXT = _SAID["text"] | _TOKENS | {f"{word}{ending}" for word in _SAID["keys"] for ending in ("key", "keys")}
-_NUMBER, _RANDOM, _NOTHING_NEW, _QUESTIONS = (_SAID[one] for one in ("number", "random", "nothing_new", "questions"))
-_LONGEST = 4  # words in one entry above: `two_factor_code` has three, `2_fa_code` four parts
-_OTHERWISE = {word: _SAID[word] for word in ("token", "key", "pass")}
-_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
-_CODE = re.compile(r"(?=[^\d]*\d)[A-Za-z0-9][A-Za-z0-9 \-]{2,40}")
-_UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
-_TIME = re.compile(r"\d{8}T\d{6}")
-_NOT_SAID = words("basic bearer false n/a none null optional required true unknown")
-_LONG_NUMBER = 6  # digits from which a number is a token rather than a count of them
-_RANDOM_LENGTH, _RANDOM_RUNS, _RANDOM_PART = 16, 4, re.compile("[A-Za-z0-9]{8,}")
-_RUNS = re.compile(r"^[A-Z][a-z]+|[A-Z]+|[a-z]+|\d+")
-
-
-@lru_cache(maxsize=4096)
-def kind_of(name: str) -> Kind | None:
-    """What kind of secret a field of this name holds; None where the name says nothing of one."""
-    parts = [part.lower() for part in _PARTS.findall(name[:100])]
-    while len(parts) > 1 and (parts[-1].isdigit() or parts[-1] in _NOTHING_NEW):
-        parts.pop()
-    if not parts or parts[0] in _QUESTIONS:
-        return None
-    before = parts[-2] if len(parts) > 1 else ""
-    if before in _OTHERWISE.get(singular(parts[-1]), ()):
-        return None
-    endings = {"".join(parts[-size:]) for size in range(1, min(_LONGEST, len(parts)) + 1)}
-    if endings & _TEXT:
-        return "text"
-    return "number" if endings & _NUMBER else "random" if endings & _RANDOM else None
-
-
-def is_secret(name: str, value: Json) -> bool:
-    """Whether what stands under a name is such a secret as the name says, and not a flag, a count or a word."""
-    if (kind := kind_of(name)) is None or isinstance(value, bool) or not isinstance(value, str | int | float):
-        return False
-    text = str(value).strip()
-    if not isinstance(value, str):
-        return kind == "number" or (kind == "text" and sum(map(str.isdigit, text)) >= _LONG_NUMBER)
-    if not text or text.lower() in _NOT_SAID:
-        return False
-    if kind == "number":
-        return _CODE.fullmatch(text) is not None
-    return kind == "text" or looks_random(text)
-
-
-def looks_random(text: str) -> bool:
-    """Whether letters and digits alternate as they do in a key, and not in a slug, a UUID or a time."""
-    if len(text) < _RANDOM_LENGTH or any(map(str.isspace, text)) or _UUID.fullmatch(text) or _TIME.search(text):
-        return False
-    return any(len(_RUNS.findall(part)) >= _RANDOM_RUNS for part in _RANDOM_PART.findall(text))
-
 
 # --- places of a value
 
@@ -166,44 +109,23 @@ def _name(key: str, beside: JsonObject, above: str) -> str:
 # --- secrets within texts
 
 _LONGEST_JSON = 1_000_000  # characters of a text that is looked at as JSON
-_SHORTEST_ASSIGNED, _SHORTEST_FORMAT = 6, 15
-_SIGNED = frozenset({"sig", "signature", "x-amz-security-token", "x-amz-signature", "x-goog-signature"})
-_COOKIE_ATTRIBUTES = frozenset({"domain", "expires", "max-age", "path", "priority", "samesite"})
-_UNMISTAKABLE = re.compile(
-    r"""-----BEGIN\ [A-Z ]{0,80}PRIVATE\ KEY-----.*?(?:-----END\ [A-Z ]{0,80}PRIVATE\ KEY-----|\Z)
-    | \b(?:gh[opsu]_\w{30,} | ghr_\w{30,} | github_pat_\w{30,} | glpat-[\w-]{20,} | hf_\w{30,} | npm_\w{36}
-        | xox[abeprs]-[\w-]{10,} | [rs]k_(?:live|test)_\w{16,} | sk-[\w-]{20,} | AIza[\w-]{35} | pypi-[\w-]{50,})
-    """,
-    re.VERBOSE | re.DOTALL,
-)
-"""Formats that only credentials have."""
-# Tried once for each run of these characters, and only where the two other parts follow: it takes linear time.
-_JWT = re.compile(
-    r"(?<![\w-])(?=[\w-]++\.eyJ[\w-]{8,}+\.[\w-]{8})(?:[\w-]*?-)??(eyJ[\w-]{8,}+\.eyJ[\w-]{8,}+\.[\w-]{8,}+)"
-)
-_SCHEME = re.compile(r"(?:ApiKey|Basic|Bearer|Digest|Token)\s+([^\s,]{6,})", re.IGNORECASE)
-_USERINFO = re.compile(r"://[^\s/:@?#]*:([^\s/@?#]+)@")
-_ASSIGNED = re.compile(r"(?<![\w.\-])([A-Za-z_][\w.\-]{0,60})=([^\s&;#\"'<>,]+)")
-_COOKIE = re.compile(r"(?:^|;\s*)([^=;\s]+)=([^;\s]{8,})")
 
 
 def within(text: str) -> Iterator[str]:
-    """Secrets that stand in a text: in a format that only they have, in a URL, in `name=value`, in JSON."""
-    if len(text) >= _SHORTEST_FORMAT:
-        yield from (found[0] for found in _UNMISTAKABLE.finditer(text))
-        yield from (found[1] for found in _JWT.finditer(text))
-    if "://" in text:
-        yield from (unquote_plus(found[1]) for found in _USERINFO.finditer(text))
-    for name, raw in _ASSIGNED.findall(text) if "=" in text else ():
-        value = unquote_plus(raw)
-        if len(value) >= _SHORTEST_ASSIGNED and (name.lower() in _SIGNED or is_secret(name, value)):
-            yield value
+    """Secrets that stand in a text: those of `protocols.secret_texts`, and what its JSON holds where it is JSON."""
+    yield from secret_texts.find(text)
     if text[:100].lstrip()[:1] in ("{", "[") and len(text) <= _LONGEST_JSON:
         try:
             inner = parse(text)
         except ValueError:
             return
-        yield from (value for value in secrets_of(inner, None) if isinstance(value, str))
+        found = (value for value in secrets_of(inner, None) if isinstance(value, str))
+        yield from (value for value in found if not (value.isalpha() and is_label(value)))  # `"password": "Passwort"`
+
+
+_SCHEME = re.compile(r"(?:ApiKey|Basic|Bearer|Digest|Token)\s+([^\s,]{6,})", re.IGNORECASE)
+_COOKIE_ATTRIBUTES = frozenset({"domain", "expires", "max-age", "path", "priority", "samesite"})
+_COOKIE = re.compile(r"(?:^|;\s*)([^=;\s]+)=([^;\s]{8,})")
 
 
 def with_parts(secret: Json) -> list[Json]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from protocols.origin import Origin
+from protocols.source_secrets import shown
 
 Place = Literal["header", "query", "cookie"]
 _LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
@@ -75,8 +76,8 @@ class McpServer:
 
     @property
     def shown(self) -> str:
-        """The command as one would type it, or the address."""
-        return shlex.join(self.command) or self.url
+        """The command as one would type it, or the address, without secrets."""
+        return shown(f"mcp:{shlex.join(self.command) or self.url}").removeprefix("mcp:")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -87,7 +87,7 @@ class Calls:
             arguments = {**call.arguments, **call.unsendable}
             error = f"tool {call.tool!r}: {problem} (line {call.line})"
         asked = ToolCall(
-            index=call.number, tool=call.tool, arguments=arguments, line=call.line, within=call.within[:100] or None,
+            index=call.number, tool=call.tool, arguments=arguments, line=call.line, within=call.within or None,
             started=started, error=error, outcome="not_run" if error else "unknown",
         )  # fmt: skip
         if error is not None:

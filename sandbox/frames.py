@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import select
 import socket
 from typing import Any, NamedTuple, Protocol
@@ -16,6 +17,8 @@ GLANCES = 100  # looks for a message before sleeping: to be woken takes longer t
 LEVELS = 100  # how deeply a frame may be nested: what passes here, every later step of the host can take
 FRAME_COST = 128  # what each counts beyond its bytes, so that a flood of tiny ones ends as soon
 FRAMES_OF_TRACEBACK = 64
+LONGEST_NAME, LONGEST_REPR, LONGEST_MESSAGE = 200, 400, 10_000  # characters
+LARGEST_NUMBER = 10**7  # of a line, a column, a call: what is larger no program has
 
 
 class RunEnded(Exception):
@@ -164,9 +167,10 @@ def _call(frame: dict[str, Any]) -> Call:
     unsendable, waits, within = frame.get("unsendable", {}), frame.get("waits", True), frame.get("within", "")
     wanted = (int, str, dict, int, dict, bool, str)  # exactly: `True` is no number
     right = tuple(map(type, (number, tool, arguments, line, unsendable, waits, within))) == wanted
-    if not right or not all(type(text) is str for text in unsendable.values()):
+    if not right or not _small(number, line) or not all(type(text) is str for text in unsendable.values()):
         raise violation("sent a call of the wrong shape")
-    return Call(number, tool, arguments, unsendable, max(line, 0), waits, within)
+    shown = {name: text[:LONGEST_REPR] for name, text in unsendable.items()}
+    return Call(number, tool, arguments, shown, line, waits, within)
 
 
 def _failed(fail: dict[str, Json]) -> Failure:
@@ -181,17 +185,17 @@ def _failed(fail: dict[str, Json]) -> Failure:
             **more,
         } if not more and type(call) is not bool and len(frames) <= FRAMES_OF_TRACEBACK and len(hints) <= MOST_HINTS:
             levels, found = tuple(map(_frame, frames)), tuple(map(_hint, hints))
-            name, message = name[:200], message[:10_000]
-            return Failure(kind=kind, type=name, message=message, frames=levels, call=call, hints=found)
+            what, told = _name(name) or "Exception", message[:LONGEST_MESSAGE]
+            return Failure(kind=kind, type=what, message=told, frames=levels, call=call, hints=found)
     raise violation("sent a failure of the wrong shape")
 
 
 def _frame(item: Json) -> Frame:
     match item:
         case [line, str(function)] if _small(line):
-            return Frame(line=line, function=function[:200])
+            return Frame(line=line, function=_name(function))
         case [line, str(function), column, last, end] if _small(line, column, last, end):
-            return Frame(line=line, function=function[:200], column=column, end_line=last, end_column=end)
+            return Frame(line=line, function=_name(function), column=column, end_line=last, end_column=end)
     raise violation("sent a failure of the wrong shape")
 
 
@@ -200,6 +204,7 @@ def _hint(item: Json) -> Hint:
         case [frame, line, column, last, end, call, list(path), int(mark)] if (
             _small(frame, line, column, last, end, call)
             and type(mark) is int
+            and 0 <= mark < 2**32
             and len(path) <= LONGEST_PATH
             and all(_small(step) or (type(step) is str and len(step) <= LONGEST_KEY) for step in path)
         ):
@@ -209,7 +214,15 @@ def _hint(item: Json) -> Hint:
 
 
 def _small(*numbers: Json) -> bool:
-    return all(type(number) is int and 0 <= number < 10**7 for number in numbers)
+    return all(type(number) is int and 0 <= number < LARGEST_NUMBER for number in numbers)
+
+
+def _name(text: str) -> str:
+    """The name of a class or function, each character that has no place in one replaced: a program may choose any."""
+    return _NO_NAME.sub("_", text[:LONGEST_NAME])
+
+
+_NO_NAME = re.compile(r"[^\w.<>…]")
 
 
 def _deeper_than(levels: int, value: Json) -> bool:

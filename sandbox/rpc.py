@@ -83,7 +83,7 @@ def serve(child: Child, source: str, tools: Toolbox, *, limits: Limits, journal:
         needed = {a: re.sub(r"^\s*def \w+", f"def {a}", text, count=1) for a, text in saved.items() if a in source}
         called = {alias: list(tool.arguments) for alias, tool in tools.items()}
         start = {"source": source, "tools": called, "saved": needed, "pins": asdict(pins)}
-        run = _Run(child, source, calls, limits, clock)
+        run = _Run(child, source, calls, limits, clock, saved=frozenset(saved))
         ended = run.hold((encode(start) + "\n").encode("ascii"))
         calls.settle()
     except BaseException:
@@ -111,11 +111,14 @@ class _Run:
     Replies go out in the order of the calls, whoever has them and in whatever order they come.
     """
 
-    def __init__(self, child: Child, source: str, calls: Calls, limits: Limits, clock: Clock) -> None:
+    def __init__(
+        self, child: Child, source: str, calls: Calls, limits: Limits, clock: Clock, *, saved: frozenset[str]
+    ) -> None:
         self.stdout: list[str] = []
         self.value: Json = None
         self._channel, self._calls, self._limits, self._clock = child.channel, calls, limits, clock
         self._lines = source.count("\n") + 2  # an error may stand just past the end
+        self._saved = saved
         self._output_left = limits.output_bytes
         # Output costs up to six bytes of JSON for one; a call's arguments may take a whole frame, but not every time.
         self._wire = frames.Wire(self._channel, total_bytes=6 * limits.output_bytes + 16 * frames.FRAME_BYTES)
@@ -192,7 +195,7 @@ class _Run:
         self._in_tool = True
         if self._over:
             raise Closed
-        begun = self._calls.begin(call)
+        begun = self._calls.begin(self._located(call))
         if call.waits and isinstance(begun, Open):
             begun = self._calls.finish(begun)
         self._in_tool = False
@@ -208,6 +211,16 @@ class _Run:
             self._places -= 1
         context = self._context.copy()
         workers.start(lambda: context.run(self._work))
+
+    def _located(self, call: frames.Call) -> frames.Call:
+        """A call with its place as far as it can be believed: line 0 where the program has no such line.
+
+        Raises:
+            RunEnded: it claims to come from a saved tool that the program was not given.
+        """
+        if call.within and call.within not in self._saved:
+            raise frames.violation("claims a call for a saved tool that it was not given")
+        return call if call.line <= self._lines else call._replace(line=0)
 
     def _work(self) -> None:
         """Make calls that the program does not wait for, until none is left."""

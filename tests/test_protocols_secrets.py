@@ -6,7 +6,8 @@ import time
 
 import pytest
 
-from protocols.secrets import conceals_nothing, covered, kind_of
+from protocols.secret_names import kind_of
+from protocols.secrets import conceals_nothing, covered
 
 RANDOM = "AIzaSyD9tSrke72PouQMnMX7eZSW0jk"
 SECRETS = """

@@ -20,6 +20,7 @@ from atc.side_by_side import Pool, Threads
 from atc.strategies import STRATEGIES
 from atc.terminal import count
 from protocols.protocol import ToolProtocol
+from protocols.source_secrets import shown
 from toolflow_bench.arms import Arm, RunOptions, ask_arms, cells
 from toolflow_bench.baselines import BASELINES, baseline_worker
 from toolflow_bench.metrics import summarize
@@ -185,7 +186,7 @@ def flights(*, data: Path | None, **more: Any) -> None:
             model=agent.ask.name,
             config=config,
             open_worker=shared_agent(agent),
-            settings={"tools": list(config.tools)},
+            settings={"tools": [*map(shown, config.tools)]},
         )
         measure("flights", items, [arm], how, Threads(how.jobs or 1))
 

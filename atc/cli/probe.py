@@ -33,6 +33,7 @@ from protocols.ask import Ask
 from protocols.errors import AtcError
 from protocols.invoke import Invoker
 from protocols.protocol import ToolProtocol
+from protocols.source_secrets import shown
 from protocols.sources import load_source
 from protocols.toolbox import Toolbox
 
@@ -174,7 +175,7 @@ def begin(log: Log, folder: Path, source: str) -> None:
     Raises:
         click.UsageError: it is the log of another source.
     """
-    identity = str(Path(source).resolve()) if Path(source).exists() else source
+    identity = str(Path(source).resolve()) if Path(source).exists() else shown(source)
     if (before := log.notes.get(SOURCE)) is None:
         log.note(SOURCE, identity)
     elif before != identity:

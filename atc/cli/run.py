@@ -204,6 +204,7 @@ def _solve(config: Config, run: Callable[[Agent, RunView], Solution], *, name: s
                 output.say(f"Go on with: {_runs('resume', name)}")
             raise
     redact = Redactor(agent.toolbox)
+    redact.learn_sources(config.tools)
     redact.learn_attempts(solution.attempts)
     shown = redact.value(solution)
     plain = asdict(shown) | {"answer": solution.answer, "calls": solution.calls, "repairs": solution.repairs}

@@ -6,7 +6,6 @@ import json
 import shlex
 import sys
 import time
-import webbrowser
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import asdict, replace
@@ -16,6 +15,7 @@ from typing import Any
 import click
 
 from atc.cli import options, output
+from atc.cli.browser import open_page
 from atc.cli.output import has_person, json_text, print_result, say
 from atc.cli.run import config_of, resume
 from atc.cli.settings import load_config
@@ -103,7 +103,8 @@ def view(run: str | None, *, port: int, browser: bool) -> None:
     Shown are programs, calls and where their values came from, faults, changes, tokens and cost. RUN is an id, the
     beginning or the end of one, or 'last'; without it the page lists all runs. A run is shown as it goes on, a paused
     one can be gone on with there, and what waits for consent allowed or refused, if this was started on a terminal. The
-    page is reached from this machine alone, by the address that is printed; its token is new each time. Ctrl-C ends it.
+    page is reached from this machine alone, by the address that is printed, which works once: the browser that opens it
+    first is let in, no other. Ctrl-C ends it.
     """
     from atc.serve.view.resumes import Resumes  # needs the extra `view`
     from atc.serve.view.server import Viewer, serve
@@ -112,12 +113,12 @@ def view(run: str | None, *, port: int, browser: bool) -> None:
     with open_store(config) as store:
         path = f"runs/{store.load(run).summary.id}" if run is not None else ""
 
-        def ready(address: str) -> None:
-            url = address + path
+        def ready(new_address: Callable[[], str]) -> None:
+            url = new_address() + path
             print_result({"url": url}, url)
-            say("Ctrl-C ends it.")
+            say("The address works once, in one browser. Ctrl-C ends the viewer.")
             if browser:
-                webbrowser.open(url)
+                open_page(new_address() + path)
 
         with closing(Resumes(_resume_with(store), person=has_person())) as resumes:
             serve(Viewer(store, resumes), port=port, ready=ready)

@@ -21,6 +21,7 @@ from atc.cli.settings import load_config
 from atc.cli.wiring import open_agent
 from atc.serve.clients import CLIENTS, TOKEN, config_for
 from atc.serve.gateway import Gateway, GatewayLimits
+from protocols.source_secrets import shown
 from protocols.sources import absolute
 
 
@@ -70,7 +71,14 @@ def serve(
     """
     url = "" if address is None else f"http://{f'[{address[0]}]' if ':' in address[0] else address[0]}:{address[1]}/mcp"
     if client is not None:
-        text = config_for(client, _command(), url=url)
+        command = _command()
+        safe = [shown(word) for word in command]
+        if safe != command:
+            say(
+                "The secret in a source's address is left out (***), since all users of this machine can read the"
+                " arguments of a program: name that source under 'tools' in your settings file instead of --tools."
+            )
+        text = config_for(client, safe, url=url)
         print_result({"client": client, "config": text}, text)
         return
     if as_json() and address is None:

@@ -28,6 +28,7 @@ from atc.standing import KEYS
 from atc.strategies import read as read_strategy
 from protocols.errors import AtcError
 from protocols.files import keep_private, write_whole
+from protocols.source_secrets import shown
 from protocols.sources import is_local_data
 from protocols.words import closest
 from sandbox.choose import AUTO
@@ -290,12 +291,10 @@ def _beyond(key: str, raw: Any, below: Config) -> str:
     """What of this setting an untrusted file may not decide; empty where it may, or where it is no setting."""
     if key == "tools":
         sources = [raw] if isinstance(raw, str) else raw if isinstance(raw, list) else []
-        beyond = [source for source in sources if isinstance(source, str) and not is_local_data(source)]
-        return (
-            f"'tools' with {', '.join(map(repr, beyond))} (code, a command, an address, or a place elsewhere)"
-            if beyond
-            else ""
-        )
+        beyond = [shown(one) for one in sources if isinstance(one, str) and not is_local_data(one)]
+        if not beyond:
+            return ""
+        return f"'tools' with {', '.join(map(repr, beyond))} (code, a command, an address, or a place elsewhere)"
     if key in LIMITS:
         return "" if lowers(key, raw, below) else f"{key!r} above {_limit(key, below):g}"
     return repr(key) if key not in _HARMLESS and key in SETTINGS else ""

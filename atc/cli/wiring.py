@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import webbrowser
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, nullcontext, suppress
 from dataclasses import replace
@@ -16,6 +15,7 @@ from uuid import uuid4
 import click
 
 from atc.agent import Agent
+from atc.cli.browser import open_page
 from atc.cli.output import confirmed, has_person, say, told_in_tenths
 from atc.cli.settings import read_settings
 from atc.config import Config, portable, with_secrets
@@ -216,7 +216,7 @@ def invoke_settings(config: Config) -> InvokeSettings:
 
     def show_page(address: str) -> None:  # printed too, for those whose browser is elsewhere
         click.echo(sign_in_text(address), err=True)
-        webbrowser.open(address)
+        open_page(address)
 
     def may_start(server: McpServer) -> bool:
         return config.start_servers or confirmed(f"{start_text(server)}\n\nStart it?")

@@ -133,8 +133,15 @@ def line_without_secrets(stored: StoredRun) -> StoredRun:
 def redactor(stored: StoredRun) -> Redactor:
     """Gives the secrets of a stored run the placeholders that its prompts had."""
     redact = Redactor(RecordedTools(stored.protocols))
+    redact.learn_sources(sources_of(stored))
     redact.learn_run(stored)
     return redact
+
+
+def sources_of(stored: StoredRun) -> list[str]:
+    """The sources of a run's tools, as they were given."""
+    tools = stored.summary.config.get("tools")
+    return [one for one in tools if isinstance(one, str)] if isinstance(tools, list | tuple) else []
 
 
 # --- run again

@@ -30,6 +30,7 @@ from protocols.secrets import (
     with_parts,
     within,
 )
+from protocols.source_secrets import secrets_in
 from protocols.toolbox import Tool
 from sandbox.trace import ToolCall
 
@@ -43,8 +44,8 @@ class Redactor:
     """A run's secrets, and everything without them. Safe to share between threads. `tools` are asked for their schemas.
 
     Each secret has a mark, by which its placeholder tells it from the others: `0.3.1` is the first one of call 3 in
-    execution 0, `p0.1` the first one of a program, `v0.1` of another value. So the same run gives the same
-    placeholders, whatever the order in which concurrent calls come out.
+    execution 0, `p0.1` the first one of a program, `s0.1` of a source's address, `v0.1` of another value. So the same
+    run gives the same placeholders, whatever the order in which concurrent calls come out.
     """
 
     def __init__(self, tools: Mapping[str, Tool] | None = None) -> None:
@@ -53,7 +54,7 @@ class Redactor:
         self._text = SecretText()
         self._placeholders: dict[tuple[str, str], str] = {}
         self._values: dict[str, Json] = {}
-        self._counts = {"p": 0, "v": 0}
+        self._counts = {"p": 0, "s": 0, "v": 0}
 
     def learn_call(self, call: ToolCall, execution: int) -> None:
         """Take the secrets of a recorded call: of its arguments, and of its response, or what its error said.
@@ -82,6 +83,11 @@ class Redactor:
             self.learn_program(attempt.program.source)
             for call in attempt.trace.calls if attempt.trace else ():
                 self.learn_call(call, number)
+
+    def learn_sources(self, sources: Iterable[str]) -> None:
+        """Take the secrets of the addresses and commands of tool sources."""
+        for source in sources:
+            self._take(secrets_in(source), "s")
 
     def learn_program(self, source: str) -> None:
         """Take the literals of a program that it gives to secret arguments or variables."""
@@ -141,7 +147,7 @@ class Redactor:
             return frozenset(self._values)
 
     def _take(self, values: Iterable[Json], mark: str) -> None:
-        """Take secrets of a call, by its mark, or of the next program ("p") or value ("v") that has new ones."""
+        """Take secrets of a call, by its mark, or of the next program, source or value that has new ones."""
         with self._lock:
             first = f"{mark}{self._counts[mark]}" if mark in self._counts else mark
             new = [self._add(value, f"{first}.{number}") for number, value in enumerate(values, start=1)]

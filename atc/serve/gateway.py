@@ -305,6 +305,7 @@ class Gateway:
         """The solution with a placeholder for each secret."""
         called = {call.tool for attempt in solution.attempts for call in attempt.calls}
         redact = Redactor(self._agent.toolbox.only(called))
+        redact.learn_sources(self._agent.config.tools)
         redact.learn_attempts(solution.attempts)
         return redact.value(solution)
 

@@ -16,6 +16,7 @@ from protocols.links import guess_links, guess_verifiers
 from protocols.mcp import is_mcp
 from protocols.origin import Origin, covers, is_url, split_url
 from protocols.protocol import HttpBinding, McpBinding, PythonBinding, ToolProtocol
+from protocols.source_secrets import shown
 from protocols.sources.fetch import fetch_document
 from protocols.sources.folder import files_of, read_folder, read_protocols
 from protocols.sources.har import is_har, read_har
@@ -39,9 +40,9 @@ _GENERIC_TITLES = (
 class Source:
     """One source. Of Python, `functions` are those of its tools, by `module:function`.
 
-    `text` is the source as it was given, `home` the origin that the document was fetched from, None for the user's own
-    files. `place` is what tells it from another source of the same name, where bindings do not say so. `tools` are
-    empty until they are bound.
+    `text` is the source as it was given, without the secrets of its address. `home` is the origin that the document was
+    fetched from, None for the user's own files. `place` is what tells it from another source of the same name, where
+    bindings do not say so. `tools` are empty until they are bound.
     """
 
     text: str
@@ -197,7 +198,7 @@ def _read(text: str, invoker: Invoker) -> Source:
     name, location, base_url = _spelled(text)
     if is_mcp(location):
         name, protocols = invoker.servers.open(location, name=name)
-        return Source(text=text, name=name, kind="mcp", protocols=protocols)
+        return Source(text=shown(text), name=name, kind="mcp", protocols=protocols)
     if _is_python(location):
         protocols, functions = read_module(location)
         name = name or protocols[0].collection.rpartition(".")[2]
@@ -216,25 +217,26 @@ def _read(text: str, invoker: Invoker) -> Source:
         return Source(text=text, name=name or path.resolve().name, kind="protocols", protocols=protocols)
     if not fetched and not (location.strip() and path.exists()):
         raise SourceUnavailable(
-            f"{location!r} is no tool source: there is no such folder, file or Python module; give a folder of"
+            f"{shown(location)!r} is no tool source: there is no such folder, file or Python module; give a folder of"
             " protocols, an OpenAPI document (file or http address), a module, a HAR recording, or an MCP server as"
             " 'mcp:COMMAND'."
         )
     document = fetch_document(location, homes=invoker.homes, near=invoker.settings.near_hosts)
+    where = shown(location)
     kind: SourceKind = "protocols"
     if is_har(document):
-        kind, protocols = "har", read_har(document, where=location, base_url=base_url)
+        kind, protocols = "har", read_har(document, where=where, base_url=base_url)
     elif isinstance(document, Mapping) and document.keys() & {"openapi", "swagger", "paths"}:
-        kind, protocols = "openapi", read_openapi(document, where=location, base_url=base_url)
+        kind, protocols = "openapi", read_openapi(document, where=where, base_url=base_url)
     else:
-        protocols = read_protocols(document, where=location, base_url=base_url)
+        protocols = read_protocols(document, where=where, base_url=base_url)
     if fetched:
-        protocols = [_pinned(one, homes, location) for one in protocols]
+        protocols = [_pinned(one, homes, where) for one in protocols]
     title = identifier(protocols[0].collection.strip()).lower() if kind != "protocols" else ""
     if title in _GENERIC_TITLES:
         title = identifier((urlsplit(location).hostname or location) if fetched else path.stem)
     home = homes[0] if fetched else None
-    return Source(text=text, name=name or title, kind=kind, protocols=protocols, home=home)
+    return Source(text=shown(text), name=name or title, kind=kind, protocols=protocols, home=home)
 
 
 def _pinned(protocol: ToolProtocol, homes: Sequence[Origin], where: str) -> ToolProtocol:

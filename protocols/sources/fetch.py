@@ -17,6 +17,7 @@ from protocols.origin import is_url, split_url
 from protocols.reply import one_line, phrase
 from protocols.request import DEFAULT_HEADERS, HttpRequest
 from protocols.schema import Json, loads
+from protocols.source_secrets import shown
 from protocols.transport import Transport, follow
 
 MAX_BYTES: Final = 50_000_000
@@ -42,16 +43,18 @@ def fetch_document(location: str, *, homes: set[str] | None = None, near: bool =
                 body = file.read(MAX_BYTES + 1)
         except (OSError, ValueError) as error:
             problem = getattr(error, "strerror", None) or error
-            raise SourceUnavailable(f"{location!r} cannot be read: {problem}.") from error
+            raise SourceUnavailable(f"{shown(location)!r} cannot be read: {problem}.") from error
     if len(body) > MAX_BYTES:
         most = f"{MAX_BYTES // 1_000_000} MB"
-        raise SourceUnavailable(f"{location} is larger than {most}; give a document with the operations you need.")
+        raise SourceUnavailable(
+            f"{shown(location)} is larger than {most}; give a document with the operations you need."
+        )
     try:
         text = body.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise SourceUnavailable(f"{location} is not text, so it is no JSON or YAML document.") from None
+        raise SourceUnavailable(f"{shown(location)} is not text, so it is no JSON or YAML document.") from None
     del body  # up to 50 MB, which reading the text needs
-    return parse(text, where=location)
+    return parse(text, where=shown(location))
 
 
 def parse(text: str, *, where: str) -> Json:
@@ -85,16 +88,16 @@ def _download(url: str, homes: set[str], *, near: bool) -> bytes:
                 lambda one: transport.send(one, origin, deadline=deadline),
             )
     except ValueError as error:
-        raise SourceUnavailable(f"{url} cannot be fetched: {one_line(str(error))}.") from None
+        raise SourceUnavailable(f"{shown(url)} cannot be fetched: {shown(one_line(str(error)))}.") from None
     if problem := answer.trouble:
         if answer.status is None and time.monotonic() >= deadline:
             problem = f"it did not send a whole document within {TIMEOUT_SECONDS} s; try again, or give a file"
-        raise SourceUnavailable(f"{url} cannot be fetched: {one_line(problem).rstrip('.')}.")
+        raise SourceUnavailable(f"{shown(url)} cannot be fetched: {shown(one_line(problem)).rstrip('.')}.")
     if answer.status not in (200, 203):
         advice = "check the address"
         if answer.status in (401, 403):
             advice = f"download the document yourself and give the file as 'FILE@{origin.url}'"
-        raise SourceUnavailable(f"{url} answered {answer.status} {phrase(answer.status)}; {advice}.")
+        raise SourceUnavailable(f"{shown(url)} answered {answer.status} {phrase(answer.status)}; {advice}.")
     homes |= transport.near
     return answer.body
 

@@ -19,7 +19,7 @@ from protocols.origin import Origin, split_url
 from protocols.protocol import Evidence, Location, ToolProtocol
 from protocols.reply import parse
 from protocols.schema import Json, JsonObject, listed, mapping
-from protocols.secrets import is_secret, looks_random
+from protocols.secret_names import is_secret, looks_random
 from protocols.sources.operation import FORM_TYPES, Arguments, is_json, readable_name
 from protocols.words import FreeNames, identifier, singular, snake
 

@@ -1,9 +1,7 @@
-"""The pages over HTTP: on loopback alone, for whoever has the address with its token, and how changes are told."""
+"""The pages over HTTP, on loopback alone, and how a page hears of changes."""
 
 from __future__ import annotations
 
-import hmac
-import secrets
 import socket
 from collections.abc import AsyncIterator, Callable
 from typing import Any
@@ -15,10 +13,10 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from atc.recording import line_without_secrets, without_secrets
 from atc.serve.view import run_page
+from atc.serve.view.admission import Guard
 from atc.serve.view.resumes import Resumes
 from atc.store import RunStore, UnknownRun
 from atc.store.stored import RunSummary, StoredRun
@@ -26,57 +24,6 @@ from atc.store.stored import RunSummary, StoredRun
 _NEWEST = 200
 _PAUSE = 0.25
 """Seconds between looks for changes."""
-_HEADERS = {
-    "content-security-policy": "frame-ancestors 'none'",
-    "x-content-type-options": "nosniff",
-    "x-frame-options": "DENY",
-    "referrer-policy": "no-referrer",
-    "cross-origin-opener-policy": "same-origin",
-    "cross-origin-resource-policy": "same-origin",
-    "cache-control": "no-store",
-}
-
-
-class Guard:
-    """Lets only requests through that know the token, name this address, and do not come from another site's page.
-
-    What changes something (POST) must besides come from a page of this address, as JSON.
-    """
-
-    def __init__(self, app: ASGIApp, *, token: str, port: int) -> None:
-        self._app, self._token = app, token.encode()
-        self._hosts = {f"127.0.0.1:{port}".encode(), f"localhost:{port}".encode()}
-        self._origins = {b"http://" + host for host in self._hosts}
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Refuse, or pass the request on without the token in its path; every answer gets the same headers."""
-
-        async def sent(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                own = [(name.encode(), value.encode()) for name, value in _HEADERS.items()]
-                message["headers"] = [*message.get("headers", ()), *own]
-            await send(message)
-
-        refused = self._refused(scope)
-        if refused is not None:
-            await refused(scope, receive, sent)
-            return
-        path = "/" + scope["path"].split("/", 2)[2]
-        await self._app({**scope, "path": path, "raw_path": path.encode()}, receive, sent)
-
-    def _refused(self, scope: Scope) -> Response | None:
-        headers = dict(scope["headers"])
-        first, slash, _ = scope["path"].removeprefix("/").partition("/")
-        if headers.get(b"host") not in self._hosts:
-            return PlainTextResponse("This address is not known here.\n", 421)
-        if not slash or not hmac.compare_digest(first.encode("utf-8", "replace"), self._token):
-            return PlainTextResponse("Open the address that 'atc runs view' has printed.\n", 404)
-        origin, reads = headers.get(b"origin"), scope["method"] in ("GET", "HEAD")
-        if (origin is not None or not reads) and origin not in self._origins:
-            return PlainTextResponse("Another site's page may not ask for this.\n", 403)
-        if not reads and headers.get(b"content-type", b"").split(b";")[0] != b"application/json":
-            return PlainTextResponse("JSON is wanted.\n", 415)
-        return None
 
 
 class Viewer:
@@ -172,21 +119,19 @@ def _unknown(request: Request, error: Exception) -> Response:  # noqa: ARG001 - 
     return PlainTextResponse(f"{error}\n", 404)
 
 
-def serve(viewer: Viewer, *, port: int, ready: Callable[[str], None]) -> None:
-    """Serve on 127.0.0.1 until SIGINT or SIGTERM; `ready` is told the address with its token.
+def serve(viewer: Viewer, *, port: int, ready: Callable[[Callable[[], str]], None]) -> None:
+    """Serve on 127.0.0.1 until SIGINT or SIGTERM; `ready` is given what makes addresses, each of which works once.
 
     Raises:
         OSError: somebody else has the port.
     """
-    token = secrets.token_urlsafe(24)
     with socket.create_server(("127.0.0.1", port)) as listener:
-        port = listener.getsockname()[1]
-        guarded = Guard(viewer.app(), token=token, port=port)
+        guarded = Guard(viewer.app(), port=listener.getsockname()[1])
         config = uvicorn.Config(
             guarded, log_level="warning", access_log=False, server_header=False, timeout_graceful_shutdown=1,
             lifespan="off", ws="none",
         )  # fmt: skip
-        ready(f"http://127.0.0.1:{port}/{token}/")
+        ready(guarded.new_address)
         server = uvicorn.Server(config)
         viewer.ending = lambda: server.should_exit
         server.run(sockets=[listener])

@@ -1,0 +1,31 @@
+"""Opens pages in the person's browser."""
+
+from __future__ import annotations
+
+import atexit
+import html
+import shutil
+import tempfile
+import webbrowser
+from functools import partial
+from pathlib import Path
+
+import click
+
+
+def open_page(address: str) -> None:
+    """Open an address that may hold a secret: everybody on this machine can read the arguments of a browser.
+
+    They name a file that only this user can read, which leads to the address. It is removed as the command ends.
+    """
+    folder = Path(tempfile.mkdtemp(prefix="atc-"))  # readable for this user alone
+    context = click.get_current_context(silent=True)  # there is none in another thread, where somebody is to sign in
+    at_the_end = atexit.register if context is None else context.find_root().call_on_close
+    at_the_end(partial(shutil.rmtree, folder, ignore_errors=True))
+    shown, file = html.escape(address), folder / "open.html"
+    file.write_text(
+        '<!doctype html><meta charset="utf-8"><meta name="referrer" content="no-referrer"><title>atc</title>'
+        f'<meta http-equiv="refresh" content="0;url={shown}"><a href="{shown}">Go on to the page</a>\n',
+        encoding="utf-8",
+    )
+    webbrowser.open(file.as_uri())

@@ -1,0 +1,128 @@
+"""Who may see the pages: whoever brings a one-time code, and from then on the cookie that it was exchanged for."""
+
+from __future__ import annotations
+
+import hmac
+import html
+import secrets
+import threading
+
+from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+_HEADERS = {
+    "content-security-policy": "frame-ancestors 'none'",
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "cache-control": "no-store",
+}
+_ELSEWHERE = (b"cross-site", b"same-site")
+"""Values of `Sec-Fetch-Site`, which browsers send, of requests that another page causes."""
+
+
+class Guard:
+    """Lets a request through that has the cookie, names this address, and is not caused by another site's page.
+
+    Pages stand below `/PLACE/`, and `/PLACE/CODE/…` leads to one of them: the first request with a code gets the
+    cookie, any other one a sentence. So what stands in a command line, a history or a log opens nothing afterwards. The
+    cookie is bound to the place, which no other server on this host knows: cookies do not heed ports. What changes
+    something (POST) must come from a page of this address, as JSON.
+    """
+
+    def __init__(self, app: ASGIApp, *, port: int) -> None:
+        self._app = app
+        self._hosts = {f"127.0.0.1:{port}".encode(), f"localhost:{port}".encode()}
+        self._origins = {b"http://" + host for host in self._hosts}
+        self._place = f"/{secrets.token_hex(6)}/"
+        self._base = f"http://127.0.0.1:{port}{self._place}"
+        self._cookie = f"atc-view-{port}={secrets.token_urlsafe(32)}"
+        self._lock = threading.Lock()
+        self._unused: set[str] = set()
+        self._used: set[str] = set()
+
+    def new_address(self) -> str:
+        """Return an address that works once; what stands behind it names the page."""
+        code = secrets.token_urlsafe(24)
+        with self._lock:
+            self._unused.add(code)
+        return f"{self._base}{code}/"
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Refuse, exchange a code, or pass the request on without its place; every answer gets the same headers."""
+
+        async def sent(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                own = [(name.encode(), value.encode()) for name, value in _HEADERS.items()]
+                message["headers"] = [*message.get("headers", ()), *own]
+            await send(message)
+
+        answer = self._foreign(scope) or self._exchanged(scope) or self._unknown(scope)
+        if answer is not None:
+            await answer(scope, receive, sent)
+            return
+        path = "/" + scope["path"].removeprefix(self._place)
+        await self._app({**scope, "path": path, "raw_path": path.encode()}, receive, sent)
+
+    def _foreign(self, scope: Scope) -> Response | None:
+        """The refusal of a request that another site may have caused."""
+        headers = dict(scope["headers"])
+        if headers.get(b"host") not in self._hosts:
+            return PlainTextResponse("This address is not known here.\n", 421)
+        origin, reads = headers.get(b"origin"), scope["method"] in ("GET", "HEAD")
+        embedded = headers.get(b"sec-fetch-mode") != b"navigate" and headers.get(b"sec-fetch-site") in _ELSEWHERE
+        if embedded or ((origin is not None or not reads) and origin not in self._origins):
+            return PlainTextResponse("Another site's page may not ask for this.\n", 403)
+        return None
+
+    def _exchanged(self, scope: Scope) -> Response | None:
+        """The answer to a request with a code: the cookie and the way to the page, or why there is none."""
+        code, slash, page = scope["path"].removeprefix(self._place).partition("/")
+        if not slash or not scope["path"].startswith(self._place) or scope["method"] != "GET":
+            return None
+        with self._lock:
+            fresh, used = code in self._unused, code in self._used
+            if fresh:
+                self._unused.remove(code)
+                self._used.add(code)
+        if not fresh and not used:
+            return None
+        if used and not self._has_cookie(scope):
+            told = "This address was used already: each works once, in one browser. Start 'atc runs view' again.\n"
+            return PlainTextResponse(told, 403)
+        answer = self._way(scope, self._place + page)
+        answer.headers["set-cookie"] = f"{self._cookie}; Path={self._place}; HttpOnly; SameSite=Strict"
+        return answer
+
+    def _way(self, scope: Scope, target: str) -> Response:
+        """What leads a browser to `target`, so that the code does not stay in its history.
+
+        A redirect counts as the other site's where a link there, or a local file, led here: a browser would not send
+        the cookie along. A page of ours that goes on by itself is where the next request comes from.
+        """
+        if dict(scope["headers"]).get(b"sec-fetch-site") != b"cross-site":
+            return RedirectResponse(target, 303)
+        shown = html.escape(target)
+        title = "<!doctype html><meta charset=utf-8><title>atc runs view</title>"
+        return HTMLResponse(
+            f'{title}<meta http-equiv="refresh" content="0;url={shown}"><a href="{shown}">Go on to the page</a>\n'
+        )
+
+    def _unknown(self, scope: Scope) -> Response | None:
+        """The refusal of a request without the cookie, or of one that would change something and is no JSON."""
+        if not scope["path"].startswith(self._place):
+            return PlainTextResponse("Open the address that 'atc runs view' has printed.\n", 404)
+        if not self._has_cookie(scope):
+            told = "Open the address that 'atc runs view' has printed; it works once, in one browser.\n"
+            return PlainTextResponse(told, 403)
+        kind = dict(scope["headers"]).get(b"content-type", b"").split(b";")[0]
+        if scope["method"] not in ("GET", "HEAD") and kind != b"application/json":
+            return PlainTextResponse("JSON is wanted.\n", 415)
+        return None
+
+    def _has_cookie(self, scope: Scope) -> bool:
+        given = [value for name, value in scope["headers"] if name == b"cookie"]
+        parts = [part.strip() for value in given for part in value.split(b";")]
+        return any(hmac.compare_digest(part, self._cookie.encode()) for part in parts)

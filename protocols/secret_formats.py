@@ -1,0 +1,136 @@
+"""Formats that only credentials have: the rules of gitleaks, which the package `secretscreen` carries as data.
+
+Nothing of that package is run, and nothing is ever sent anywhere to find out whether a credential still works.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import tomllib
+from collections import Counter
+from collections.abc import Iterator
+from functools import cache
+from importlib.util import find_spec
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple
+
+_BY_NAME = frozenset({"generic-api-key"})
+"""Rules that judge by a name beside the value, which `secret_texts` does for all names."""
+_BEFORE, _AFTER = 200, 1_000
+"""Characters around a rule's keyword in which it is looked for."""
+_MOST_WINDOWS, _MOST_PLACES = 600, 10_000
+"""So many places of one text are looked at so, and at so many further ones what begins with the keyword."""
+_LONG = re.compile(r"[^\s\"'<>,;()\[\]{}]{16}")
+"""What every credential of a known format has somewhere."""
+_PRIVATE_KEY = re.compile(
+    r"-----BEGIN [A-Z ]{0,80}PRIVATE KEY(?: BLOCK)?-----.*?(?:-----END [A-Z ]{0,80}PRIVATE KEY(?: BLOCK)?-----|\Z)",
+    re.DOTALL,
+)
+_LOOSE = re.compile(
+    r"""\b(?:gh[opsu]_\w{30,} | ghr_\w{30,} | github_pat_\w{30,} | glpat-[\w-]{20,} | hf_\w{30,} | npm_\w{36}
+        | xox[abeprs]-[\w-]{10,} | [rs]k_(?:live|test)_\w{16,} | sk-[\w-]{20,} | AIza[\w-]{35} | pypi-[\w-]{50,})
+    """,
+    re.VERBOSE,
+)
+"""The same formats where a credential is cut, or longer than the rules know."""
+# Tried once for each run of these characters, and only where the two other parts follow: it takes linear time.
+_JWT = re.compile(
+    r"(?<![\w-])(?=[\w-]++\.eyJ[\w-]{8,}+\.[\w-]{8})(?:[\w-]*?-)??(eyJ[\w-]{8,}+\.eyJ[\w-]{8,}+\.[\w-]{8,}+)"
+)
+_HASH = re.compile(r"\$(?:2[abxy]?|[156y]|apr1|sha1|argon2\w{1,3}|pbkdf2[\w-]{0,12}|scrypt)\$[\w./+=,$-]{16,300}")
+"""A password as `crypt`, bcrypt, Argon2 and their like store it."""
+
+
+class _Rule(NamedTuple):
+    pattern: str
+    ignore_case: bool
+    group: int
+    entropy: float
+
+
+def find(text: str) -> Iterator[str]:
+    """Yield the credentials of known formats in a text."""
+    if _LONG.search(text) is None:
+        return
+    if "PRIVATE KEY" in text:
+        yield from (found[0] for found in _PRIVATE_KEY.finditer(text))
+    yield from (found[0] for found in _LOOSE.finditer(text))
+    if "eyJ" in text:
+        yield from (found[1] for found in _JWT.finditer(text))
+    if "$" in text:
+        yield from (found[0] for found in _HASH.finditer(text))
+    lower = text.lower()
+    if len(lower) != len(text):  # a letter whose small form takes two: places would differ
+        lower = text
+    effort = _Effort()
+    for keyword, rules in _rules().items():
+        if keyword in lower:
+            places = [found.start() for found in islice(re.finditer(re.escape(keyword), lower), _MOST_PLACES)]
+            for rule in rules:
+                yield from _of_rule(rule, text, places, effort)
+
+
+def without_keys(text: str) -> str:
+    """A text without the private keys in it, whose lines name nothing."""
+    return _PRIVATE_KEY.sub(" ", text) if "PRIVATE KEY" in text else text
+
+
+class _Effort:
+    """What is left to be spent on one text, so that none that repeats keywords takes long."""
+
+    def __init__(self) -> None:
+        self.windows, self.places = _MOST_WINDOWS, _MOST_PLACES
+
+
+def _of_rule(rule: _Rule, text: str, places: list[int], effort: _Effort) -> Iterator[str]:
+    """Yield what one rule finds at the places of one of its keywords."""
+    pattern, done, seen = _compiled(rule), 0, 0
+    for place in places:
+        if place < done:
+            continue
+        if place >= seen and effort.windows > 0:
+            effort.windows -= 1
+            found = pattern.search(text, max(done, place - _BEFORE), place + _AFTER)
+            seen = place + _AFTER // 2
+        elif effort.places > 0:
+            effort.places -= 1
+            found = pattern.match(text, place)
+        else:
+            return
+        if found is None:
+            continue
+        done = found.end()
+        secret = found[rule.group] if rule.group else next(filter(None, found.groups()), found[0])
+        if secret and _entropy(secret) >= rule.entropy:
+            yield secret
+
+
+@cache
+def _rules() -> dict[str, list[_Rule]]:
+    """The rules, by each of their keywords, one of which stands in whatever they find."""
+    spec = find_spec("secretscreen")
+    if spec is None or spec.origin is None:
+        raise ModuleNotFoundError("secretscreen, one of the dependencies, is missing", name="secretscreen")
+    document = tomllib.loads(Path(spec.origin).with_name("gitleaks.toml").read_text(encoding="utf-8"))
+    rules: dict[str, list[_Rule]] = {}
+    for entry in document["rules"]:
+        if "regex" not in entry or entry["id"] in _BY_NAME:
+            continue
+        pattern = entry["regex"].replace("(?i)", "").replace(r"\z", r"\Z").replace("[[:alnum:]]", "[a-zA-Z0-9]")
+        rule = _Rule(pattern, "(?i)" in entry["regex"], entry.get("secretGroup", 0), entry.get("entropy", 0.0))
+        for keyword in entry["keywords"]:
+            rules.setdefault(keyword.lower(), []).append(rule)
+    return rules
+
+
+@cache
+def _compiled(rule: _Rule) -> re.Pattern[str]:
+    return re.compile(rule.pattern, re.IGNORECASE if rule.ignore_case else 0)
+
+
+def _entropy(text: str) -> float:
+    """Bits of each character of a text, by how often it stands there."""
+    shares = [count / len(text) for count in Counter(text).values()]
+    return -sum(share * math.log2(share) for share in shares)
