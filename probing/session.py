@@ -7,13 +7,13 @@ from itertools import islice
 
 from probing.facts import ArgumentFacts, ToolFacts, learn, place_of
 from probing.gate import Caller
-from probing.kinds import reads
 from probing.ledger import records
 from probing.pools import Pools
 from probing.replies import refusal_in, reply_of, template_of
 from probing.samples import MADE_UP, Arguments, Log, Origin, ProbeSettings, Purpose, Sample, Value, Watch
 from probing.teacher import Teacher, hints_in
 from probing.values import Fits, candidates, combinations
+from protocols.effects import reads
 from protocols.protocol import HttpBinding, ToolProtocol
 from protocols.schema import Json
 from protocols.toolbox import Toolbox

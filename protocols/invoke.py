@@ -25,7 +25,6 @@ from protocols.settings import Credential, InvokeSettings
 from protocols.toolbox import Call, idempotency_key
 from protocols.transport import follow
 
-_SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 _BACKOFF_SECONDS = 0.25
 _CURL = {"header": ("-H", ": "), "cookie": ("-b", "="), "query": ("--url-query", "=")}
 _LONGEST_WAIT = 20.0  # seconds before the next try
@@ -54,8 +53,7 @@ class Invoker:
         declared = protocol.annotations.read_only
         match protocol.binding:
             case HttpBinding() as binding:
-                reads = binding.method in _SAFE_METHODS if declared is None else declared
-                return HttpCall(protocol, binding, self._keyring, reads=reads)
+                return HttpCall(protocol, binding, self._keyring, reads=bool(declared))
             case PythonBinding() as binding:
                 known = functions or {}
                 function = known.get(f"{binding.module}:{binding.function}") or known.get(protocol.name)
