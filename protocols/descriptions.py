@@ -29,6 +29,8 @@ class Heard(NamedTuple):
 _LONGEST = 2_000
 _MARKUP = re.compile(r"<[^>]{0,200}>|https?://\S+|`[^`]{0,200}`|[*_#|>\[\]]+")
 _BRACKETS = re.compile(r"\([^()]{0,300}\)")
+_ASIDE = re.compile(r"(?<=[(:])\s*[^(),:.;!?]{3,300}")
+"""What stands in brackets or behind a colon."""
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n+|\s[-–—]\s")
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*|\d+|[,&/:(]", re.UNICODE)
 _DETERMINERS = GRAMMAR["determiners"]
@@ -39,6 +41,7 @@ _BEFORE_VERBS = GRAMMAR["before_verbs"]
 _PARTICLES = GRAMMAR["particles"]
 _LAST_PARTICLES = GRAMMAR["last_particles"]
 _FOREIGN_AND = GRAMMAR["foreign_and"]
+_COUNTS = frozenset({"and", "many", "more", "most", "multiple", "one", "only", "other", "several"})
 _MORE = re.compile("[并且和及后再同、,후및]")
 """Signs of Chinese, Japanese and Korean behind which a sentence may go on to act."""
 _NEVER = GRAMMAR["never"]
@@ -57,6 +60,7 @@ _BEFORE_THE_VERB = tuple(re.compile(pattern) for pattern in (_PURPOSE, _LETS, _T
 _ALSO = re.compile(
     r"\b(?:is|are|be|gets?) (?:then |also |automatically |subsequently |afterwards? |thereby )+(\w+)"
     r"|\bmark(?:s|ed|ing)? (?:\w+ ){0,3}as "
+    r"|\b(?:it|this|which) (?:also |then |will )*(\w+) (?:all|any|every|it|the|them|your)\b"
 )
 """What a sentence says in passing of what is done besides: `The messages are then deleted.`"""
 
@@ -66,7 +70,8 @@ def heard(text: str) -> Heard:
 
     One sentence that acts outranks those that read.
     """
-    plain = _BRACKETS.sub(" ( ", _MARKUP.sub(" ", text[:_LONGEST]))
+    plain_with_brackets = _MARKUP.sub(" ", text[:_LONGEST])
+    plain = _BRACKETS.sub(" ( ", plain_with_brackets)
     found = (_WORD.findall(one.lower()) for one in _SENTENCE.split(plain))
     sentences = [
         words for one in found if (words := one[next((n for n, word in enumerate(one) if word.isalnum()), 0) :])
@@ -75,10 +80,19 @@ def heard(text: str) -> Heard:
         return Heard("")
     first = _opening(sentences[0])
     for words in sentences[1:]:
-        if verb := _acts_later(words):
+        if verb := _acts_later(words) or _is_undone(words):
             return Heard("acts", verb)
-    if found := next((one for one in _ALSO.finditer(plain.lower()) if not one[1] or base_of(one[1], ACTING)), None):
-        return Heard("acts", found[1] or "mark")
+    for aside in _ASIDE.findall(plain_with_brackets):
+        words = _WORD.findall(aside.lower())
+        if verb := words and (_acts_later(words) or _second_verb(["", *words])):
+            return Heard("acts", verb)
+    for found in _ALSO.finditer(plain.lower()):
+        verb = found[1] or found[2] or "mark"
+        if base_of(verb, ACTING) and not base_of(verb, READS["verbs"] | READS["neutral"]):
+            return Heard("acts", verb)
+    if first.voice == "information":  # `Weather API. Returns the forecast.`
+        later = (_opening(words) for words in sentences[1:])
+        return next((one for one in later if one.voice == "reads"), first)
     return first
 
 
@@ -129,8 +143,12 @@ def _unknown_lead(lead: str, words: Sequence[str]) -> Heard:
     after = words[1] if len(words) > 1 else ""
     if after in _DETERMINERS - {"that", "no"} and lead not in _NEVER and not base_of(lead, READS["neutral"]):
         return Heard("acts", lead)
+    if lead in READS["adjectives"] and _names_information(words):
+        return Heard("information", lead)
     verb = base_of(lead, CAN_BE_VERB)
-    named = after in _AFTER_NOUNS
+    if verb and after in _LAST_PARTICLES - {"in", "open"}:
+        return Heard("acts", f"{lead} {after}")
+    named = after in _AFTER_NOUNS or after in ("api", "endpoint", "service")
     if verb and lead != f"{verb}ed" and not named and (after or verb in STRICT):
         strict = base_of(lead, STRICT)
         return Heard("acts" if strict and lead in (strict, f"{strict}s", f"{strict}es") else "unclear", lead)
@@ -141,9 +159,12 @@ def _unknown_lead(lead: str, words: Sequence[str]) -> Heard:
 
 def _names_information(words: Sequence[str]) -> bool:
     """True if one of the first words names information, or things in the plural that cannot be a verb."""
+    chosen = words[0] in READS["adjectives"]
     for word in words[:6]:
-        if word in _CLOSED - _DETERMINERS - {"and"}:
+        if word in _CLOSED - _DETERMINERS - _COUNTS:
             return False
+        if chosen and singular(word) != word and len(word) > 3:
+            return True
         if singular(word) in READS["information"] and word not in _NEVER - {"data", "details", "information"}:
             return True
         if singular(word) != word and not base_of(word, CAN_BE_VERB):
@@ -158,24 +179,46 @@ def _reading(verb: str, words: list[str]) -> Heard:
         return Heard("acts", second)
     clause = _clause(words)
     be = {"are", "is", "was", "were", "it"}
-    ends = clause[-1] in _LAST_PARTICLES and len(clause) > 1 and clause[-2] not in be
-    if (after in _PARTICLES and verb not in READS["seeking"]) or (after == "on" and verb != "search"):
+    cut = len(clause) < len(words) and words[len(clause)] in ("/", ":")
+    ends = not cut and clause[-1] in _LAST_PARTICLES and len(clause) > 1 and clause[-2] not in be
+    if (after in _PARTICLES and f"{verb} {after}" != "return back" and verb not in READS["seeking"]) or (
+        after == "on" and verb != "search"
+    ):
         return Heard("acts", f"{verb} {after}")
     if (verb == "check" and after in ("in", "out")) or (ends and verb not in ("find", "look", "search")):
         return Heard("acts", f"{verb} … {clause[-1]}")
     if verb in ("get", "have") and _is_causative(clause):
         return Heard("acts", f"{verb} … {clause[-1]}")
-    if verb in ("get", "obtain", "fetch", "retrieve") and after in ("a", "an") and words[2:3] in (["new"], ["fresh"]):
-        return Heard("unclear", f"{verb} {after} {words[2]}")
+    if unclear := _unclear_object(verb, words, clause):
+        return Heard("unclear", unclear)
+    return Heard("reads", words[0])
+
+
+def _unclear_object(verb: str, words: Sequence[str], clause: Sequence[str]) -> str:
+    """What makes a reading verb doubtful, by what stands behind it: `get a new token`, `show … on the display`."""
+    after = words[1] if len(words) > 1 else ""
+    if verb in ("fetch", "get", "obtain", "retrieve") and after in ("a", "an") and words[2:3] in (["new"], ["fresh"]):
+        return f"{verb} {after} {words[2]}"
     if verb in ("find", "get") and after in ("another", "you", "me", "him", "her", "us"):
-        return Heard("unclear", f"{verb} {after}")
-    if verb in ("show", "display", "read") and {"aloud", "loud", "screen", "speaker", "panel", "lcd", "led"} & {
+        return f"{verb} {after}"
+    if verb in ("display", "present", "show") and "on" in clause[:-1]:
+        place = clause.index("on") + 1
+        if clause[place] in _DETERMINERS:
+            return f"{verb} … on"
+    if verb in READS["weak"] and not _names_information(words[1:]):
+        return verb
+    if verb in ("display", "read", "show") and {"aloud", "lcd", "led", "loud", "panel", "screen", "speaker"} & {
         *clause
     }:
-        return Heard("unclear", verb)
-    if words[0] == "return" and _brings_back(clause):
-        return Heard("unclear", "return")
-    return Heard("reads", words[0])
+        return verb
+    if (
+        verb == "get"
+        and "to" in clause[2:4]
+        and clause[-1] != "to"
+        and base_of(clause[clause.index("to", 2) + 1], CAN_BE_VERB)
+    ):
+        return "get … to"
+    return "return" if words[0] == "return" and _brings_back(clause) else ""
 
 
 def _brings_back(clause: Sequence[str]) -> bool:
@@ -194,7 +237,12 @@ def _clause(words: Sequence[str]) -> list[str]:
 
 def _is_causative(clause: Sequence[str]) -> bool:
     """True for `get the door opened` and `get the oven heating`: what is got is one thing and what is done to it."""
-    if len(clause) < 3 or singular(clause[-2]) != clause[-2] or clause[-2] in _CLOSED | READS["adjectives"]:
+    if (
+        len(clause) < 3
+        or {"that", "which", "who"} & {*clause}
+        or singular(clause[-2]) != clause[-2]
+        or clause[-2] in _CLOSED | READS["adjectives"]
+    ):
         return False
     last = clause[-1]
     one = clause[1] in ("a", "an", "the", "my", "your", "this", "that", "it") or len(clause) == 3
@@ -205,15 +253,15 @@ def _is_causative(clause: Sequence[str]) -> bool:
 def _second_verb(words: Sequence[str]) -> str:
     """The verb of `get … and revoke the old one`, `list and purge`, `read by resetting the counter`; empty for none."""
     for place, (before, word) in enumerate(pairwise(words)):
-        if before not in ("and", "or", "then", "&", ",", "/", "by", "while", "after", "before", "also"):
+        if before not in ("and", "or", "then", "&", ",", "/", "by", "while", "after", "also"):
             continue
         after = words[place + 2] if place + 2 < len(words) else ""
         known = base_of(word, READS["verbs"] | READS["neutral"])
         if word in _CLOSED or known or word in _BEFORE_VERBS or word.endswith(("ed", "ly")) or not word.isalpha():
             continue
-        verb = base_of(word, ACTING)
-        gerund = word.endswith("ing")
-        if before in ("by", "while", "after", "before"):
+        verb = base_of(word, ACTING | (CAN_BE_VERB if after in ("it", "them") else frozenset()))
+        gerund = word.endswith("ing") and verb != word
+        if before in ("after", "by", "while"):
             if gerund and verb:
                 return word
             continue
@@ -236,6 +284,15 @@ def _acts_after(words: Sequence[str]) -> str:
 
 
 _SUBJECTS = _CALL | {"this", "it", "which", "that", "also", "then"}
+
+
+def _is_undone(words: Sequence[str]) -> str:
+    """The verb of `the mails are deleted`, behind what is read; empty where none is, or under a condition."""
+    if {"if", "once", "unless", "until", "when", "whether", "who", "which", "that"} & {*words}:
+        return ""
+    gone = VERBS["remove"] | VERBS["end"]
+    done = (verb for be, verb in pairwise(words[1:]) if be in ("are", "be", "get", "gets", "is"))
+    return next((verb for verb in done if base_of(verb, gone)), "")
 
 
 def _acts_later(words: list[str]) -> str:

@@ -197,7 +197,7 @@ def _parts(url: str) -> list[str]:
     parts = [unquote_plus(part) for part in url.partition("?")[0].split("/")[3:] if part]
     while len(parts) > 1 and _PREFIX.fullmatch(parts[0]):
         parts = parts[1:]
-    return parts
+    return [] if len(parts) == 1 and re.fullmatch(r"api|rest|v\d+", parts[0]) else parts
 
 
 def _unnamed(url: str) -> str:
@@ -242,7 +242,10 @@ def _is_reading_path(
     """
     in_path = {name for part in parts for name in _VARIABLE.findall(part)}
     others = [name for name, _ in _arguments(protocol, http) if name not in in_path]
-    if not described and not _filter(others, shown):
+    ends = [_thing(part) for part in parts[-2:]]
+    paged = ends[-1:] == ["things"] and any(snake(name) in READS["paging"] for name in others)
+    listing = paged or "reading" in ends
+    if not described and not _filter(others, shown, listing=listing):
         return False
     whole = http.url.partition("?")[0].rstrip("/")
     for place, part in enumerate(parts):
@@ -250,7 +253,8 @@ def _is_reading_path(
         last = place == len(parts) - 1
         if _VARIABLE.fullmatch(part):
             loosely = "{" in above and (described or _filters(part))
-            loosely = loosely or (described and _is_named_after(part, above))
+            known = _is_named_after(part, above) or _thing(above) == "information"
+            loosely = loosely or (described and known)
             here = whole if last else whole.rsplit("/", len(parts) - 1 - place)[0]
             fits = bool(loosely) or _is_record(protocol, part, above, here, shown)
         elif "{" in part:  # `{id}.json`
@@ -279,8 +283,10 @@ def _is_record(protocol: ToolProtocol, part: str, above: str, url: str, shown: R
     if shown.has_record(url):
         return True
     thing, stem = _thing(above), singular((words_of(above) or [""])[-1])
-    if thing in ("information", "reading"):
+    if thing == "reading":
         return True
+    if thing in ("choice", "information"):
+        return _filters(part) or shown.has_things(snake(part))
     if thing == "things":
         return stem not in CAN_BE_VERB
     return thing == "noun" and protocol.evidence.level != "observed" and _is_named_after(part, above)
@@ -292,13 +298,10 @@ def _is_named_after(part: str, above: str) -> bool:
     return words[-1] in ID_WORDS and words[:-1] == [singular(word) for word in words_of(above)]
 
 
-def _filter(names: Sequence[str], shown: Resources) -> bool:
-    """True if arguments filter, page or select: by their names, or, of a listing in pages, if none is a verb."""
+def _filter(names: Sequence[str], shown: Resources, *, listing: bool) -> bool:
+    """True if arguments filter, page or select: by their names, or, in a search or a paged list, if none is a verb."""
     unknown = [name for name in names if not _filters(name) and not shown.has_things(snake(name))]
-    paged = any(snake(name) in READS["paging"] for name in names)
-    return not unknown or (
-        paged and not any(words_of(name)[:1] == [] or words_of(name)[0] in ACTING for name in unknown)
-    )
+    return not unknown or (listing and all(words_of(name) and words_of(name)[0] not in ACTING for name in unknown))
 
 
 def _filters(name: str) -> bool:
@@ -326,21 +329,31 @@ def _arguments(protocol: ToolProtocol, http: HttpBinding) -> Iterator[tuple[str,
 
 def _is_named_read(protocol: ToolProtocol, http: HttpBinding, parts: Sequence[str]) -> bool:
     """True if somebody gave the tool the name of a read, and it names what its path names."""
-    words = words_of(protocol.name)
     fixed = [part for part in parts if "{" not in part]
-    in_path = {word for part in fixed for word in words_of(part)}
-    variables = {word for name in _VARIABLE.findall(http.url) for word in words_of(name)}
-    made_of_path = words[:1] == [http.method.lower()] and in_path <= {*words} <= in_path | variables | {
-        "get",
-        "by",
-        "root",
-    }
-    if not words or made_of_path or not {words[0], words[-1]} & READS["names"]:
+    words = _without_address(words_of(protocol.name), http)
+    if not words or not (words[0] in READS["names"] or words[-1] in READS["names"] - {"get"}):
         return False
     if not fixed:
         return True
     last = {singular(word) for word in words_of(fixed[-1])}
     return bool(last & {singular(word) for word in words}) or _thing(fixed[-1]) in ("things", "information", "reading")
+
+
+def _without_address(words: list[str], http: HttpBinding) -> list[str]:
+    """The words of a name that somebody chose: none of one that is made of method and path, as many generators do.
+
+    They say no more than the address: `get_play` is as good for `GET /play` as `get_users_by_id` for `GET /users/{id}`.
+    """
+    method, path = http.method.lower(), http.url.partition("?")[0].split("/")[3:]
+    address = [word for part in path for word in words_of(part)]
+    fixed = [word for part in path for word in words_of(_VARIABLE.sub("", part))]
+    variables = [word for name in _VARIABLE.findall(http.url) for word in words_of(name)]
+    if words[-1:] == [method] and words[-1 - len(address) : -1] == address:  # FastAPI's: function, path, method
+        words = words[: -1 - len(address)]
+    short = [word for part in _parts(http.url) for word in words_of(_VARIABLE.sub("", part))]
+    rest = [word for word in words[1:] if word != "by"]
+    made = ([], ["root"], address, fixed, short, [*fixed, *variables], [*short, *variables])
+    return [] if words[:1] == [method] and rest in made else words
 
 
 def _answers_with(protocol: ToolProtocol) -> str:

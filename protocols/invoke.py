@@ -13,6 +13,7 @@ from itertools import takewhile
 from typing import NoReturn, Self
 
 from protocols.credentials import MASK, Carried, Mask, carried, dress, variable_of
+from protocols.effects import SAFE
 from protocols.errors import InvalidProtocol, Outcome, ToolError, docs_page
 from protocols.mcp import Servers
 from protocols.oauth import Keyring
@@ -53,7 +54,8 @@ class Invoker:
         declared = protocol.annotations.read_only
         match protocol.binding:
             case HttpBinding() as binding:
-                return HttpCall(protocol, binding, self._keyring, reads=bool(declared))
+                reads = binding.method in SAFE if declared is None else declared
+                return HttpCall(protocol, binding, self._keyring, reads=reads)
             case PythonBinding() as binding:
                 known = functions or {}
                 function = known.get(f"{binding.module}:{binding.function}") or known.get(protocol.name)

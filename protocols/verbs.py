@@ -11,7 +11,7 @@ from typing import Any, Literal, cast
 from urllib.parse import unquote_plus
 
 from protocols.protocol import HttpBinding, ToolProtocol
-from protocols.schema import Json
+from protocols.schema import Json, types
 from protocols.words import singular, snake
 
 _READ: dict[str, dict[str, Any]] = tomllib.loads(Path(__file__).with_name("effects.toml").read_text("utf-8"))
@@ -90,12 +90,14 @@ def acting_verb(protocol: ToolProtocol, http: HttpBinding) -> tuple[str, str]:
         return verb, f"its path says {verb!r}"
     if verb := _of_name(words_of(protocol.name), method=http.method.lower()):
         return verb, f"its name says {verb!r}"
-    arguments = {
-        http.wire_names.get(name, name): list(known_values(part)) for name, part in protocol.parameters.items()
-    }
+    named = protocol.parameters.items()
+    arguments = {http.wire_name(name): list(known_values(part)) for name, part in named}
     for pair in filter(None, query.split("&")):
         argument, _, value = pair.partition("=")
         arguments.setdefault(unquote_plus(argument), []).append(unquote_plus(value))
+    flags = {http.wire_name(name) for name, part in named if "boolean" in types(part)}
+    if flag := next((name for name in flags if snake(name) in STRICT - READS["filters"]), ""):
+        return snake(flag), f"its argument {flag!r} may say what is to be done"
     for argument, values in arguments.items():
         if verb := _of_argument(argument, values):
             return verb, f"its argument {argument!r} may say what is to be done"
