@@ -141,7 +141,13 @@ def _opening(words: list[str]) -> Heard:
 def _unknown_lead(lead: str, words: Sequence[str]) -> Heard:
     """What a sentence says that begins with no reading verb and no small word."""
     after = words[1] if len(words) > 1 else ""
-    if after in _DETERMINERS - {"that", "no"} and lead not in _NEVER and not base_of(lead, READS["neutral"]):
+    if (
+        words[1:] != ["all"]
+        and lead not in _CALL | READS["information"]
+        and after in _DETERMINERS - {"that", "no"}
+        and lead not in _NEVER
+        and not base_of(lead, READS["neutral"])
+    ):
         return Heard("acts", lead)
     if lead in READS["adjectives"] and _names_information(words):
         return Heard("information", lead)

@@ -77,7 +77,15 @@ class Resources:
         above = address.rpartition("/")[0]
         changed = self.methods.get(address, set()) & {"PUT", "PATCH", "DELETE"}
         listed = "GET" in self.methods.get(above, ()) and _thing(above.rpartition("/")[2]) == "things"
-        return bool(changed or listed or "POST" in self.methods.get(above, ()) or self._has_parts(address))
+        made = "POST" in self.methods.get(above, ())
+        return bool(changed or listed or made or self._is_chosen_from(above) or self._has_parts(address))
+
+    def _is_chosen_from(self, above: str) -> bool:
+        """True if some of the things of an address are chosen by an adjective: `/processes/extended`."""
+        if _thing(above.rpartition("/")[2]) != "things":
+            return False
+        chosen = (one.rpartition("/") for one, methods in self.methods.items() if "GET" in methods)
+        return any(start == above and _thing(end) == "choice" for start, _, end in chosen)
 
     def has_things(self, noun: str) -> bool:
         """True if some address names a noun in the plural: `airline` where there is `/airlines`."""
