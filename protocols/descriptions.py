@@ -66,34 +66,44 @@ _ALSO = re.compile(
 
 
 def heard(text: str) -> Heard:
-    """What a description, a summary or a name in words says that the call does.
+    """Return what a description, a summary or a name in words says that the call does.
 
     One sentence that acts outranks those that read.
     """
-    plain_with_brackets = _MARKUP.sub(" ", text[:_LONGEST])
-    plain = _BRACKETS.sub(" ( ", plain_with_brackets)
-    found = (_WORD.findall(one.lower()) for one in _SENTENCE.split(plain))
-    sentences = [
-        words for one in found if (words := one[next((n for n, word in enumerate(one) if word.isalnum()), 0) :])
-    ]
+    whole = _MARKUP.sub(" ", text[:_LONGEST])
+    plain = _BRACKETS.sub(" ( ", whole)
+    split = (_WORD.findall(one.lower()) for one in _SENTENCE.split(plain))
+    sentences = [words for one in split if (words := _without_marks(one))]
     if not sentences:
         return Heard("")
+    if verb := _acts_besides(sentences[1:], whole) or _in_passing(plain):
+        return Heard("acts", verb)
     first = _opening(sentences[0])
-    for words in sentences[1:]:
-        if verb := _acts_later(words) or _is_undone(words):
-            return Heard("acts", verb)
-    for aside in _ASIDE.findall(plain_with_brackets):
-        words = _WORD.findall(aside.lower())
-        if verb := words and (_acts_later(words) or _second_verb(["", *words])):
-            return Heard("acts", verb)
-    for found in _ALSO.finditer(plain.lower()):
-        verb = found[1] or found[2] or "mark"
-        if base_of(verb, ACTING) and not base_of(verb, READS["verbs"] | READS["neutral"]):
-            return Heard("acts", verb)
     if first.voice == "information":  # `Weather API. Returns the forecast.`
         later = (_opening(words) for words in sentences[1:])
         return next((one for one in later if one.voice == "reads"), first)
     return first
+
+
+def _acts_besides(sentences: Sequence[list[str]], text: str) -> str:
+    """The verb by which a sentence behind the first, or an aside, says that the call acts; empty for none."""
+    for words in sentences:
+        if verb := _acts_later(words) or _is_undone(words):
+            return verb
+    for aside in _ASIDE.findall(text):
+        words = _WORD.findall(aside.lower())
+        if words and (verb := _acts_later(words) or _second_verb(["", *words])):
+            return verb
+    return ""
+
+
+def _in_passing(text: str) -> str:
+    """The verb of `the messages are then deleted`; empty for none."""
+    for found in _ALSO.finditer(text.lower()):
+        verb = found[1] or found[2] or "mark"
+        if base_of(verb, ACTING) and not base_of(verb, READS["verbs"] | READS["neutral"]):
+            return verb
+    return ""
 
 
 def _without_marks(words: list[str]) -> list[str]:

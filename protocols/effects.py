@@ -360,7 +360,7 @@ def _without_address(words: list[str], http: HttpBinding) -> list[str]:
         words = words[: -1 - len(address)]
     short = [word for part in _parts(http.url) for word in words_of(_VARIABLE.sub("", part))]
     rest = [word for word in words[1:] if word != "by"]
-    made = ([], ["root"], address, fixed, short, [*fixed, *variables], [*short, *variables])
+    made: tuple[list[str], ...] = ([], ["root"], address, fixed, short, [*fixed, *variables], [*short, *variables])
     return [] if words[:1] == [method] and rest in made else words
 
 

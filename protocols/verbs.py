@@ -95,7 +95,7 @@ def acting_verb(protocol: ToolProtocol, http: HttpBinding) -> tuple[str, str]:
     for pair in filter(None, query.split("&")):
         argument, _, value = pair.partition("=")
         arguments.setdefault(unquote_plus(argument), []).append(unquote_plus(value))
-    flags = {http.wire_name(name) for name, part in named if "boolean" in types(part)}
+    flags = {http.wire_name(name) for name, part in named if isinstance(part, dict) and "boolean" in types(part)}
     if flag := next((name for name in flags if snake(name) in STRICT - READS["filters"]), ""):
         return snake(flag), f"its argument {flag!r} may say what is to be done"
     for argument, values in arguments.items():

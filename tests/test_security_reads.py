@@ -153,8 +153,8 @@ def test_a_gateway_asks_too(shell, devices, plain):
     pytest.importorskip("mcp", reason="the MCP SDK (extra 'mcp') is not installed")
     server, file = devices
     with gateway(shell, "--tools", file, *(["--as", "tools"] if plain else [])) as call:
-        reply = call("get_play") if plain else call("run_program", code=PROGRAM)
-    assert [target for target in targets(server) if target != "/status"] == [], reply
+        reply = call("get_play") if plain else call("run_program", source=PROGRAM)
+    assert targets(server) == ([] if plain else ["/status"]), reply
 
 
 def test_one_that_may_act_is_not_sent_again_when_its_answer_is_lost(atc, tmp_path):
