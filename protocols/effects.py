@@ -96,6 +96,16 @@ class Resources:
         parts = {part for address in self.methods for part in address.split("/")[3:]}
         return frozenset(singular(words_of(part)[-1]) for part in parts if _thing(part) == "things")
 
+    def has_plural(self, noun: str) -> bool:
+        """True if a noun is listed, or its records have parts: `run` where there is `/runs` or `/runs/{}/items`."""
+        for address, methods in self.methods.items():
+            parts = address.split("/")[3:]
+            place = next((n for n, part in enumerate(parts) if part != noun and singular(snake(part)) == noun), None)
+            whole = place is not None and (len(parts) == place + 1 or _thing(parts[-1]) in ("things", "information"))
+            if whole and "GET" in methods:
+                return True
+        return False
+
     def _has_parts(self, address: str) -> bool:
         """True if information or things stand under an address: `/{}/history`."""
         under = (
@@ -249,7 +259,8 @@ def _is_reading_path(
     Where the call is `described` as a thing or as information, its arguments may have any name.
     """
     in_path = {name for part in parts for name in _VARIABLE.findall(part)}
-    others = [name for name, _ in _arguments(protocol, http) if name not in in_path]
+    given = ((name, values) for name, values in _arguments(protocol, http) if name not in in_path)
+    others = [name for name, values in given if not values or not values <= READS["names"]]  # `?action=list` reads
     ends = [_thing(part) for part in parts[-2:]]
     paged = ends[-1:] == ["things"] and any(snake(name) in READS["paging"] for name in others)
     listing = paged or "reading" in ends
@@ -268,7 +279,7 @@ def _is_reading_path(
         elif "{" in part:  # `{id}.json`
             fits = _VARIABLE.match(part) is not None and _SUFFIX.search(part) is not None
         else:
-            fits = _fits(part, above, last=last, described=described)
+            fits = _fits(part, above, last=last, described=described) or (not last and shown.has_plural(part))
         if not fits:
             return False
     return True
@@ -297,6 +308,8 @@ def _is_record(protocol: ToolProtocol, part: str, above: str, url: str, shown: R
         return _filters(part) or shown.has_things(snake(part))
     if thing == "things":
         return stem not in CAN_BE_VERB
+    if thing in ("noun", "verb") and above == stem and shown.has_plural(stem):
+        return True
     return thing == "noun" and protocol.evidence.level != "observed" and _is_named_after(part, above)
 
 
