@@ -8,20 +8,18 @@ asked about, recorded as one, and never sent twice.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 from urllib.parse import unquote_plus
 
+from protocols.addresses import SUFFIX, VARIABLE, Resources, parts_of, thing_named
 from protocols.descriptions import Heard, heard
 from protocols.protocol import HttpBinding, McpBinding, ToolProtocol
 from protocols.schema import Json, JsonObject, resolve, types
 from protocols.verbs import (
     ACTING,
     CAN_BE_VERB,
-    GRAMMAR,
     READS,
     STRICT,
     Kind,
@@ -39,11 +37,6 @@ UNTOLD = "nothing tells"
 """Why a tool is taken for one that changes something although no word says so."""
 UNPROVEN = "nothing shows that it only reads"
 """Why a GET is asked about although nothing says that it acts."""
-_SCRIPT = re.compile(r".*\.(?:action|asp|aspx|cgi|do|html?|jsp|lua|php\d?|pl|py|sh)", re.IGNORECASE)
-_SUFFIX = re.compile(r"\.(?:csv|geojson|json|md|pdf|png|rss|svg|txt|xml|ya?ml)$", re.IGNORECASE)
-_COMPOUND = re.compile(rf"\w{{3,}}(?:{'|'.join(sorted(READS['compounds']))})")
-_PREFIX = re.compile(r"api|rest|json|v?\d[\d.]*", re.IGNORECASE)
-_VARIABLE = re.compile(r"\{([^{}]*)\}")
 _ACKNOWLEDGES = frozenset(["code", "done", "error", "errors", "message", "msg", "ok", "result", "status", "success"])
 _SWITCHES = frozenset(["close", "closed", "off", "on", "open", "start", "stop", "toggle"])
 
@@ -54,64 +47,6 @@ class Effect(NamedTuple):
     reads: bool
     why: str
     verb: str = ""
-
-
-@dataclass(frozen=True)
-class Resources:
-    """What the addresses of one source show of each other: address, its variables left unnamed → methods."""
-
-    methods: dict[str, set[str]] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, protocols: Iterable[ToolProtocol]) -> Resources:
-        """The addresses of these tools."""
-        found: dict[str, set[str]] = {}
-        for one in protocols:
-            if isinstance(one.binding, HttpBinding):
-                found.setdefault(_unnamed(one.binding.url), set()).add(one.binding.method.upper())
-        return cls(found)
-
-    def has_record(self, url: str) -> bool:
-        """True if other calls show that `…/hooks/{}` is a record: it is changed, or made and listed above it."""
-        address = _unnamed(url)
-        above = address.rpartition("/")[0]
-        changed = self.methods.get(address, set()) & {"PUT", "PATCH", "DELETE"}
-        listed = "GET" in self.methods.get(above, ()) and _thing(above.rpartition("/")[2]) == "things"
-        made = "POST" in self.methods.get(above, ())
-        return bool(changed or listed or made or self._is_chosen_from(above) or self._has_parts(address))
-
-    def _is_chosen_from(self, above: str) -> bool:
-        """True if some of the things of an address are chosen by an adjective: `/processes/extended`."""
-        if _thing(above.rpartition("/")[2]) != "things":
-            return False
-        chosen = (one.rpartition("/") for one, methods in self.methods.items() if "GET" in methods)
-        return any(start == above and _thing(end) == "choice" for start, _, end in chosen)
-
-    def has_things(self, noun: str) -> bool:
-        """True if some address names a noun in the plural: `airline` where there is `/airlines`."""
-        return noun in self._nouns
-
-    @cached_property
-    def _nouns(self) -> frozenset[str]:
-        parts = {part for address in self.methods for part in address.split("/")[3:]}
-        return frozenset(singular(words_of(part)[-1]) for part in parts if _thing(part) == "things")
-
-    def has_plural(self, noun: str) -> bool:
-        """True if a noun is listed, or its records have parts: `run` where there is `/runs` or `/runs/{}/items`."""
-        for address, methods in self.methods.items():
-            parts = address.split("/")[3:]
-            place = next((n for n, part in enumerate(parts) if part != noun and singular(snake(part)) == noun), None)
-            whole = place is not None and (len(parts) == place + 1 or _thing(parts[-1]) in ("things", "information"))
-            if whole and "GET" in methods:
-                return True
-        return False
-
-    def _has_parts(self, address: str) -> bool:
-        """True if information or things stand under an address: `/{}/history`."""
-        under = (
-            other for other, methods in self.methods.items() if other.startswith(f"{address}/") and "GET" in methods
-        )
-        return any(_thing(other.rpartition("/")[2]) in ("things", "information") for other in under)
 
 
 def judged(protocols: Sequence[ToolProtocol]) -> list[ToolProtocol]:
@@ -193,7 +128,7 @@ def effect_of(protocol: ToolProtocol, shown: Resources | None = None) -> Effect:
 
 def _evidence(protocol: ToolProtocol, http: HttpBinding, said: Sequence[Heard], shown: Resources) -> str:
     """A clause that says why a call only reads whose description has no reading verb; empty where nothing shows it."""
-    parts = _parts(http.url)
+    parts = parts_of(http.url)
     named = _is_named_read(protocol, http, parts)
     described = next((one.voice for one in said if one.voice in ("information", "thing")), "")
     path = _is_reading_path(protocol, http, parts, shown, described=described)
@@ -206,49 +141,8 @@ def _evidence(protocol: ToolProtocol, http: HttpBinding, said: Sequence[Heard], 
         return "its path and its answer are those of a read" if path and (named or answer) else ""
     if named or path:
         return "its name is that of a read" if named else "its path is that of a read"
-    alone = not said and (answer != "records" or any(_thing(part) == "verb" for part in parts))
+    alone = not said and (answer != "records" or any(thing_named(part) == "verb" for part in parts))
     return "its answer is that of a read" if answer and not alone else ""
-
-
-def _parts(url: str) -> list[str]:
-    """The parts of a URL's path, but for those at its beginning that say nothing."""
-    parts = [unquote_plus(part) for part in url.partition("?")[0].split("/")[3:] if part]
-    while len(parts) > 1 and _PREFIX.fullmatch(parts[0]):
-        parts = parts[1:]
-    return [] if len(parts) == 1 and re.fullmatch(r"api|rest|v\d+", parts[0]) else parts
-
-
-def _unnamed(url: str) -> str:
-    return _VARIABLE.sub("{}", url.partition("?")[0].rstrip("/"))
-
-
-def _thing(part: str) -> str:
-    """What one fixed part of a path names.
-
-    `things` in the plural, `information`, `choice` (an adjective), `reading` (a verb), `noun`, `verb` (or a noun that
-    is a verb as well), `unknown`.
-    """
-    part = _SUFFIX.sub("", part)
-    words = words_of(part)
-    if not words or not part.isascii() or _SCRIPT.fullmatch(part):
-        return "unknown"
-    while len(words) > 1 and words[-1] in READS["adjectives"]:
-        words = words[:-1]
-    first, last = words[0], words[-1]
-    if first in READS["names"]:
-        return "reading"
-    if len(words) > 1 and first in CAN_BE_VERB - READS["information"]:
-        return "verb"
-    stem = singular(last)
-    if len(last) > 3 and stem != last and not (len(words) == 1 and stem in STRICT):
-        return "things"
-    if last in READS["information"] or (last not in CAN_BE_VERB and _COMPOUND.fullmatch(last)):
-        return "information"
-    if last in READS["adjectives"]:
-        return "choice"
-    if last in CAN_BE_VERB | ACTING:
-        return "verb"
-    return "unknown" if part.isdigit() or len(last) < 2 or last in GRAMMAR["particles"] else "noun"
 
 
 def _is_reading_path(
@@ -258,10 +152,10 @@ def _is_reading_path(
 
     Where the call is `described` as a thing or as information, its arguments may have any name.
     """
-    in_path = {name for part in parts for name in _VARIABLE.findall(part)}
+    in_path = {name for part in parts for name in VARIABLE.findall(part)}
     given = ((name, values) for name, values in _arguments(protocol, http) if name not in in_path)
     others = [name for name, values in given if not values or not values <= READS["names"]]  # `?action=list` reads
-    ends = [_thing(part) for part in parts[-2:]]
+    ends = [thing_named(part) for part in parts[-2:]]
     paged = ends[-1:] == ["things"] and any(snake(name) in READS["paging"] for name in others)
     listing = paged or "reading" in ends
     if not described and not _filter(others, shown, listing=listing):
@@ -270,14 +164,14 @@ def _is_reading_path(
     for place, part in enumerate(parts):
         above = parts[place - 1] if place else ""
         last = place == len(parts) - 1
-        if _VARIABLE.fullmatch(part):
+        if VARIABLE.fullmatch(part):
             loosely = "{" in above and (described or _filters(part))
-            known = _is_named_after(part, above) or _thing(above) == "information"
+            known = _is_named_after(part, above) or thing_named(above) == "information"
             loosely = loosely or (described and known)
             here = whole if last else whole.rsplit("/", len(parts) - 1 - place)[0]
             fits = bool(loosely) or _is_record(protocol, part, above, here, shown)
         elif "{" in part:  # `{id}.json`
-            fits = _VARIABLE.match(part) is not None and _SUFFIX.search(part) is not None
+            fits = VARIABLE.match(part) is not None and SUFFIX.search(part) is not None
         else:
             fits = _fits(part, above, last=last, described=described) or (not last and shown.has_plural(part))
         if not fits:
@@ -287,21 +181,21 @@ def _is_reading_path(
 
 def _fits(part: str, above: str, *, last: bool, described: str) -> bool:
     """True if a fixed part may stand in the path of a read, at its end or before."""
-    thing = _thing(part)
+    thing = thing_named(part)
     if thing in ("things", "information", "reading"):
         return True
     if thing == "choice" or (part.endswith("ed") and thing != "unknown"):
         return bool(above) or not last
     if thing == "verb":
         return bool(described) and not last and words_of(part)[0] not in STRICT
-    return thing == "noun" and (not last or described == "information" or _thing(above) == "reading")
+    return thing == "noun" and (not last or described == "information" or thing_named(above) == "reading")
 
 
 def _is_record(protocol: ToolProtocol, part: str, above: str, url: str, shown: Resources) -> bool:
     """True if a variable is the id of a record: of `users`, of a `movie` by `movie_id`, of what other calls show."""
     if shown.has_record(url):
         return True
-    thing, stem = _thing(above), singular((words_of(above) or [""])[-1])
+    thing, stem = thing_named(above), singular((words_of(above) or [""])[-1])
     if thing == "reading":
         return True
     if thing in ("choice", "information"):
@@ -357,7 +251,11 @@ def _is_named_read(protocol: ToolProtocol, http: HttpBinding, parts: Sequence[st
     if not fixed:
         return True
     last = {singular(word) for word in words_of(fixed[-1])}
-    return bool(last & {singular(word) for word in words}) or _thing(fixed[-1]) in ("things", "information", "reading")
+    return bool(last & {singular(word) for word in words}) or thing_named(fixed[-1]) in (
+        "things",
+        "information",
+        "reading",
+    )
 
 
 def _without_address(words: list[str], http: HttpBinding) -> list[str]:
@@ -367,11 +265,11 @@ def _without_address(words: list[str], http: HttpBinding) -> list[str]:
     """
     method, path = http.method.lower(), http.url.partition("?")[0].split("/")[3:]
     address = [word for part in path for word in words_of(part)]
-    fixed = [word for part in path for word in words_of(_VARIABLE.sub("", part))]
-    variables = [word for name in _VARIABLE.findall(http.url) for word in words_of(name)]
+    fixed = [word for part in path for word in words_of(VARIABLE.sub("", part))]
+    variables = [word for name in VARIABLE.findall(http.url) for word in words_of(name)]
     if words[-1:] == [method] and words[-1 - len(address) : -1] == address:  # FastAPI's: function, path, method
         words = words[: -1 - len(address)]
-    short = [word for part in _parts(http.url) for word in words_of(_VARIABLE.sub("", part))]
+    short = [word for part in parts_of(http.url) for word in words_of(VARIABLE.sub("", part))]
     rest = [word for word in words[1:] if word != "by"]
     made: tuple[list[str], ...] = ([], ["root"], address, fixed, short, [*fixed, *variables], [*short, *variables])
     return [] if words[:1] == [method] and rest in made else words
