@@ -13,10 +13,10 @@ from probing.facts import ToolFacts, learn, says_something
 from probing.gate import Caller, NotCalled
 from probing.infer import infer, nodes
 from probing.keys import words_of
-from probing.kinds import kind_of
 from probing.questions import discover
 from probing.samples import FOLDER, Arguments, Log, Origin, ProbeSettings, Sample, Value, Watch
 from probing.session import Session
+from protocols.effects import kind_of
 from protocols.judge import Judge, TooMuch, validator
 from protocols.protocol import ToolProtocol
 from protocols.reply import one_line

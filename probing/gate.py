@@ -13,9 +13,9 @@ from types import FrameType
 from typing import Literal
 from urllib.parse import urlsplit
 
-from probing.kinds import kind_of, reads
 from probing.ledger import Ledger
 from probing.samples import Arguments, Log, ProbeSettings, Purpose, Sample, Watch
+from protocols.effects import kind_of, reads
 from protocols.errors import AtcError, ToolError, docs_page
 from protocols.protocol import HttpBinding, PythonBinding, ToolProtocol, spelled
 from protocols.schema import Json, JsonObject, resolve, types

@@ -17,12 +17,13 @@ from typing import Any
 
 from probing.facts import place_of
 from probing.infer import conforms
-from probing.kinds import UNTOLD, Kind, kind_of, kind_of_word, reads
 from probing.names import parts_of, text_of
 from probing.replies import refusal_in
 from probing.samples import Log, Sample
+from protocols.effects import UNTOLD, kind_of, reads
 from protocols.protocol import HttpBinding, PythonBinding, ToolProtocol
 from protocols.schema import Json, JsonObject, resolve
+from protocols.verbs import Kind, kind_of_word
 from protocols.words import ID_WORDS, VAGUE, WRAPPERS, singular, snake
 
 _NAMES = frozenset({

@@ -17,10 +17,6 @@ from protocols.secret_names import kind_of
 from protocols.words import ID_WORDS, SEARCHES, VAGUE, singular, snake
 
 _READ: dict[str, dict[str, Any]] = tomllib.loads(files("probing").joinpath("words.toml").read_text(encoding="utf-8"))
-VERBS: dict[str, frozenset[str]] = {kind: frozenset(words.split()) for kind, words in _READ["verbs"].items()}
-"""What a tool does → verbs that say so; where a word is in several, the first counts."""
-PATHS: dict[str, frozenset[str]] = {name: frozenset(words.split()) for name, words in _READ["paths"].items()}
-"""Words of the paths of GETs, by what they say there."""
 VALUES: dict[str, tuple[Json, ...]] = {
     name: tuple(values) for names, values in _READ["values"].items() for name in names.split()
 }

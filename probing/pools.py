@@ -11,7 +11,6 @@ from typing import Any
 
 from probing.facts import ArgumentFacts, says_something
 from probing.invent import named
-from probing.kinds import kind_of
 from probing.names import (
     EQUAL,
     PAGING,
@@ -25,6 +24,7 @@ from probing.names import (
     words_in,
 )
 from probing.samples import Origin, Sample, Value
+from protocols.effects import kind_of
 from protocols.protocol import HttpBinding, ToolProtocol
 from protocols.schema import Json, JsonObject
 from protocols.secrets import covered

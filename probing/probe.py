@@ -19,7 +19,6 @@ from typing import Any
 
 from probing.facts import ToolFacts
 from probing.gate import Caller, NotCalled, host_of
-from probing.kinds import UNTOLD, kind_of
 from probing.ledger import Made
 from probing.links import Flows
 from probing.questions import discover, sharpen
@@ -28,6 +27,7 @@ from probing.session import Session
 from probing.teacher import Teacher
 from probing.writes import Writes
 from protocols.ask import Ask
+from protocols.effects import UNTOLD, kind_of
 from protocols.errors import AtcError
 from protocols.files import CannotWrite
 from protocols.invoke import Invoker

@@ -7,13 +7,13 @@ from itertools import islice
 
 from probing.facts import ArgumentFacts, ToolFacts, learn, place_of
 from probing.gate import Caller
-from probing.kinds import reads
 from probing.ledger import records
 from probing.pools import Pools
 from probing.replies import refusal_in, reply_of, template_of
 from probing.samples import MADE_UP, Arguments, Log, Origin, ProbeSettings, Purpose, Sample, Value, Watch
 from probing.teacher import Teacher, hints_in
 from probing.values import Fits, candidates, combinations
+from protocols.effects import is_safe, reads
 from protocols.protocol import HttpBinding, ToolProtocol
 from protocols.schema import Json
 from protocols.toolbox import Toolbox
@@ -38,9 +38,14 @@ class Session:
     ) -> None:
         self.log, self.caller, self.settings, self.watch = log, caller, settings, watch
         self.protocols: Mapping[str, ToolProtocol] = {t.protocol.name: t.protocol for t in toolbox.values()}
-        self.reads = {name: protocol for name, protocol in self.protocols.items() if reads(protocol)}
         self.ledger = caller.ledger
         self.kinds = caller.ledger.kinds
+        # A GET that nothing speaks for, once a person allowed it, is asked as reads are.
+        self.reads = {
+            name: protocol
+            for name, protocol in self.protocols.items()
+            if reads(protocol) or (is_safe(protocol) and self.kinds[name] == "read" and settings.allows(name))
+        }
         # Reads, and what is named like one.
         self.looks = [name for name in self.protocols if name not in self.ledger.writes]
         self.pools = Pools(self.protocols.values())

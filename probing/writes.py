@@ -9,13 +9,13 @@ from itertools import islice
 
 from probing.facts import ToolFacts
 from probing.gate import NotCalled
-from probing.kinds import kind_of, reads
 from probing.ledger import Made
 from probing.questions import ATTEMPTS
 from probing.replies import refusal_in
 from probing.samples import Origin, Sample, Value
 from probing.session import Session, next_arguments
 from probing.values import Fits
+from protocols.effects import kind_of, reads
 from protocols.protocol import Annotations, ToolProtocol
 from protocols.schema import Json, types
 from protocols.words import ID_WORDS, snake

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
+from protocols.effects import SAFE
 from protocols.protocol import HttpBinding, ToolProtocol, dump
 from protocols.schema import JsonObject
 from protocols.sources.operation import FORM_TYPES, annotations_of
@@ -80,7 +81,7 @@ def _operation(protocol: ToolProtocol, binding: HttpBinding, components: dict[st
     parameters = _parameters(protocol, binding, properties)
     if binding.idempotency_header:
         parameters.append({"name": binding.idempotency_header, "in": "header", "schema": {"type": "string"}})
-    usual = annotations_of(binding.method).hints
+    usual = annotations_of(binding.method).hints | ({"readOnlyHint": True} if binding.method in SAFE else {})
     operation: dict[str, Any] = {
         "operationId": protocol.name,
         "summary": protocol.title,

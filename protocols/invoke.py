@@ -13,6 +13,7 @@ from itertools import takewhile
 from typing import NoReturn, Self
 
 from protocols.credentials import MASK, Carried, Mask, carried, dress, variable_of
+from protocols.effects import SAFE
 from protocols.errors import InvalidProtocol, Outcome, ToolError, docs_page
 from protocols.mcp import Servers
 from protocols.oauth import Keyring
@@ -26,7 +27,6 @@ from protocols.settings import Credential, InvokeSettings
 from protocols.toolbox import Call, idempotency_key
 from protocols.transport import follow
 
-_SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 _BACKOFF_SECONDS = 0.25
 _CURL = {"header": ("-H", ": "), "cookie": ("-b", "="), "query": ("--url-query", "=")}
 _LONGEST_WAIT = 20.0  # seconds before the next try
@@ -57,7 +57,7 @@ class Invoker:
         declared = protocol.annotations.read_only
         match protocol.binding:
             case HttpBinding() as binding:
-                reads = binding.method in _SAFE_METHODS if declared is None else declared
+                reads = binding.method in SAFE if declared is None else declared
                 return HttpCall(protocol, binding, self._keyring, reads=reads)
             case PythonBinding() as binding:
                 known = functions or {}

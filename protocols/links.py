@@ -226,7 +226,8 @@ def _links(protocol: ToolProtocol, argument: str, places: dict[str, list[_Place]
 
 def _produced(protocol: ToolProtocol, collections: Collection[str]) -> Iterator[tuple[str, _Place]]:
     """Every place in a tool's response that has a key, with the key."""
-    if protocol.writes and isinstance(protocol.binding, HttpBinding) and protocol.binding.method != "POST":
+    changes = isinstance(protocol.binding, HttpBinding) and protocol.binding.method in ("DELETE", "PATCH", "PUT")
+    if protocol.writes and changes:
         return  # what a PATCH changes was there before, and its id was given
     ids = [*filter(None, (_keys_of(protocol, name) for name in protocol.required))]
     needs = frozenset(chain(*ids))

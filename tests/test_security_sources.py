@@ -116,21 +116,22 @@ def test_a_fetched_document_has_only_its_own_host_called(stack, atc):
         assert "may have only its own host called" in found.stderr, (document, found.stderr)
         assert f"--tools '{server.url}/doc@http://" in found.stderr
     assert victim.seen == []
-    allowed = atc("tools", "call", "wipe", "--tools", f"{server.url}/doc@{victim.url}", "--json")
-    named = atc("tools", "call", "get_x", "--tools", f"{server.url}/doc@{victim.url}", "--json")
+    call = ["--tools", f"{server.url}/doc@{victim.url}", "--json", "--allow-writes", "all"]
+    allowed = atc("tools", "call", "wipe", *call)
+    named = atc("tools", "call", "get_x", *call)
     assert "GET /x" in calls(victim), "the user has named that host"
     assert calls(server) == [], (allowed, named)
 
 
 def test_hosts_below_the_documents_own_may_be_called(stack, atc):
     """An address of the web, by way of a proxy on loopback."""
-    document = openapi(("find", "get", "/x"), servers=[{"url": "http://api.shop.test"}])
+    document = openapi(("find", "get", "/items"), servers=[{"url": "http://api.shop.test"}])
     proxy = stack.enter_context(
         serving(lambda seen: Reply(body=document if seen.target.endswith("/doc") else {"at": seen.target}))
     )
     web = {"http_proxy": proxy.url, "HTTP_PROXY": proxy.url, "no_proxy": ""}
     found = atc("tools", "call", "find", "--tools", "http://shop.test/doc", **web)
-    assert json.loads(found.stdout) == {"at": "http://api.shop.test/x"}, found.stderr
+    assert json.loads(found.stdout) == {"at": "http://api.shop.test/items"}, found.stderr
     for home in ("evil-shop.test", "docs.shop.test", "api.shop.test.evil.test", "api.shop.test:8080"):
         refused = atc("tools", "call", "find", "--tools", f"http://{home}/doc", **web)
         assert (refused.returncode, "may have only its own host" in refused.stderr) == (2, True), (home, refused)

@@ -18,9 +18,10 @@ from probing.output import write
 from probing.probe import probe
 from probing.samples import Log, ProbeSettings, Sample
 from protocols.ask import Ask
+from protocols.effects import judged
 from protocols.files import write_whole
 from protocols.invoke import Invoker, InvokeSettings
-from protocols.protocol import Annotations, HttpBinding, ToolProtocol, dump
+from protocols.protocol import HttpBinding, ToolProtocol, dump
 from protocols.schema import JsonObject, resolve, types
 from protocols.sources import load_tools
 from protocols.toolbox import Toolbox
@@ -185,13 +186,12 @@ def strip(protocols: Iterable[ToolProtocol]) -> list[ToolProtocol]:
     """The protocols as one meets them in the wild: names of tools and arguments, methods and URLs alone."""
     found = []
     for protocol in protocols:
-        binding, known = protocol.binding, Annotations()
+        binding = protocol.binding
         if isinstance(binding, HttpBinding):
             binding = replace(binding, idempotency_header=None, credentials=())
-            known = Annotations(read_only=True) if binding.method in ("GET", "HEAD", "OPTIONS") else known
         schema = {"type": "object", "properties": {name: {} for name in protocol.parameters}}
-        found.append(ToolProtocol(name=protocol.name, input_schema=schema, binding=binding, annotations=known))
-    return found
+        found.append(ToolProtocol(name=protocol.name, input_schema=schema, binding=binding))
+    return judged(found)
 
 
 COUNTS = ("documented", "fields", "required", "argument_types", "errors", "links", "seconds", "cpu_seconds")

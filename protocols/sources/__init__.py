@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 from urllib.parse import urlsplit
 
+from protocols.effects import judged
 from protocols.errors import InvalidProtocol, SourceUnavailable
 from protocols.invoke import Invoker
 from protocols.links import guess_links, guess_verifiers
@@ -231,7 +232,7 @@ def _read(text: str, invoker: Invoker) -> Source:
     else:
         protocols = read_protocols(document, where=where, base_url=base_url)
     if fetched:
-        protocols = [_pinned(one, homes, where) for one in protocols]
+        protocols = judged([_pinned(one, homes, where) for one in protocols])
     title = identifier(protocols[0].collection.strip()).lower() if kind != "protocols" else ""
     if title in _GENERIC_TITLES:
         title = identifier((urlsplit(location).hostname or location) if fetched else path.stem)

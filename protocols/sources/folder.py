@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, get_args
 from urllib.parse import unquote_plus
 
+from protocols.effects import judged
 from protocols.errors import InvalidProtocol, SourceUnavailable, docs_page
 from protocols.origin import is_url
 from protocols.path_arguments import without_path_marks
@@ -44,12 +45,12 @@ def read_folder(path: Path, *, base_url: str | None = None) -> list[ToolProtocol
     found = [
         protocol
         for file in files_of(path)
-        for protocol in read_protocols(fetch_document(str(file)), where=str(file), base_url=base_url)
+        for protocol in _read(fetch_document(str(file)), where=str(file), base_url=base_url)
     ]
     if not found:
         problem = f"the folder {str(path)!r} has no protocol files (*.json or *.yaml) that describe a tool"
         raise SourceUnavailable(f"{problem}; {_SHOWN} shows one.")
-    return found
+    return judged(found)
 
 
 def files_of(folder: Path) -> list[Path]:
@@ -69,6 +70,11 @@ def read_protocols(document: Json, *, where: str, base_url: str | None = None) -
     Raises:
         InvalidProtocol: it breaks the format.
     """
+    return judged(_read(document, where=where, base_url=base_url))
+
+
+def _read(document: Json, *, where: str, base_url: str | None) -> list[ToolProtocol]:
+    """The protocols of one file's content, not yet judged by what they do."""
     match document:
         case list():
             parts = [(f"{where}[{index}]", part) for index, part in enumerate(document)]
@@ -86,7 +92,7 @@ def read_protocols(document: Json, *, where: str, base_url: str | None = None) -
         case _:
             bare = isinstance(document, str) or _is_bare(document)
             return [load(_completed(document, where, base_url) if bare else document, where=where)]
-    return [found for at, part in parts for found in read_protocols(part, where=at, base_url=base_url)]
+    return [found for at, part in parts for found in _read(part, where=at, base_url=base_url)]
 
 
 # --- bare descriptions

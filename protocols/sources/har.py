@@ -14,6 +14,7 @@ from urllib.parse import parse_qsl, quote, unquote, unquote_plus
 
 from genson import SchemaBuilder
 
+from protocols.effects import judged
 from protocols.errors import SourceUnavailable
 from protocols.origin import Origin, split_url
 from protocols.protocol import Evidence, Location, ToolProtocol
@@ -73,10 +74,8 @@ def read_har(document: JsonObject, *, where: str, base_url: str | None = None) -
         if entry.origin == origin:
             operations.setdefault((entry.method, _template(entry.segments)), []).append(entry)
     free = FreeNames()
-    return [
-        _operation(free(readable_name(method, path)), server, path, found)
-        for (method, path), found in operations.items()
-    ]
+    found = operations.items()
+    return judged([_operation(free(readable_name(*place)), server, place[1], calls) for place, calls in found])
 
 
 # --- which entries are calls

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any, TypeAlias
 from urllib.parse import urljoin, urlsplit
 
+from protocols.effects import judged
 from protocols.errors import InvalidProtocol, SourceUnavailable
 from protocols.origin import is_url, split_url
 from protocols.path_arguments import without_path_marks
@@ -72,7 +73,7 @@ class _Reader:
             raise SourceUnavailable(f"{self._where} describes no operations: its 'paths' are missing or empty.")
         named = dict(zip(_names(operations), operations.items(), strict=True))
         links = self._links({name: operation for name, (_, operation) in named.items()})
-        return [self._protocol(name, *found, links.get(name, [])) for name, found in named.items()]
+        return judged([self._protocol(name, *found, links.get(name, [])) for name, found in named.items()])
 
     def _lifted(self, raw: JsonObject, item: JsonObject) -> dict[str, Any]:
         """An operation of a path item in OpenAPI 3's terms, with its parts in place of references, and all servers."""

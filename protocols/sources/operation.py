@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from protocols.effects import SAFE
 from protocols.path_arguments import PATH_MARK
 from protocols.protocol import Annotations, HttpBinding, Location, ToolProtocol
 from protocols.words import FreeNames
@@ -76,9 +77,9 @@ def readable_name(method: str, path: str) -> str:
 
 
 def annotations_of(method: str) -> Annotations:
-    """What HTTP says of a method."""
+    """Return what HTTP says of a method, but for that a GET only reads: `protocols.effects` judges that."""
     return Annotations(
-        read_only=method in ("GET", "HEAD", "OPTIONS"),
+        read_only=None if method in SAFE else False,
         destructive=True if method == "DELETE" else None,
         idempotent=True if method in ("PUT", "DELETE") else None,
     )

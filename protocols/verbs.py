@@ -1,35 +1,40 @@
-"""What a tool does by its method, name, path, arguments and description: words, and so guesses.
-
-What is not clear is read in the more careful way. By HTTP's rules a GET changes nothing, and many services do not keep
-them: wrongly taken for a write, a tool waits for a person's permission; wrongly taken for a read, it would be called
-without asking.
-"""
+"""Verbs in names, paths, arguments and descriptions: what they say that a call does. Words, and so guesses."""
 
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import Literal, cast
+from pathlib import Path
+from typing import Any, Literal, cast
 from urllib.parse import unquote_plus
 
-from probing.names import PATHS, VERBS
-from protocols.protocol import HttpBinding, McpBinding, ToolProtocol
-from protocols.schema import Json
+from protocols.protocol import HttpBinding, ToolProtocol
+from protocols.schema import Json, types
 from protocols.words import singular, snake
 
+_READ: dict[str, dict[str, Any]] = tomllib.loads(Path(__file__).with_name("effects.toml").read_text("utf-8"))
+VERBS: dict[str, frozenset[str]] = {kind: frozenset(words.split()) for kind, words in _READ["verbs"].items()}
+"""What a tool does → verbs that say so; where a word is in several, the first counts."""
+PATHS: dict[str, frozenset[str]] = {name: frozenset(words.split()) for name, words in _READ["paths"].items()}
+"""Words of the paths of GETs, by what they say there."""
+READS: dict[str, frozenset[str]] = {name: frozenset(words.split()) for name, words in _READ["reads"].items()}
+"""Words that are evidence of a read, by where they are."""
+GRAMMAR: dict[str, frozenset[str]] = {name: frozenset(words.split()) for name, words in _READ["grammar"].items()}
+"""Small words of sentences, by what they say of the word beside them."""
 Kind = Literal["read", "create", "update", "remove", "end"]
 """*read* looks something up; *create* adds a thing or sets something off; *update* changes a thing; *remove* takes one
 away; *end* ends what later calls rest on: a session, a connection."""
 
-UNTOLD = "nothing tells"
-"""Why a tool is taken for one that changes something although no word says so."""
-_SAFE = ("GET", "HEAD", "OPTIONS")
 _READING = VERBS["read"]
-_ACTING = VERBS["create"] | VERBS["update"] | VERBS["remove"] | VERBS["end"]
-_ACTIONS = (_ACTING | PATHS["acts"]) - PATHS["things"]
+_KINDS = VERBS["create"] | VERBS["update"] | VERBS["remove"] | VERBS["end"]
+ACTING = (_KINDS | PATHS["acts"]) - PATHS["things"]
 _NOUNS_TOO = PATHS["nouns_too"]
-_STRICT = _ACTIONS - _NOUNS_TOO
+STRICT = ACTING - _NOUNS_TOO
+"""Verbs that are hardly nouns, of all that act."""
+CAN_BE_VERB = (ACTING | PATHS["things"] | PATHS["nouns_too"] | PATHS["verbs_too"] | PATHS["plurals"]) - _READING
+"""English words that may be a verb which does more than read."""
 _UNDOES = PATHS["undone"]
 _NOUN_LIKE = re.compile(
     r".*(?:acy|age|ance|ary|ata|ed|ence|er|ery|graphy|hood|ial|ics|ing|ion|ism|ity|logy|ment|ness|or|ory|ship|sis"
@@ -48,56 +53,16 @@ _OPENING = frozenset({"apply", "call", "request", "return"})
 _ARTICLES = frozenset({"a", "all", "an", "another", "any", "every", "it", "one", "the", "this", "these", "your"})
 
 
-def kind_of(protocol: ToolProtocol) -> tuple[Kind, str]:
-    """What a tool seems to do, and a clause that says why.
-
-    The more careful reading wins: a GET that is called `delete_user` removes, a POST that nothing tells of creates.
-    """
-    http = protocol.binding if isinstance(protocol.binding, HttpBinding) else None
-    method = http.method.upper() if http else ""
-    if http and method in _SAFE:
-        verb, why = _verb_of_get(protocol, http)
-        return (kind_of_word(verb) or "update", why) if verb else ("read", f"it is a {method}")
-    named = _kind_of_name(protocol)
-    if named is not None and named[0] in ("remove", "end"):
-        return named
-    if method == "DELETE":
-        return "remove", "it is a DELETE"
-    if named is None and protocol.annotations.read_only and protocol.binding is not None and not method:
-        return "read", "its source declares it"
-    if method in ("PUT", "PATCH"):
-        return "update", f"it is a {method}"
-    if named is not None and named[0] == "read":
-        return "read", f"it is a {method}, although {named[1]}" if method else "nothing declares that it only reads"
-    return named or (("create", "it is a POST") if method else ("update", UNTOLD))
-
-
-def reads(protocol: ToolProtocol) -> bool:
-    """Whether a tool is known to change nothing: declared so, or asked by a method that by HTTP's rules is safe.
-
-    A GET whose name or path says that it changes something counts as a write, and so does an MCP tool whose name says
-    that it takes something away.
-    """
-    declared = protocol.annotations.read_only
-    match protocol.binding:
-        case HttpBinding(method=method) if method.upper() in _SAFE:
-            return declared is not False and kind_of(protocol)[0] == "read"
-        case McpBinding():
-            return declared is True and kind_of(protocol)[0] not in ("remove", "end")
-        case _:
-            return declared is True
-
-
 def kind_of_word(word: str) -> Kind | None:
-    """What a verb does; `None` for a word that is no verb that we know."""
+    """Return what a verb does; `None` for a word that is no verb that we know."""
     if word.startswith("un") and word[2:] in _UNDOES:
         return "remove"
     return cast("Kind | None", next((kind for kind, words in VERBS.items() if word in words), None))
 
 
-def _kind_of_name(protocol: ToolProtocol) -> tuple[Kind, str] | None:
+def kind_of_name(protocol: ToolProtocol) -> tuple[Kind, str] | None:
     """What the first verb of a tool's name says, else the first word of its description; `None` where neither does."""
-    words = [word for word in _words(protocol.name) if not re.fullmatch(r"api|v\d+|rest", word)]
+    words = [word for word in words_of(protocol.name) if not re.fullmatch(r"api|v\d+|rest", word)]
     if isinstance(protocol.binding, HttpBinding) and words[:1] == [protocol.binding.method.lower()]:
         # A name made of method and path: its first word says no more than the method.
         gone = next((word for word in words[1:] if word in VERBS["remove"]), "")
@@ -114,21 +79,25 @@ def _kind_of_name(protocol: ToolProtocol) -> tuple[Kind, str] | None:
     return (kind, f"its description begins with {verb!r}") if kind else None
 
 
-def _verb_of_get(protocol: ToolProtocol, http: HttpBinding) -> tuple[str, str]:
+def acting_verb(protocol: ToolProtocol, http: HttpBinding) -> tuple[str, str]:
     """The verb by which a GET seems to do more than read, and a clause that says where it stands; empty for none."""
     path, _, query = http.url.partition("?")
     texts = (protocol.title[:200], protocol.description[:200])
     first = [re.match(r"[A-Za-z]+", text) for text in texts]
-    said = {*_words(protocol.name)[:1], *(singular(found[0].lower()) for found in first if found)}
+    said = {*words_of(protocol.name)[:1], *(singular(found[0].lower()) for found in first if found)}
     trusted = bool((said - {http.method.lower()}) & (_READING | {"return"}))
     if verb := _of_path(path.split("/")[3:], trusted=trusted):
         return verb, f"its path says {verb!r}"
-    if verb := _of_name(_words(protocol.name), method=http.method.lower()):
+    if verb := _of_name(words_of(protocol.name), method=http.method.lower()):
         return verb, f"its name says {verb!r}"
-    arguments = {http.wire_names.get(name, name): list(_values(part)) for name, part in protocol.parameters.items()}
+    named = protocol.parameters.items()
+    arguments = {http.wire_name(name): list(known_values(part)) for name, part in named}
     for pair in filter(None, query.split("&")):
         argument, _, value = pair.partition("=")
         arguments.setdefault(unquote_plus(argument), []).append(unquote_plus(value))
+    flags = {http.wire_name(name) for name, part in named if isinstance(part, dict) and "boolean" in types(part)}
+    if flag := next((name for name in flags if snake(name) in STRICT - READS["filters"]), ""):
+        return snake(flag), f"its argument {flag!r} may say what is to be done"
     for argument, values in arguments.items():
         if verb := _of_argument(argument, values):
             return verb, f"its argument {argument!r} may say what is to be done"
@@ -146,12 +115,12 @@ def _of_path(segments: list[str], *, trusted: bool) -> str:
     parts = [re.sub(r"\.[a-z]{2,4}$", "", unquote_plus(part)) for part in segments if part]
     parts = [part for part in parts if not re.fullmatch(r"api|rest|v?\d[\d.]*", part)]
     for place, part in enumerate(parts):
-        words = _words(re.sub(r"\{[^}]*\}", "", part).rpartition(".")[2])
+        words = words_of(re.sub(r"\{[^}]*\}", "", part).rpartition(".")[2])
         behind = parts[place + 1] if place + 1 < len(parts) else ""
         after_id = place > 0 and parts[place - 1].startswith("{")
         if not words:
             continue
-        if part.startswith("{") and words[0] in _ACTIONS:  # `/jobs/{id}:cancel`
+        if part.startswith("{") and words[0] in ACTING:  # `/jobs/{id}:cancel`
             return words[0]
         if len(words) == 1 and words[0] in _NOUNS_TOO:
             alone = not behind and (after_id or words[0] not in PATHS["verbs_behind_ids"])
@@ -170,7 +139,7 @@ def _of_name(words: list[str], *, method: str) -> str:
     if not words or words[0] == method:
         return ""  # made of method and path
     if words[0] in _READING:
-        return next((word for before, word in pairwise(words) if before in ("and", "or", "then") and word in _ACTIONS),
+        return next((word for before, word in pairwise(words) if before in ("and", "or", "then") and word in ACTING),
                     "")  # fmt: skip
     alone = len(words) == 1 and words[0] in _NOUNS_TOO - PATHS["verbs_behind_ids"]
     return _of_words(words) or (words[0] if alone else "")
@@ -191,35 +160,35 @@ def _of_words(words: list[str]) -> str:
 
 def _strict(word: str) -> str:
     """The verb of a word that is hardly a noun: `delete`, `deletes`, `deleting`, `deleteuser`, `undelete`."""
-    if word in _STRICT or any(word.startswith(before) and word[2:] in _ACTIONS for before in ("un", "re")):
+    if word in STRICT or any(word.startswith(before) and word[2:] in ACTING for before in ("un", "re")):
         return word
     for ending in ("ing", "es", "s"):
         stem = word.removesuffix(ending)
         doubled = stem[:-1] if stem[-1:] == stem[-2:-1] else stem
         for verb in (stem, f"{stem}e", doubled) if stem != word else ():
-            if verb in _STRICT and (ending == "ing" or verb not in PATHS["plurals"]):
+            if verb in STRICT and (ending == "ing" or verb not in PATHS["plurals"]):
                 return verb
     for length in range(len(word) - 3, 3, -1):
-        if word[:length] in _ACTING & _STRICT and not _ENDINGS.fullmatch(word[length:]):
+        if word[:length] in _KINDS & STRICT and not _ENDINGS.fullmatch(word[length:]):
             return word[:length]
     return ""
 
 
 def _names_a_thing(text: str) -> bool:
     """Whether a word that follows a noun and a verb alike makes it a noun: `/vote/count`, `/order_items`."""
-    last = (_words(text) or [""])[-1]
+    last = (words_of(text) or [""])[-1]
     return last in PATHS["of_nouns"] | _READING | {"me", "stats", "details"} or singular(last) != last
 
 
 def _of_argument(name: str, values: list[str]) -> str:
-    words = _words(name) or [""]
+    words = words_of(name) or [""]
     key = "_".join(words)
-    said = [word for value in values for word in _words(value)[:1]]
+    said = [word for value in values for word in words_of(value)[:1]]
     if _OVERRIDE.fullmatch(key):
         told = "override" in words or name.startswith("_")
         return key if (told and not said) or set(said) & {"delete", "patch", "post", "put"} else ""
     if key in _COMMANDS | _MAYBE_COMMANDS:
-        verb = next((word for word in said if word in _ACTIONS), "")
+        verb = next((word for word in said if word in ACTING), "")
         return verb or (key if key in _COMMANDS and not said else "")
     flag = words[0] in _FLAGS or kind_of_word(words[0]) in ("remove", "end")
     return words[0] if flag and words[0] not in _NOUNS_TOO and words[-1] not in _DATES else ""
@@ -235,7 +204,8 @@ def _of_text(text: str) -> str:
     return words[0] if len(words) > 1 and singular(words[0]) in _NOUNS_TOO and words[1] in _ARTICLES else ""
 
 
-def _words(text: str) -> list[str]:
+def words_of(text: str) -> list[str]:
+    """Return the words of a name, numbers left out, phrasal verbs as one: `log_out_2` → `logout`."""
     return _joined([word for word in snake(text).split("_") if word and not word.isdigit()])
 
 
@@ -244,7 +214,8 @@ def _joined(words: list[str]) -> list[str]:
     return [words[0] + words[1], *words[2:]] if len(words) > 1 and words[1] in ("out", "off", "in") else words
 
 
-def _values(schema: Json) -> Iterator[str]:
+def known_values(schema: Json) -> Iterator[str]:
+    """Yield the texts that a schema names: its enum, its default, its examples."""
     for key in ("const", "default", "example", "enum", "examples") if isinstance(schema, dict) else ():
         found = schema.get(key)
         yield from (value for value in (found if isinstance(found, list) else [found]) if isinstance(value, str))

@@ -1,0 +1,296 @@
+"""What a call does to the world, and so whether it may be made unasked: the one rule, for `probe`, `run` and `serve`.
+
+HTTP says that a GET changes nothing, and many services do not keep to it. So a GET is a read only where something
+speaks for it: a description that begins with a reading verb, or a name or a path of nouns, ids and reading verbs whose
+arguments filter, page or select. What says that it acts outranks that. Any other GET is treated as a write: it is
+asked about, recorded as one, and never sent twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+from urllib.parse import unquote_plus
+
+from protocols.addresses import SUFFIX, VARIABLE, Resources, parts_of, thing_named
+from protocols.descriptions import Heard, heard
+from protocols.protocol import HttpBinding, McpBinding, ToolProtocol
+from protocols.schema import Json, JsonObject, resolve, types
+from protocols.verbs import (
+    ACTING,
+    CAN_BE_VERB,
+    READS,
+    STRICT,
+    Kind,
+    acting_verb,
+    kind_of_name,
+    kind_of_word,
+    known_values,
+    words_of,
+)
+from protocols.words import ID_WORDS, singular, snake
+
+SAFE = ("GET", "HEAD", "OPTIONS")
+"""Methods that by HTTP's rules change nothing."""
+UNTOLD = "nothing tells"
+"""Why a tool is taken for one that changes something although no word says so."""
+UNPROVEN = "nothing shows that it only reads"
+"""Why a GET is asked about although nothing says that it acts."""
+_ACKNOWLEDGES = frozenset(["code", "done", "error", "errors", "message", "msg", "ok", "result", "status", "success"])
+_SWITCHES = frozenset(["close", "closed", "off", "on", "open", "start", "stop", "toggle"])
+
+
+class Effect(NamedTuple):
+    """Whether a call only reads, a clause that says why, and the verb by which it acts where one says so."""
+
+    reads: bool
+    why: str
+    verb: str = ""
+
+
+def judged(protocols: Sequence[ToolProtocol]) -> list[ToolProtocol]:
+    """The protocols of one source, each GET with what it does as its annotation: that it only reads, or not.
+
+    What their source says of a GET is heeded: that it acts, always; that it reads, unless something says that it acts.
+    """
+    shown = Resources.of(protocols)
+    found = []
+    for one in protocols:
+        if is_safe(one):
+            read_only = effect_of(one, shown).reads
+            one = replace(one, annotations=replace(one.annotations, read_only=read_only))
+        found.append(one)
+    return found
+
+
+def is_safe(protocol: ToolProtocol) -> bool:
+    """True if a tool is called by a method that by HTTP's rules changes nothing."""
+    return isinstance(protocol.binding, HttpBinding) and protocol.binding.method.upper() in SAFE
+
+
+def reads(protocol: ToolProtocol) -> bool:
+    """Return True if a tool may be called unasked: what it does is known, and that is to read."""
+    declared = protocol.annotations.read_only
+    if is_safe(protocol):
+        return effect_of(protocol).reads
+    if isinstance(protocol.binding, McpBinding):
+        return declared is True and kind_of(protocol)[0] not in ("remove", "end")
+    return declared is True
+
+
+def kind_of(protocol: ToolProtocol) -> tuple[Kind, str]:
+    """Return what a tool seems to do, and a clause that says why.
+
+    The more careful reading wins: a GET that is called `delete_user` removes, a POST that nothing tells of creates. A
+    GET of which nothing is known is of the kind *read*; `reads` says that it may not be called unasked.
+    """
+    http = protocol.binding if isinstance(protocol.binding, HttpBinding) else None
+    method = http.method.upper() if http else ""
+    if http and method in SAFE:
+        effect = effect_of(protocol)
+        return (kind_of_word(effect.verb) or "update" if effect.verb else "read"), effect.why
+    named = kind_of_name(protocol)
+    if named is not None and named[0] in ("remove", "end"):
+        return named
+    if method == "DELETE":
+        return "remove", "it is a DELETE"
+    if named is None and protocol.annotations.read_only and protocol.binding is not None and not method:
+        return "read", "its source declares it"
+    if method in ("PUT", "PATCH"):
+        return "update", f"it is a {method}"
+    if named is not None and named[0] == "read":
+        return "read", f"it is a {method}, although {named[1]}" if method else "nothing declares that it only reads"
+    return named or (("create", "it is a POST") if method else ("update", UNTOLD))
+
+
+def effect_of(protocol: ToolProtocol, shown: Resources | None = None) -> Effect:
+    """Return what a call by a safe method does. `shown` is what the source's other addresses show."""
+    http = protocol.binding
+    if not isinstance(http, HttpBinding):
+        raise TypeError(f"{protocol.name!r} is not called over HTTP")
+    verb, why = acting_verb(protocol, http)
+    if verb:
+        return Effect(False, why, verb)
+    texts = (protocol.title, protocol.description, protocol.name if " " in protocol.name.strip() else "")
+    said = [heard(text) for text in texts if text.strip()]
+    if acts := next((one for one in said if one.voice == "acts"), None):
+        return Effect(False, f"its description says {acts.word!r}", acts.word)
+    if switch := next((name for name, values in _arguments(protocol, http) if _SWITCHES & values >= {"on", "off"}), ""):
+        return Effect(False, f"its argument {switch!r} switches something", "switch")
+    if (declared := protocol.annotations.read_only) is not None:
+        return Effect(declared, "its source declares it" if declared else UNPROVEN)
+    if found := next((one for one in said if one.voice == "reads"), None):
+        return Effect(True, f"its description begins with {found.word!r}")
+    why = _evidence(protocol, http, said, shown or Resources())
+    return Effect(bool(why), why or UNPROVEN)
+
+
+def _evidence(protocol: ToolProtocol, http: HttpBinding, said: Sequence[Heard], shown: Resources) -> str:
+    """A clause that says why a call only reads whose description has no reading verb; empty where nothing shows it."""
+    parts = parts_of(http.url)
+    named = _is_named_read(protocol, http, parts)
+    described = next((one.voice for one in said if one.voice in ("information", "thing")), "")
+    path = _is_reading_path(protocol, http, parts, shown, described=described)
+    answer = _answers_with(protocol)
+    nouns = {singular(word) for part in parts for word in words_of(part) if singular(word) != word}
+    said = [one for one in said if not (one.voice == "unclear" and singular(one.word) in nouns)]
+    if any(one.voice == "unclear" for one in said):
+        return "its name and path name a read" if named and path else ""
+    if said and not described:  # in words that are not understood, it may say anything
+        return "its path and its answer are those of a read" if path and (named or answer) else ""
+    if named or path:
+        return "its name is that of a read" if named else "its path is that of a read"
+    alone = not said and (answer != "records" or any(thing_named(part) == "verb" for part in parts))
+    return "its answer is that of a read" if answer and not alone else ""
+
+
+def _is_reading_path(
+    protocol: ToolProtocol, http: HttpBinding, parts: Sequence[str], shown: Resources, *, described: str
+) -> bool:
+    """True if a path is made of nouns, ids and reading verbs, and its arguments filter, page or select.
+
+    Where the call is `described` as a thing or as information, its arguments may have any name.
+    """
+    in_path = {name for part in parts for name in VARIABLE.findall(part)}
+    given = ((name, values) for name, values in _arguments(protocol, http) if name not in in_path)
+    others = [name for name, values in given if not values or not values <= READS["names"]]  # `?action=list` reads
+    ends = [thing_named(part) for part in parts[-2:]]
+    paged = ends[-1:] == ["things"] and any(snake(name) in READS["paging"] for name in others)
+    listing = paged or "reading" in ends
+    if not described and not _filter(others, shown, listing=listing):
+        return False
+    whole = http.url.partition("?")[0].rstrip("/")
+    for place, part in enumerate(parts):
+        above = parts[place - 1] if place else ""
+        last = place == len(parts) - 1
+        if VARIABLE.fullmatch(part):
+            loosely = "{" in above and (described or _filters(part))
+            known = _is_named_after(part, above) or thing_named(above) == "information"
+            loosely = loosely or (described and known)
+            here = whole if last else whole.rsplit("/", len(parts) - 1 - place)[0]
+            fits = bool(loosely) or _is_record(protocol, part, above, here, shown)
+        elif "{" in part:  # `{id}.json`
+            fits = VARIABLE.match(part) is not None and SUFFIX.search(part) is not None
+        else:
+            fits = _fits(part, above, last=last, described=described) or (not last and shown.has_plural(part))
+        if not fits:
+            return False
+    return True
+
+
+def _fits(part: str, above: str, *, last: bool, described: str) -> bool:
+    """True if a fixed part may stand in the path of a read, at its end or before."""
+    thing = thing_named(part)
+    if thing in ("things", "information", "reading"):
+        return True
+    if thing == "choice" or (part.endswith("ed") and thing != "unknown"):
+        return bool(above) or not last
+    if thing == "verb":
+        return bool(described) and not last and words_of(part)[0] not in STRICT
+    return thing == "noun" and (not last or described == "information" or thing_named(above) == "reading")
+
+
+def _is_record(protocol: ToolProtocol, part: str, above: str, url: str, shown: Resources) -> bool:
+    """True if a variable is the id of a record: of `users`, of a `movie` by `movie_id`, of what other calls show."""
+    if shown.has_record(url):
+        return True
+    thing, stem = thing_named(above), singular((words_of(above) or [""])[-1])
+    if thing == "reading":
+        return True
+    if thing in ("choice", "information"):
+        return _filters(part) or shown.has_things(snake(part))
+    if thing == "things":
+        return stem not in CAN_BE_VERB
+    if thing in ("noun", "verb") and above == stem and shown.has_plural(stem):
+        return True
+    return thing == "noun" and protocol.evidence.level != "observed" and _is_named_after(part, above)
+
+
+def _is_named_after(part: str, above: str) -> bool:
+    """True if a variable is called as what stands before it: `box_office/{box_office_id}`."""
+    words = snake(part).split("_")
+    return words[-1] in ID_WORDS and words[:-1] == [singular(word) for word in words_of(above)]
+
+
+def _filter(names: Sequence[str], shown: Resources, *, listing: bool) -> bool:
+    """True if arguments filter, page or select: by their names, or, in a search or a paged list, if none is a verb."""
+    unknown = [name for name in names if not _filters(name) and not shown.has_things(snake(name))]
+    return not unknown or (listing and all(words_of(name) and words_of(name)[0] not in ACTING for name in unknown))
+
+
+def _filters(name: str) -> bool:
+    """True if an argument of this name filters, pages or selects."""
+    key = snake(name)
+    words = key.split("_")
+    if key in READS["filters"] or key in ID_WORDS:
+        return True
+    return (
+        words[0] not in STRICT
+        and len(words) > 1
+        and (words[-1] in READS["filters"] | ID_WORDS or words[0] in ("min", "max"))
+    )
+
+
+def _arguments(protocol: ToolProtocol, http: HttpBinding) -> Iterator[tuple[str, frozenset[str]]]:
+    """The name of each argument as it is sent, with the texts that are known of it."""
+    for name, schema in protocol.parameters.items():
+        whole: Json = resolve(schema, protocol.input_schema) if isinstance(schema, dict) else schema
+        yield http.wire_name(name), frozenset(value.lower() for value in known_values(whole))
+    for pair in filter(None, http.url.partition("?")[2].split("&")):
+        name, _, value = pair.partition("=")
+        yield unquote_plus(name), frozenset({unquote_plus(value).lower()})
+
+
+def _is_named_read(protocol: ToolProtocol, http: HttpBinding, parts: Sequence[str]) -> bool:
+    """True if somebody gave the tool the name of a read, and it names what its path names."""
+    fixed = [part for part in parts if "{" not in part]
+    words = _without_address(words_of(protocol.name), http)
+    if not words or not (words[0] in READS["names"] or words[-1] in READS["names"] - {"get"}):
+        return False
+    if not fixed:
+        return True
+    last = {singular(word) for word in words_of(fixed[-1])}
+    return bool(last & {singular(word) for word in words}) or thing_named(fixed[-1]) in (
+        "things",
+        "information",
+        "reading",
+    )
+
+
+def _without_address(words: list[str], http: HttpBinding) -> list[str]:
+    """The words of a name that somebody chose: none of one that is made of method and path, as many generators do.
+
+    They say no more than the address: `get_play` is as good for `GET /play` as `get_users_by_id` for `GET /users/{id}`.
+    """
+    method, path = http.method.lower(), http.url.partition("?")[0].split("/")[3:]
+    address = [word for part in path for word in words_of(part)]
+    fixed = [word for part in path for word in words_of(VARIABLE.sub("", part))]
+    variables = [word for name in VARIABLE.findall(http.url) for word in words_of(name)]
+    if words[-1:] == [method] and words[-1 - len(address) : -1] == address:  # FastAPI's: function, path, method
+        words = words[: -1 - len(address)]
+    short = [word for part in parts_of(http.url) for word in words_of(VARIABLE.sub("", part))]
+    rest = [word for word in words[1:] if word != "by"]
+    made: tuple[list[str], ...] = ([], ["root"], address, fixed, short, [*fixed, *variables], [*short, *variables])
+    return [] if words[:1] == [method] and rest in made else words
+
+
+def _answers_with(protocol: ToolProtocol) -> str:
+    """What the documented answer holds: `records`, a `record`, or nothing that is more than an acknowledgement."""
+    schema = protocol.output_schema
+    if schema is None:
+        return ""
+    top = resolve(schema, schema)
+    fields = top.get("properties", {})
+    if _is_list_of_records(top, schema) or any(
+        _is_list_of_records(resolve(one, schema), schema) for one in fields.values()
+    ):
+        return "records"
+    return "record" if len({snake(name) for name in fields} - _ACKNOWLEDGES) > 1 else ""
+
+
+def _is_list_of_records(schema: Json, root: JsonObject) -> bool:
+    if not isinstance(schema, dict) or "array" not in types(schema):
+        return False
+    items = schema.get("items")
+    return isinstance(items, dict) and bool(resolve(items, root).get("properties"))
