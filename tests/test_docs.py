@@ -112,3 +112,16 @@ def test_the_strategy_of_the_guide_works_as_it_stands(monkeypatch):
         assert agent.run("Twice 21?").answer == "42"
         failed = agent.run("Twice 21 again?")
     assert (failed.status, failed.repairs) == ("failed", 0)
+
+
+def test_each_promise_of_security_names_tests_that_exist():
+    text = (ROOT / "docs/how/security.md").read_text(encoding="utf-8")
+    named = re.findall(r"`(\w+)`(?: \(all\)|: ((?:`\w+`(?:, )?)+))", text)
+    known = {
+        file.stem.removeprefix("test_"): file.read_text(encoding="utf-8") for file in (ROOT / "tests").glob("test_*.py")
+    }
+    promised = [(module, name) for module, names in named for name in re.findall(r"\w+", names)]
+    missing = [f"{module}: {name}" for module, name in promised if f"def test_{name}(" not in known.get(module, "")]
+    missing += [module for module, names in named if not names and module not in known]
+    assert len(promised) > 100
+    assert not missing
