@@ -264,7 +264,7 @@ class Transport:
                 raise
         if succeeded and len(body) > limit:
             return Answer(status=head.status, trouble=f"the body is over the limit of {limit:,} bytes; ask for less")
-        return replace(head, body=bytes(body[:limit]))
+        return Answer(status=head.status, headers=head.headers, body=bytes(body[:limit]), passing=head.passing)
 
 
 def route_to(origin: Origin) -> Mapping[str, Any]:
