@@ -251,11 +251,9 @@ def _is_named_read(protocol: ToolProtocol, http: HttpBinding, parts: Sequence[st
     if not fixed:
         return True
     last = {singular(word) for word in words_of(fixed[-1])}
-    return bool(last & {singular(word) for word in words}) or thing_named(fixed[-1]) in (
-        "things",
-        "information",
-        "reading",
-    )
+    ends = thing_named(fixed[-1])
+    lists = ends == "noun" and thing_named(words[-1]) == "things"  # `list_diagnoses` for `/ill`
+    return lists or bool(last & {*map(singular, words)}) or ends in ("things", "information", "reading")
 
 
 def _without_address(words: list[str], http: HttpBinding) -> list[str]:
