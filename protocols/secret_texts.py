@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from protocols import secret_formats, secret_places, secret_tables
 from protocols.secret_bonds import (
@@ -48,14 +49,49 @@ _MOST_NAMES = 8_000
 _RUN = re.compile(r"[^\s\"'<>;,]{16}")
 """What every value has somewhere that looks drawn at random."""
 _TOKEN = re.compile(r"[A-Za-z_][\w.$-]{1,100}")
-_STEM = re.compile(
-    r"pass|pwd|pw|secret|token|key|auth|bearer|cred|cookie|session|sess|jwt|pin|otp|code|cv[cvn]|ssn|mnemonic|phrase|sig|psk|"
-    r"kennwort|contrase|haslo|losenord|motde|parola|salasana|senha|wachtwoord|pswd|"
-    r"connectionstring|security|card",
-    re.IGNORECASE,
+_STEMS = tuple(
+    [
+        "auth",
+        "bearer",
+        "card",
+        "code",
+        "connectionstring",
+        "contrase",
+        "cookie",
+        "cred",
+        "cvc",
+        "cvn",
+        "cvv",
+        "haslo",
+        "jwt",
+        "kennwort",
+        "key",
+        "losenord",
+        "mnemonic",
+        "motde",
+        "otp",
+        "parola",
+        "pass",
+        "phrase",
+        "pin",
+        "psk",
+        "pswd",
+        "pw",
+        "pwd",
+        "salasana",
+        "secret",
+        "security",
+        "senha",
+        "sess",
+        "sig",
+        "ssn",
+        "token",
+        "wachtwoord",
+    ]
 )
 """Some of these stands in every name of a secret: most words are passed over without a closer look."""
 _ATTRIBUTES = frozenset({"domain", "expires", "max-age", "path", "priority", "samesite"})
+_LONGEST_NAME = 60
 _COOKIES = frozenset({"cookie", "set-cookie"})
 _PHRASES = ("phrase", "mnemonic")
 _NEAR = 160
@@ -69,8 +105,17 @@ def find(text: str) -> Iterator[str]:
     yield from secret_formats.find(text)
     yield from secret_places.find(text)
     rest = secret_formats.without_keys(text)
-    if _STEM.search(rest) is not None:
+    if _has_stem(rest):
         yield from _behind_names(rest)
+
+
+def _has_stem(text: str) -> bool:
+    lower = text.lower()
+    return any(stem in lower for stem in _STEMS)
+
+
+_is_name = lru_cache(maxsize=65_536)(_has_stem)
+"""The same of a word: most stand in a text many times."""
 
 
 def _behind_names(text: str) -> Iterator[str]:
@@ -81,7 +126,7 @@ def _behind_names(text: str) -> Iterator[str]:
         end = start + len(name)
         joined = f"{before} {name}" if start == ended + 1 and text[ended] in " -_" else name
         before, ended = name, end
-        if _STEM.search(name) is None:
+        if len(name) > _LONGEST_NAME or not _is_name(name):
             continue
         kind = named(joined)
         if kind is None or (text[end : end + 1] == ":" and text[max(0, start - 1) : start] == ":"):
