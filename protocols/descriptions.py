@@ -42,6 +42,13 @@ _PARTICLES = GRAMMAR["particles"]
 _LAST_PARTICLES = GRAMMAR["last_particles"]
 _FOREIGN_AND = GRAMMAR["foreign_and"]
 _COUNTS = frozenset({"and", "many", "more", "most", "multiple", "one", "only", "other", "several"})
+_ENGLISH = _DETERMINERS | GRAMMAR["closed"] | GRAMMAR["after_nouns"]
+_OTHERS = frozenset(
+    # Small words of other languages that English lacks.
+    "al ao auf aus bir da das de dei del della den der des det di die du e ei ein eine einen el en er es et ett gli"
+    " het il im ja je jest kan la las le les los mit na ne nie o och og os para per por que se si sie su të till til"
+    " um un una une und uno van ve vers vom von y za ze zu zum zur è".split()
+)
 _MORE = re.compile("[并且和及后再同、,후및]")
 """Signs of Chinese, Japanese and Korean behind which a sentence may go on to act."""
 _NEVER = GRAMMAR["never"]
@@ -83,6 +90,18 @@ def heard(text: str) -> Heard:
         later = (_opening(words) for words in sentences[1:])
         return next((one for one in later if one.voice == "reads"), first)
     return first
+
+
+def is_english(text: str) -> bool:
+    """Return True if a text is English, as far as its small words tell; True for a text of two words or fewer.
+
+    Those need ASCII letters alone.
+    """
+    words = [word for word in _WORD.findall(_MARKUP.sub(" ", text[:_LONGEST]).lower()) if word[0].isalpha()]
+    if len(words) <= 2:
+        return all(word.isascii() for word in words)
+    small = sum(word in _ENGLISH for word in words)
+    return small > 0 and small >= sum(word in _OTHERS for word in words)
 
 
 def _acts_besides(sentences: Sequence[list[str]], text: str) -> str:
@@ -175,7 +194,7 @@ def _unknown_lead(lead: str, words: Sequence[str]) -> Heard:
 
 def _names_information(words: Sequence[str]) -> bool:
     """True if one of the first words names information, or things in the plural that cannot be a verb."""
-    chosen = words[0] in READS["adjectives"]
+    chosen = bool(words) and words[0] in READS["adjectives"]
     for word in words[:6]:
         if word in _CLOSED - _DETERMINERS - _COUNTS:
             return False

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from urllib.parse import unquote_plus
 
 from protocols.addresses import SUFFIX, VARIABLE, Resources, parts_of, thing_named
-from protocols.descriptions import Heard, heard
+from protocols.descriptions import Heard, heard, is_english
 from protocols.protocol import HttpBinding, McpBinding, ToolProtocol
 from protocols.schema import Json, JsonObject, resolve, types
 from protocols.verbs import (
@@ -137,12 +137,16 @@ def _evidence(protocol: ToolProtocol, http: HttpBinding, said: Sequence[Heard], 
     said = [one for one in said if not (one.voice == "unclear" and singular(one.word) in nouns)]
     if any(one.voice == "unclear" for one in said):
         return "its name and path name a read" if named and path else ""
-    if said and not described:  # in words that are not understood, it may say anything
-        return "its path and its answer are those of a read" if path and (named or answer) else ""
+    plain = not any(thing_named(part) == "verb" for part in parts)
+    if said and not described:
+        if path and (named or answer):
+            return "its path and its answer are those of a read"
+        # Text in another language may say anything. In English, a verb that acts would have been found.
+        english = all(is_english(text) for text in (protocol.title, protocol.description))
+        return "its answer is that of a read" if answer and plain and english else ""
     if named or path:
         return "its name is that of a read" if named else "its path is that of a read"
-    alone = not said and (answer != "records" or any(thing_named(part) == "verb" for part in parts))
-    return "its answer is that of a read" if answer and not alone else ""
+    return "its answer is that of a read" if answer and (said or plain) else ""
 
 
 def _is_reading_path(
