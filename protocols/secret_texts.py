@@ -41,6 +41,7 @@ from protocols.secret_values import (
     spelled,
     worthy,
 )
+from protocols.words import words
 
 _WINDOW = 400
 """Characters behind a name in which its value begins."""
@@ -49,45 +50,10 @@ _MOST_NAMES = 8_000
 _RUN = re.compile(r"[^\s\"'<>;,]{16}")
 """What every value has somewhere that looks drawn at random."""
 _TOKEN = re.compile(r"[A-Za-z_][\w.$-]{1,100}")
-_STEMS = tuple(
-    [
-        "auth",
-        "bearer",
-        "card",
-        "code",
-        "connectionstring",
-        "contrase",
-        "cookie",
-        "cred",
-        "cvc",
-        "cvn",
-        "cvv",
-        "haslo",
-        "jwt",
-        "kennwort",
-        "key",
-        "losenord",
-        "mnemonic",
-        "motde",
-        "otp",
-        "parola",
-        "pass",
-        "phrase",
-        "pin",
-        "psk",
-        "pswd",
-        "pw",
-        "pwd",
-        "salasana",
-        "secret",
-        "security",
-        "senha",
-        "sess",
-        "sig",
-        "ssn",
-        "token",
-        "wachtwoord",
-    ]
+_STEMS = words(
+    "auth bearer card code connectionstring contrase cookie cred cvc cvn cvv haslo jwt kennwort key"
+    " losenord mnemonic motde otp parola pass phrase pin psk pswd pw pwd salasana secret security senha"
+    " sess sig ssn token wachtwoord"
 )
 """Some of these stands in every name of a secret: most words are passed over without a closer look."""
 _ATTRIBUTES = frozenset({"domain", "expires", "max-age", "path", "priority", "samesite"})
@@ -110,6 +76,7 @@ def find(text: str) -> Iterator[str]:
 
 
 def _has_stem(text: str) -> bool:
+    """True if a name of a secret may stand in a text."""
     lower = text.lower()
     return any(stem in lower for stem in _STEMS)
 
