@@ -43,12 +43,7 @@ _LAST_PARTICLES = GRAMMAR["last_particles"]
 _FOREIGN_AND = GRAMMAR["foreign_and"]
 _COUNTS = frozenset({"and", "many", "more", "most", "multiple", "one", "only", "other", "several"})
 _ENGLISH = _DETERMINERS | GRAMMAR["closed"] | GRAMMAR["after_nouns"]
-_OTHERS = frozenset(
-    # Small words of other languages that English lacks.
-    "al ao auf aus bir da das de dei del della den der des det di die du e ei ein eine einen el en er es et ett gli"
-    " het il im ja je jest kan la las le les los mit na ne nie o och og os para per por que se si sie su të till til"
-    " um un una une und uno van ve vers vom von y za ze zu zum zur è".split()
-)
+_OTHERS = GRAMMAR["other_languages"]
 _MORE = re.compile("[并且和及后再同、,후및]")
 """Signs of Chinese, Japanese and Korean behind which a sentence may go on to act."""
 _NEVER = GRAMMAR["never"]

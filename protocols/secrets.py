@@ -17,7 +17,6 @@ from protocols import secret_texts
 from protocols.reply import parse
 from protocols.schema import Json, JsonObject, combined, inside
 from protocols.secret_names import is_secret, kind_of
-from protocols.secret_values import is_label
 from protocols.words import words
 
 Change = Callable[[Json], Json]
@@ -119,8 +118,7 @@ def within(text: str) -> Iterator[str]:
             inner = parse(text)
         except ValueError:
             return
-        found = (value for value in secrets_of(inner, None) if isinstance(value, str))
-        yield from (value for value in found if not (value.isalpha() and is_label(value)))  # `"password": "Passwort"`
+        yield from (value for value in secrets_of(inner, None) if isinstance(value, str))
 
 
 _SCHEME = re.compile(r"(?:ApiKey|Basic|Bearer|Digest|Token)\s+([^\s,]{6,})", re.IGNORECASE)
