@@ -18,7 +18,7 @@ from urllib3.fields import RequestField
 
 from protocols.errors import InvalidProtocol, ToolError
 from protocols.origin import split_url
-from protocols.path_arguments import PATH_MARK, has_dot_segment, path_problem, shows_slash
+from protocols.path_arguments import PathRule, has_dot_segment
 from protocols.protocol import HttpBinding, ToolProtocol
 from protocols.schema import Json, JsonObject, is_file, resolve, types
 
@@ -106,13 +106,11 @@ class Plan:
         self._multipart = bool(files) or binding.media == _MULTIPART
         body = schemas.get(binding.body_argument or "", {})
         self._media = binding.media or str(body.get("contentMediaType", "application/json"))
-        paths = {name: schema for name, schema in schemas.items() if self._places[name] == "path"}
-        self._slashes = {
-            binding.wire_name(name)
-            for name, schema in paths.items()
-            if shows_slash(binding.wire_name(name), schema, protocol.input_schema)
+        self._paths = {
+            binding.wire_name(name): PathRule(binding.wire_name(name), schema, protocol.input_schema)
+            for name, schema in schemas.items()
+            if self._places[name] == "path"
         }
-        self._raw_paths = {binding.wire_name(name) for name, schema in paths.items() if schema.get(PATH_MARK) is True}
         self._fields: dict[str, Mapping[str, Any]] = {
             name: top.get("properties") or {}
             for name, schema in schemas.items()
@@ -222,10 +220,11 @@ class Plan:
     def _url(self, values: Mapping[str, Json], query: Mapping[str, Json]) -> str:
         def in_path(match: re.Match[str]) -> str:
             items = self._url_values(match[1], values)
+            rule = self._paths.get(match[1]) or PathRule(match[1], {}, {})
             for item in items:
-                if problem := path_problem(item, slash=match[1] in self._slashes):
+                if problem := rule.problem(item):
                     raise self._refusal(f"argument {match[1]!r} {problem}.")
-            safe = "/" if match[1] in self._raw_paths else ""
+            safe = "/" if rule.raw else ""
             return ",".join(quote(item, safe=safe) for item in items)
 
         def in_query(match: re.Match[str]) -> str:

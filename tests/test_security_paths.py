@@ -33,6 +33,9 @@ SHOWN_BY = {
     "a pattern": ("id", {**TEXT, "pattern": "^[a-z]+(/[a-z]+)*$"}, "/items/{id}"),
     "a reserved variable": ("id", TEXT, "/items/{+id}"),
     "a variable of a framework": ("id", TEXT, "/items/{id:path}"),
+    "its format": ("id", {**TEXT, "format": "uri-reference"}, "/items/{id}"),
+    "its description": ("id", {**TEXT, "description": "The URL-encoded path of the item."}, "/items/{id}"),
+    "a sample in its description": ("id", {**TEXT, "description": "Such as `heads/main`."}, "/items/{id}"),
     "a mark of the user": ("id", {**TEXT, "x-atc-path": True}, "/items/{id}"),
 }
 
@@ -116,6 +119,17 @@ def test_no_document_lets_a_dot_segment_pass(tmp_path, how):
     assert seen == ["/items"]
 
 
-def test_a_pattern_that_only_excludes_a_slash_shows_none(tmp_path):
-    seen, _ = run(tmp_path, ["7/delete"], schema={**TEXT, "pattern": "^(?!/)[^/].+$"})
+SHOWN_BY_ACCIDENT = {
+    "a pattern that excludes it": ("id", {**TEXT, "pattern": "^(?!.*(/|x)y)[^/].+$"}),
+    "a sample of another shape": ("id", {**TEXT, "examples": ["2024/7", "n/a"]}),
+    "a media type": ("id", {**TEXT, "description": "Sent as 'application/json' or 'n/a'."}),
+    "a name that ends alike": ("xpath", TEXT),
+    "a default": ("id", {**TEXT, "default": "a/b"}),
+}
+
+
+@pytest.mark.parametrize("how", SHOWN_BY_ACCIDENT)
+def test_a_slash_that_the_document_has_by_accident_shows_none(tmp_path, how):
+    name, schema = SHOWN_BY_ACCIDENT[how]
+    seen, _ = run(tmp_path, ["7/delete"], path=f"/items/{{{name}}}", name=name, schema=schema)
     assert seen == ["/items"]
