@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import json
 import shutil
 import sys
+import termios
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import click
@@ -28,8 +30,15 @@ def has_person() -> bool:
 
 
 def confirmed(question: str) -> bool:
-    """A person's yes; no where nobody can be asked."""
-    return has_person() and click.confirm(question, default=False, err=True)
+    """A person's yes; no where nobody can be asked.
+
+    What was typed before the question was there answers nothing: it was meant for another one.
+    """
+    if not has_person():
+        return False
+    with suppress(io.UnsupportedOperation):  # what a test has put in the place of stdin
+        termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
+    return click.confirm(question, default=False, err=True)
 
 
 def say(sentence: str) -> None:

@@ -17,7 +17,7 @@ import click
 
 from atc.cli import wiring
 from atc.cli.options import AT_LEAST_ONE, POSITIVE, Verb, jobs_option, servers_options, workers_option
-from atc.cli.output import bar, error_document, has_person, print_result, say
+from atc.cli.output import bar, confirmed, error_document, has_person, print_result, say
 from atc.cli.settings import load_config
 from atc.config import SETTINGS, Config, portable
 from atc.models import openai
@@ -159,7 +159,7 @@ def allowed(tools: Toolbox, settings: ProbeSettings, log: Log) -> ProbeSettings:
     say(f"{number} that {'will' if named else 'may'} be called may change something:")
     for line in _tool_lines(writes):
         say(f"  {line}")
-    return agreed if named or click.confirm("Call these too?", default=False, err=True) else settings
+    return agreed if named or confirmed("Call these too?") else settings
 
 
 def require_named(protocols: Iterable[ToolProtocol], settings: ProbeSettings) -> None:

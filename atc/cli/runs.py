@@ -158,7 +158,8 @@ def purge(names: tuple[str, ...], *, older_than: float | None, every: bool, yes:
             if not has_person():
                 raise click.UsageError("nobody can be asked here; give --yes to delete them")
             question = f"Delete {count(len(chosen), 'run')} with all that they hold?"
-            click.confirm(question, default=False, err=True, abort=True)
+            if not output.confirmed(question):
+                raise click.Abort
         deleted = store.delete([run.id for run in chosen])
     forget_prompts([run.task for run in chosen], folder=config.cache_dir / "models")
     print_result({"deleted": [run.id for run in chosen], "running": running})
