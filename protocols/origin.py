@@ -102,6 +102,16 @@ def claims_near(host: str) -> bool:
         return "." not in name or name.endswith(_NEAR_NAMES)
 
 
+def one_host(host: str) -> str:
+    """Return one name for all ways to write a host: `localhost` for each name and address of this very machine."""
+    name = host.lower().strip("[]").rstrip(".")
+    try:
+        ip = _read(name)
+    except ValueError:
+        return "localhost" if name.endswith(".localhost") or name == socket.gethostname().lower() else name
+    return "localhost" if ip.is_loopback or ip.is_unspecified else str(ip)
+
+
 def may_reach(host: str, address: str, homes: Collection[str] | None) -> bool:
     """Whether a connection to `host` may be made at the IP address `address`.
 

@@ -63,7 +63,7 @@ UNION ALL SELECT run, calls.document FROM runs JOIN calls ON runs.id = run
 WHERE json_extract(runs.document, '$.status') IN ('interrupted', 'running')
     AND json_extract(calls.document, '$.tool') = ? AND json_extract(calls.document, '$.outcome') = 'done'
 UNION ALL SELECT calls.run, calls.document FROM questions JOIN calls ON calls.run = questions.run
-WHERE questions.state = 'open'
+WHERE questions.state IN ('open', 'released')
     AND json_extract(calls.document, '$.tool') = ? AND json_extract(calls.document, '$.outcome') = 'done'
 """
 

@@ -1,0 +1,140 @@
+"""What a call is known by, whatever document, source or spelling it comes from: what it asks of which service.
+
+Of a call over HTTP that is the request. Servers read one request in many spellings, so the path is compared as the most
+lenient one reads it, and what is sent in query, form, headers and fields of the body is one set of parameters.
+"""
+
+from __future__ import annotations
+
+import json
+import posixpath
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import replace
+from email import message_from_bytes
+from email.message import Message
+from unicodedata import normalize
+from urllib.parse import parse_qsl, unquote
+
+from protocols.errors import AtcError
+from protocols.origin import Origin, one_host, split_url
+from protocols.protocol import HttpBinding, McpBinding, PythonBinding
+from protocols.request import DEFAULT_HEADERS, HttpRequest, Plan
+from protocols.schema import Json, JsonObject
+from protocols.toolbox import Tool
+from sandbox.contract import contract
+from sandbox.journal import canonical
+
+_MOST_ENCODINGS = 3
+"""Times that a path is percent-decoded; some servers do so twice."""
+
+
+def spellings(tool: Tool, arguments: JsonObject, *, loose: bool = False) -> tuple[str, ...]:
+    """Return the texts that a call is known by: without the arguments that it leaves out, and with their defaults.
+
+    Two calls with a text in common are one. `loose` adds the call without what a document wrote into the query of the
+    address, which a service may ignore: a call is that one, too.
+    """
+    given = {name: value for name, value in arguments.items() if value is not None}
+    filled = {**tool.original(contract(tool.protocol).defaults), **given}
+    tools = [tool]
+    binding = tool.protocol.binding
+    if loose and isinstance(binding, HttpBinding) and "?" in binding.url:
+        bare = replace(binding, url=binding.url.partition("?")[0])
+        tools.append(replace(tool, protocol=replace(tool.protocol, binding=bare)))
+    return tuple(dict.fromkeys(_known_by(one, sent) for one in tools for sent in (given, filled)))
+
+
+def _known_by(tool: Tool, arguments: JsonObject) -> str:
+    match tool.protocol.binding:
+        case HttpBinding() as binding:
+            return _request(tool, binding, arguments)
+        case McpBinding(tool=name):
+            operation = f"{tool.place} {name}"
+        case PythonBinding(function=name):
+            operation = name
+        case _:
+            operation = tool.protocol.name
+    given = {name: _one_spelling(value) for name, value in arguments.items() if value is not None}
+    return canonical(operation, given)
+
+
+def _request(tool: Tool, binding: HttpBinding, arguments: JsonObject) -> str:
+    """Return what is known of a call over HTTP."""
+    try:
+        request = Plan(tool.protocol, binding).build(arguments)
+    except AtcError:  # it cannot be sent
+        return canonical(f"{binding.method} {binding.url}", {name: repr(value) for name, value in arguments.items()})
+    origin, rest = split_url(request.url)
+    path, _, query = rest.partition("?")
+    sent: defaultdict[str, list[str]] = defaultdict(list)
+    for name, value in [*parse_qsl(query, keep_blank_values=True), *_headers(request), *_body(request)]:
+        sent[normalize("NFC", name)] += [_text(one) for one in (value if isinstance(value, list) else [value])]
+    host = "" if tool.home and origin.url == tool.home else _host(origin)
+    return canonical(f"{request.method.upper()} {host}{_plain_path(path)}", {name: sent[name] for name in sent})
+
+
+def _host(origin: Origin) -> str:
+    """Return the host with its port, but for the usual ports of the web, behind which one service answers."""
+    port = "" if origin.port in (80, 443) else f":{origin.port}"
+    return one_host(origin.host) + port
+
+
+def _plain_path(path: str) -> str:
+    """Return a path without encodings, dot segments, and slashes that separate nothing."""
+    for _ in range(_MOST_ENCODINGS):
+        path = unquote(path)
+    return normalize("NFC", posixpath.normpath(f"/{path.lstrip('/')}"))
+
+
+def _headers(request: HttpRequest) -> Iterator[tuple[str, Json]]:
+    """Yield the headers that arguments give."""
+    for name, value in request.headers.items():
+        if DEFAULT_HEADERS.get(name) != value and name.lower() != "content-type":
+            yield name.lower(), value
+
+
+def _body(request: HttpRequest) -> Iterator[tuple[str, Json]]:
+    """Yield the fields of a body; of one without fields the whole under an empty name."""
+    body, media = request.body or b"", request.headers.get("Content-Type", "")
+    if not body:
+        return
+    if media.startswith("multipart/"):
+        whole: Message = message_from_bytes(f"Content-Type: {media}\r\n\r\n".encode() + body)
+        for part in whole.walk():
+            if not part.is_multipart():
+                name = part.get_param("name", "", "content-disposition")
+                yield str(name), part.get_payload(decode=True).decode("utf-8", "replace")  # type: ignore[union-attr]
+        return
+    text = body.decode("utf-8", "replace")
+    if media == "application/x-www-form-urlencoded":
+        yield from parse_qsl(text, keep_blank_values=True)
+        return
+    try:
+        value = json.loads(text)
+    except ValueError:
+        value = text
+    if isinstance(value, dict):
+        yield from value.items()
+    else:
+        yield "", value
+
+
+def _text(value: Json) -> str:
+    """Return one parameter as the text that it is in a query."""
+    spelled = _one_spelling(value)
+    return spelled if isinstance(spelled, str) else json.dumps(spelled, sort_keys=True)
+
+
+def _one_spelling(value: Json) -> Json:
+    """Return the value with composed letters, and whole numbers as integers."""
+    match value:
+        case str():
+            return normalize("NFC", value)
+        case float() if value.is_integer():
+            return int(value)
+        case list():
+            return [_one_spelling(one) for one in value]
+        case dict():
+            return {normalize("NFC", name): _one_spelling(one) for name, one in value.items()}
+    return value
