@@ -262,6 +262,7 @@ class Agent:
             ask_person=self._ask_person,
             store=self._store,
             learned=None if self._learned is None else self._learned.apart(name),
+            questions=self._questions,
         )
 
     @property
@@ -394,6 +395,7 @@ class Agent:
             before_write=before and partial(before, record.run),
             held=self._held(record, how),
             agent=how.get("client") is not None or (record.past is not None and record.past.summary.gateway),
+            cover=lambda text: record.redact(text),
         )
         toolbox, record.redact = consent.toolbox, Redactor(toolbox)
         record.redact.learn_sources(config.tools)

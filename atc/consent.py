@@ -11,8 +11,9 @@ from functools import partial
 
 from atc.config import Config
 from atc.held_calls import HeldCalls
-from atc.questions import MOST_DECIDING, AskPerson, Question
+from atc.questions import MOST_DECIDING, AskPerson, Question, is_readable, most_beside
 from atc.quoting import command, named, typed
+from atc.redaction import Redactor
 from atc.store.questions import Asked
 from atc.store.stored import StoredRun
 from atc.taint import Taint, Tainted
@@ -37,9 +38,10 @@ class Consent:
 
     A call that writes goes through when `config.allow_writes` names its tool and no other (or has `all`), or when
     `ask_person` says yes. Any call asks where a value of a sensitive argument is not known to be clean
-    (`atc.taint`), whatever is allowed, and so does one that is `held`. A yes lets each call that was listed through,
-    once. With nobody to ask, or after a no, the call is not sent and the run pauses; the message says how to go on.
-    Where an `agent` reads it, it names no command: the agent could give it.
+    (`atc.taint`), whatever is allowed, and so does one that is `held`, also where its tool counts as a read. A yes lets
+    each call that was listed through, once. With nobody to ask, or after a no, the call is not sent and the run pauses;
+    the message says how to go on. Where an `agent` reads it, it names no command: the agent could give it. Nor does it
+    where `cover` takes a value out of what is shown: the command would not be the one that was meant.
 
     In a run that goes on (`past`), what was allowed when it began holds for the tools that it had then. `before_write`
     is called first with each write, and may raise `Paused`, too. `toolbox` has the gate before each call.
@@ -56,15 +58,15 @@ class Consent:
         ask_person: AskPerson | None,
         journal: Journal,
         *,
+        held: HeldCalls,
         past: StoredRun | None = None,
         before_write: Callable[[Tool, JsonObject], None] | None = None,
-        held: HeldCalls | None = None,
         agent: bool = False,
+        cover: Callable[[str], str] = str,
     ) -> None:
         self._tools, self._ask_person, self._before_write = tools, ask_person, before_write
         self._resume = command("atc", "runs", "resume", journal.run) or "" if journal.run is not None else ""
-        self._held = held or HeldCalls()
-        self._agent = agent
+        self._held, self._agent, self._cover = held, agent, cover
         self._program = ""
         self._listed: set[str] = set()
         self._agreed: set[str] = set()
@@ -92,6 +94,7 @@ class Consent:
     def wrote(self, program: Program, *, blind: bool) -> None:
         """A program is about to run. `blind`: it was written before the model had seen any output of a tool."""
         self._program = program.source
+        self._held.look_again()
         self._taint.wrote(program.source, blind=blind)
 
     def _admit(self, tool: Tool, arguments: JsonObject) -> None:
@@ -101,13 +104,26 @@ class Consent:
         with self._lock:
             tainted = self._taint.of(tool, arguments)
             unallowed = tool.protocol.writes and tool.alias not in self._allowed
-            asks = tool.protocol.writes or tainted or self._taint.concerns(tool, arguments)
-            held = self._held.about(tool, arguments) if asks else []
+            held = self._holding(tool, arguments, tainted)
             if unallowed or tainted or held:
                 declined = any(one.state == "declined" for one in held)
                 question = Question(tool=tool, arguments=arguments, tainted=tainted, declined=declined)
                 if held or not self._was_listed(question):
                     self._ask(question, held=held, unallowed=unallowed)
+
+    def _holding(self, tool: Tool, arguments: JsonObject, tainted: Sequence[Tainted]) -> list[Asked]:
+        """Return what holds a call, whatever is allowed.
+
+        A call that was left open, and that nobody declined, goes through a gateway whose consent names its tool: that
+        is a person's, who gave it when they started the gateway.
+        """
+        asks = tool.protocol.writes or tainted or self._taint.concerns(tool, arguments)
+        held = self._held.about(tool, arguments) if asks else self._held.about_read(tool, arguments)
+        declined = any(one.state == "declined" for one in held)
+        if not held or declined or tainted or not self._held.served or tool.alias not in self._allowed:
+            return held
+        self._held.allow(tool, [arguments], everywhere=True)
+        return []
 
     def _was_listed(self, question: Question) -> bool:
         """Whether an earlier question listed this very call and got a yes, which is used up now."""
@@ -123,25 +139,24 @@ class Consent:
             Declined: a person said no, now or before in this run.
             Paused: nobody has decided.
         """
-        tool, arguments = question.tool, question.arguments
-        exactly = self._exactly(tool, arguments, question.tainted)
+        tool, exactly = question.tool, self._exactly(question.tool, question.arguments, question.tainted)
         self._listed.add(exactly)
         others = self._beside(question)
-        subject = sorted_json([exactly, *others])
-        question = replace(question, others=tuple(others.values()), id=self._held.ask(tool, arguments, exactly=subject))
+        listed = [question.arguments, *(other.arguments for other in others.values())]
+        asked = self._held.ask(tool, listed, exactly=sorted_json([exactly, *others]))
+        question = replace(question, others=tuple(others.values()), id=asked)
         decision = None
-        if self._ask_person is not None and len(question.tainted) <= MOST_DECIDING:
+        if self._ask_person is not None and is_readable(question):
             with waiting_on_person():  # a person may take longer than a program may run
                 decision = self._ask_person(question)
-        if decision:
-            self._held.allow(tool, arguments)
+        if decision is True:
+            self._held.allow(tool, listed)
             self._agreed.update(others)
             return
-        if decision is not None:
-            for one in (question, *question.others):
-                self._held.decline(tool, one.arguments)
+        if decision is False:
+            self._held.decline(tool, listed)
             raise Declined(self._refusal(f"{named(tool.alias)}: a person said no to this call, so it is declined"))
-        raise self._undecided(question, held, unallowed=unallowed)
+        raise self._undecided(question, held, unallowed=unallowed)  # whatever else came is no decision
 
     def _undecided(self, question: Question, held: Sequence[Asked], *, unallowed: bool) -> Paused:
         """What stops the run where nobody has decided: `Declined` where a person had said no in this run before."""
@@ -152,28 +167,34 @@ class Consent:
             return Declined(told) if here else Paused(told)
         if held and not self._agent:
             return Paused(self._refusal(f"{tool}: a gateway left this call to a person{_where(held, 'open')}"))
-        return Paused(self._message(question, unallowed=unallowed))
+        return Paused(self._message(question, held, unallowed=unallowed))
 
     def _beside(self, question: Question) -> dict[str, Question]:
         """The same call with each other value at the place that its one doubtful value came from, by `_exactly`.
 
-        What was listed before in this run is left out, and so is what other questions hold.
+        What was listed before by this program is left out, and so is what was declined or other runs hold.
         """
-        if len(question.tainted) != 1:
+        if len(question.tainted) != 1 or not is_readable(question):
             return {}
         tool, doubtful = question.tool, question.tainted[0]
         found: dict[str, Question] = {}
+        most = min(_MOST_LISTED, most_beside(question))
         for value in self._taint.beside(doubtful):
             arguments = {**question.arguments, doubtful.argument: value}
             tainted = self._taint.of(tool, arguments)
             alike = [(one.argument, one.path) for one in tainted] == [(doubtful.argument, doubtful.path)]
             exactly = self._exactly(tool, arguments, tainted)
-            if alike and exactly not in self._listed and not self._held.about(tool, arguments):
-                found[exactly] = replace(question, arguments=arguments, tainted=tainted)
-            if len(found) == _MOST_LISTED:
+            if alike and exactly not in self._listed and not self._is_held_elsewhere(tool, arguments):
+                found[exactly] = replace(question, arguments=arguments, tainted=tainted, declined=False)
+            if len(found) == most:
                 break
         self._listed.update(found)
         return found
+
+    def _is_held_elsewhere(self, tool: Tool, arguments: JsonObject) -> bool:
+        """Return True if a call is held by more than a question of this run that nobody has answered."""
+        own = (self._held.run, "open")
+        return any((one.run, one.state) != own for one in self._held.about(tool, arguments))
 
     def _exactly(self, tool: Tool, arguments: JsonObject, tainted: Sequence[Tainted]) -> str:
         """One call of one program, and what was doubtful about it: all that a yes covers."""
@@ -187,38 +208,56 @@ class Consent:
         again = self._resume or "the same command again"
         return f"{told}; nothing was sent, and no option sends it. To decide anew, run this on a terminal: {again}"
 
-    def _message(self, question: Question, *, unallowed: bool) -> str:
+    def _message(self, question: Question, held: Sequence[Asked], *, unallowed: bool) -> str:
         """Return what was not sent and why, and the command that allows it."""
         tool, tainted = named(question.tool.alias), question.tainted
         problems = [f"{tool} may change something and was not allowed"] if unallowed else []
         problems += [f"{tool}: {one}" for one in tainted[:_MOST_NAMED]]
         if len(tainted) > _MOST_NAMED:
             problems.append(f"{len(tainted) - _MOST_NAMED:,} more of its values are like that")
+        if not problems:
+            problems.append(f"{tool}: a gateway left this call to a person{_where(held, 'open')}")
         told = f"{'; '.join(problems)}; nothing was sent."
         options = self._options(question, unallowed=unallowed)
-        if len(tainted) > MOST_DECIDING:
-            told += f" Nobody is asked about more than {MOST_DECIDING} values of one call: send fewer at once."
+        if not is_readable(question):
+            told += f" Nobody is asked about a call with more than {MOST_DECIDING} values: send fewer at once."
             if options is None or self._agent:
                 return told
         if self._agent:
             return f"{told} A person must decide, in the client's dialog or on a terminal"
         if options is None:  # no command could be read and typed safely
             return f"{told} To see it whole and decide, run this on a terminal: {self._resume or 'the task again'}"
-        only = [one.rules[0] for one in tainted if len(one.rules) > 1]
-        hint = f" (every value of that field; for this one alone: --trust {only[0]})" if len(only) == 1 else ""
-        binding = question.tool.protocol.binding
-        if unallowed and isinstance(binding, McpBinding) and (server := named(binding.server)) == binding.server:
-            hint += f". If the MCP server {server!r} says that {tool} only reads, believe it with"
-            hint += f" --trust-annotations, or trusted = true under [mcp.{server}] in your settings"
-        return f"{told} Allow it with{f': {self._resume}' if self._resume else ''} {' '.join(options)}{hint}"
+        return f"{told} Allow it with{f': {self._resume}' if self._resume else ''} {' '.join(options)}" + _hint(
+            question, unallowed=unallowed
+        )
 
     def _options(self, question: Question, *, unallowed: bool) -> list[str] | None:
         """Return the options that allow a call, quoted for a shell; None if one of them must not be typed."""
         name = typed(self._tools.spelling(question.tool))
         if (unallowed and name is None) or not all(one.rules for one in question.tainted):
             return None
+        rules = list(dict.fromkeys(one.rules[-1] for one in question.tainted))
+        if any(self._covered(question, rule) != rule for one in question.tainted for rule in one.rules):
+            return None
         allowed = [f"--allow-writes {name}"] if unallowed else []
-        return [*self._again, *allowed, *dict.fromkeys(f"--trust {one.rules[-1]}" for one in question.tainted)]
+        return [*self._again, *allowed, *(f"--trust {rule}" for rule in rules)]
+
+    def _covered(self, question: Question, text: str) -> str:
+        """Return the text as it is shown where secrets are covered, also those that the tool's schema declares."""
+        redact = Redactor()
+        redact.value(dict(question.arguments), question.tool.protocol.input_schema)
+        return self._cover(redact(text))
+
+
+def _hint(question: Question, *, unallowed: bool) -> str:
+    """Return what else lets a call through besides the options that are told of."""
+    tool, binding = named(question.tool.alias), question.tool.protocol.binding
+    only = [one.rules[0] for one in question.tainted if len(one.rules) > 1]
+    hint = f" (every value of that field; for this one alone: --trust {only[0]})" if len(only) == 1 else ""
+    if unallowed and isinstance(binding, McpBinding) and (server := named(binding.server)) == binding.server:
+        hint += f". If the MCP server {server!r} says that {tool} only reads, believe it with"
+        hint += f" --trust-annotations, or trusted = true under [mcp.{server}] in your settings"
+    return hint
 
 
 def _where(held: Sequence[Asked], state: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from atc.store.questions import Asked, Questions
 from protocols.schema import JsonObject
@@ -20,39 +20,65 @@ class HeldCalls:
 
     def __init__(self, stores: Sequence[Questions] = (), *, run: str = "", client: str | None = None) -> None:
         self._stores, self.run, self._client = stores, run, client
+        self._some: bool | None = None
+        """Whether anything at all was held when the program began; None where nobody has looked yet."""
+
+    @property
+    def served(self) -> bool:
+        """Whether a gateway runs this, so that its consent is what a person gave when they started it."""
+        return self._client is not None
 
     def begin(self, answered: Collection[str]) -> None:
         """A program of the run begins. Questions of its earlier ones get no answer any more, but those `answered`."""
         for store in self._stores if self.run else ():
             store.void(self.run, but=answered)
 
+    def look_again(self) -> None:
+        """Another program begins: what was held by nobody before may be held by now."""
+        self._some = None
+
     def about(self, tool: Tool, arguments: JsonObject) -> list[Asked]:
         """What holds this call, whatever the settings say: nothing, or what was asked in this run and in others."""
         found = [one for store in self._stores for one in store.about(tool, arguments)]
-        return [one for one in found if one.state != "allowed"]
+        return [one for one in found if one.state in ("open", "declined")]
 
-    def ask(self, tool: Tool, arguments: JsonObject, *, exactly: str) -> str:
-        """The id of a question that a person is asked now, empty where nobody answers it later.
+    def about_read(self, tool: Tool, arguments: JsonObject) -> list[Asked]:
+        """The same of a call that counts as a read, which costs nothing where nothing was held at the beginning."""
+        if self._some is None:
+            self._some = any(store.held().digests for store in self._stores)
+        return self.about(tool, arguments) if self._some else []
 
-        `exactly` is all that the question is about. The same question has the same id for as long as it is open; one
-        that was answered, or came to nothing, has another one when it is asked again.
+    def ask(self, tool: Tool, listed: Sequence[JsonObject], *, exactly: str) -> str:
+        """The id of a question about calls that a person is asked now, empty where nobody answers it later.
+
+        `listed` has the arguments of each call. `exactly` is all that the question is about. The same question has the
+        same id for as long as it is open; one that was answered, or came to nothing, has another when it is asked
+        again.
         """
         if self._client is None or not self._stores:
             return ""
         subject = hashlib.sha256(exactly.encode("utf-8", "surrogatepass")).hexdigest()
-        own = [one for one in self._stores[0].about(tool, arguments) if (one.run, one.state) == (self.run, "open")]
+        own = [one for one in self._stores[0].about(tool, listed[0]) if (one.run, one.state) == (self.run, "open")]
         known = next((one.question for one in own if one.question.endswith(f":{subject}")), "")
         question = known or f"{secrets.token_hex(8)}:{subject}"
         for store in () if known else self._stores:
-            store.open(tool, arguments, self.run, client=self._client, question=question)
+            for arguments in listed:
+                store.open(tool, arguments, self.run, client=self._client, question=question)
         return question
 
-    def allow(self, tool: Tool, arguments: JsonObject) -> None:
-        """A person said yes: the call is sent now, and asks again the next time if others of its kind are held."""
-        for store in self._stores:
-            store.allow(tool, arguments, self.run, waits=self._client is None)
+    def allow(self, tool: Tool, listed: Iterable[JsonObject], *, everywhere: bool = False) -> None:
+        """A person said yes to these calls: each is sent once, and asks again then if others of its kind are held.
 
-    def decline(self, tool: Tool, arguments: JsonObject) -> None:
-        """A person said no."""
-        for store in self._stores:
-            store.decline(tool, arguments, self.run)
+        Who sits before this run answers for all runs, and so does the consent of a gateway (`everywhere`).
+        """
+        own = self._client is None
+        for arguments in listed:
+            for store in self._stores:
+                store.allow(tool, arguments, self.run, waits=own, everywhere=own or everywhere)
+
+    def decline(self, tool: Tool, listed: Iterable[JsonObject]) -> None:
+        """A person said no to these calls."""
+        self._some = True
+        for arguments in listed:
+            for store in self._stores:
+                store.decline(tool, arguments, self.run)

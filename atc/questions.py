@@ -6,8 +6,9 @@ one line, in blocks that are indented by four blanks: a client that renders Mark
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from urllib.parse import urlsplit
 
 from atc.paths import Path, text, walk
@@ -15,16 +16,20 @@ from atc.quoting import escape_hidden, quoted, shell_word
 from atc.redaction import Redactor
 from atc.taint import Tainted
 from atc.taint.sensitive import Leaf, sensitive_leaves
-from atc.taint.values import host_of
+from atc.taint.values import host_of, same
 from protocols.protocol import HttpBinding, spelled
-from protocols.schema import JsonObject
+from protocols.schema import Json, JsonObject
 from protocols.settings import McpServer
 from protocols.toolbox import Tool
 
 MOST_DECIDING = 100
-"""Values that one question may ask about; nobody reads more."""
-_MOST_OTHERS = 40
-"""Further values of a call that are shown."""
+"""Values that one call of a question may have, those that decide and the others; nobody reads more."""
+_MOST_LINES = 300
+"""Values of all the calls of a question."""
+_MOST_WORDS = 40
+"""Words of a command that are shown."""
+_FEWEST_ALIKE = 3
+"""Items of a list that are equal, one after another, from which they are shown as one."""
 _MOST_GUESSED = 3
 """Values that are taken to decide where nothing marks any."""
 _LONGEST_NAME = 80
@@ -75,8 +80,6 @@ class _Call:
     question: Question
     deciding: Sequence[_Value]
     others: Sequence[_Value]
-    left_out: int
-    """How many more others there are."""
 
     @property
     def ends_in_what_decides(self) -> bool:
@@ -93,8 +96,6 @@ class _Call:
         for value in self.deciding:
             lines += [value.line, *([f"    {value.note}"] if value.note else [])]
         lines += [value.line for value in self.others]
-        if self.left_out:
-            lines.append(f"and {self.left_out:,} more values, which are not shown")
         if not (self.deciding or self.others):
             lines.append("without arguments")
         return lines
@@ -104,7 +105,8 @@ def question_text(question: Question) -> str:
     """Return what a person reads before they decide about a call and those that are listed with it.
 
     One answer sends all of them or none. The values that decide stand before the others, and once more at the end.
-    Secrets are covered.
+    What decides is shown as it is. Other secrets are covered, those by their name or their form; what a document calls
+    a secret is not, or it could hide what the answer is about.
     """
     questions = (question, *question.others)
     calls = [_read(question) for question in questions]
@@ -117,14 +119,29 @@ def question_text(question: Question) -> str:
     return f"{told}\n\nIt is decided by:\n\n{_block(again)}"
 
 
+def is_readable(question: Question) -> bool:
+    """Return True if each value of a call can be shown to a person. Nobody is asked about another."""
+    return _values(question) <= MOST_DECIDING
+
+
+def most_beside(question: Question) -> int:
+    """Return how many further calls like this one a person reads at once."""
+    return _MOST_LINES // max(_values(question), 1) - 1
+
+
+def _values(question: Question) -> int:
+    call = _read(question)
+    return len(call.deciding) + len(call.others)
+
+
 def start_text(server: McpServer) -> str:
     """Return what a person reads before a command that a source names is started."""
     told = "May this command be started? It is an MCP server that a source names, and it runs here with your rights."
     words = [shell_word(word) for word in server.command]
     if len(whole := " ".join(words)) <= _LONGEST_COMMAND:
         return f"{told}\n\n{_block([whole])}"
-    lines = [f"command {words[0]}", *(f"word {word}" for word in words[1:_MOST_OTHERS])]
-    if (more := len(words) - _MOST_OTHERS) > 0:
+    lines = [f"command {words[0]}", *(f"word {word}" for word in words[1:_MOST_WORDS])]
+    if (more := len(words) - _MOST_WORDS) > 0:
         lines.append(f"and {more:,} more words, which are not shown")
     again = " ".join(["command", *words[:_MOST_GUESSED]])
     return f"{told}\n\n{_block(lines)}\n\nIt is decided by:\n\n{_block([again])}"
@@ -166,21 +183,31 @@ def _read(question: Question) -> _Call:
 
     Those that are not clean decide; else the sensitive ones; else what the call is about, as far as one can tell.
     """
-    redact = Redactor()
-    covered = redact.value(dict(question.arguments), question.tool.protocol.input_schema)
+    covered = Redactor().value(dict(question.arguments))
     leaves = {path: value for path, value in walk(covered) if path and not (isinstance(value, list | dict) and value)}
     found: Sequence[Leaf] = question.tainted or list(sensitive_leaves(question.tool.protocol, question.arguments))
-    deciding: dict[Path, _Value] = {}
-    for leaf in found[:MOST_DECIDING]:
-        path = (leaf.argument, *leaf.path)
-        value = leaves.get(path, redact(leaf.value) if isinstance(leaf.value, str) else leaf.value)
-        deciding[path] = _Value(leaf.place, quoted(value), _note(leaf))
-    if not deciding:
-        about = _about(question, leaves)
-        deciding = {path: _Value(text(path), quoted(leaves[path])) for path in about}
-    others = [path for path in leaves if path not in deciding]
-    shown = [_Value(text(path), quoted(leaves[path])) for path in others[:_MOST_OTHERS]]
-    return _Call(question, list(deciding.values()), shown, max(len(others) - _MOST_OTHERS, 0))
+    deciding = [_Value(leaf.place, quoted(leaf.value), _note(leaf)) for leaf in found]
+    paths = [(leaf.argument, *leaf.path) for leaf in found]
+    if not found:
+        paths = _about(question, leaves)
+        deciding = [_Value(text(path), quoted(leaves[path])) for path in paths]
+    others = {path: value for path, value in leaves.items() if path not in paths}
+    return _Call(question, deciding, list(_in_runs(others)))
+
+
+def _in_runs(leaves: Mapping[Path, Json]) -> Iterator[_Value]:
+    """Yield a value for each leaf, and one for equal items of one list that stand one after another."""
+    for _, run in groupby(leaves.items(), key=lambda leaf: (_without_index(leaf[0]), same(leaf[1]))):
+        (first, value), *more = run
+        if len(more) + 1 < _FEWEST_ALIKE:
+            yield from (_Value(text(path), quoted(item)) for path, item in ((first, value), *more))
+        else:
+            yield _Value(text(first), f"{quoted(value)}, and so are the {len(more):,} items after it")
+
+
+def _without_index(path: Path) -> Path:
+    """Return the list that a path is an item of, else the path."""
+    return (*path[:-1], "") if isinstance(path[-1], int) else path
 
 
 def _about(question: Question, leaves: Iterable[Path]) -> list[Path]:

@@ -8,6 +8,7 @@ import pytest
 from atc.agent import Agent
 from atc.config import Config
 from atc.consent import Consent
+from atc.held_calls import HeldCalls
 from atc.store import Store
 from protocols.toolbox import Toolbox
 from sandbox.base import Paused
@@ -34,7 +35,7 @@ def tools(sent):
 
 
 def guarded(tools, *, task="Do it.", ask=None, run=None, **settings):
-    consent = Consent(task, tools, Config(**settings), ask, Journal(run=run))
+    consent = Consent(task, tools, Config(**settings), ask, Journal(run=run), held=HeldCalls())
     return consent, consent.toolbox
 
 

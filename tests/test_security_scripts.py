@@ -77,8 +77,8 @@ def test_nothing_that_a_document_a_task_or_an_answer_says_is_code_in_the_script(
         listed = user("-c", MAIN, "tools", "list", "--tools", "only.json", "--json")
         [tool] = json.loads(listed.stdout)
         program = f"said = {tool['alias']}(text='a')['said']\nprint(said)\n# '''\n\"\"\"'''\"\"\""
-        script = exported(user, tmp_path, document, program, everywhere)
-        ran = user(script)
+        script = exported(user, tmp_path, document, program, everywhere, "--allow-writes", "all")
+        ran = user(script, "--allow-writes")
     assert not mark.exists()
     assert ran.returncode == 0, ran.stderr
     [imported, run, start] = ast.parse(script.read_text()).body

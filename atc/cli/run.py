@@ -137,7 +137,9 @@ def _newly_allowed(stored: StoredRun, config: Config) -> list[str]:
     """What `config` allows besides what the run was begun with, as options say it."""
     known = {key: map(str, stored.summary.config.get(key) or ()) for key in ("allow_writes", "trust")}
     new = {key: set(getattr(config, key)).difference(before) for key, before in known.items()}
-    return [f"--{key.replace('_', '-')} {one}" for key, names in new.items() for one in sorted(names)]
+    believed = config.trust_annotations and not stored.summary.config.get("trust_annotations")
+    named = [f"--{key.replace('_', '-')} {one}" for key, names in new.items() for one in sorted(names)]
+    return [*named, *(["--trust-annotations"] if believed else [])]
 
 
 def _require_person(stored: StoredRun, options: Sequence[str]) -> None:

@@ -13,9 +13,10 @@ import click
 from atc.cli import options, output
 from atc.cli.main import explained
 from atc.cli.settings import load_config
-from atc.cli.wiring import asker, invoke_settings
+from atc.cli.wiring import asker, invoke_settings, open_questions, open_store
 from atc.config import Config
 from atc.consent import Consent
+from atc.held_calls import HeldCalls
 from atc.quoting import escape_hidden, quoted
 from atc.recording import InvalidRecording, RecordedTools
 from atc.recording.script import WHERE, Script, parse
@@ -44,7 +45,8 @@ def run_script(text: str) -> NoReturn:
     """Run the program of a script in the sandbox over its tools, print its answer, and end the process.
 
     Requests are made as in a run: with the configured credentials, to one origin, within the same limits. What a run
-    asks a person is asked here, too; where nobody can be asked, the call is not sent and the script ends. Exit status:
+    asks a person is asked here, too, and a call that one declined is asked about whatever is allowed; where nobody can
+    be asked, the call is not sent and the script ends. Exit status:
     0 done, 1 the program failed or a call was not allowed, 2 wrong usage, 3 something is missing or down.
     """
     command = click.Command(
@@ -83,12 +85,17 @@ def _run(script: Script, config: Config) -> int:
 def _executed(script: Script, config: Config) -> Trace:
     """Run the program with each call behind the gate of a run: consent to writes, and where values come from."""
     sandbox = open_sandbox(config.sandbox, policy=config.policy)
-    with closing(sandbox), closing(Invoker(invoke_settings(config))) as invoker:
+    with (
+        closing(sandbox),
+        closing(Invoker(invoke_settings(config))) as invoker,
+        open_store(config) as store,
+        open_questions(config, store) as questions,
+    ):
         tools = RecordedTools(script.tools).map(
             lambda tool: replace(tool, call=invoker.bind(tool.protocol), source=_SOURCE)
         )
         effects = Effects(tools=tools, on_unknown=config.on_unknown, settle_seconds=config.settle_seconds)
         journal = Journal(pins=Pins(clock=time.time()), effects=effects)
-        consent = Consent(script.task, tools, config, asker(), journal)
+        consent = Consent(script.task, tools, config, asker(), journal, held=HeldCalls(questions))
         limits = Limits(tool_calls=config.max_calls)
         return sandbox.run(script.program, consent.toolbox, limits=limits, journal=journal)

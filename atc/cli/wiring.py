@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, nullcontext
 from dataclasses import replace
 from functools import cached_property
 from importlib.util import find_spec
@@ -39,6 +39,8 @@ from protocols.toolbox import Toolbox
 from sandbox.base import Sandbox, SandboxUnavailable
 from sandbox.choose import open_sandbox
 
+RUNS = "runs.sqlite"
+"""The file of runs in the state folder."""
 _VARIABLES = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "OLLAMA_HOST")
 """What a model is reached by; workers elsewhere get these from here."""
 
@@ -63,7 +65,7 @@ def saved_folder(config: Config) -> Path:
 def open_store(config: Config) -> RunStore:
     """The store of runs: the PostgreSQL database that `store` names, else a file in the state folder."""
     if config.store is None:
-        return Store(state_folder(config) / "runs.sqlite")
+        return Store(state_folder(config) / RUNS)
     from atc.store.postgres import PostgresStore  # psycopg is imported by those alone who use it
 
     return PostgresStore(config.store)
@@ -71,17 +73,34 @@ def open_store(config: Config) -> RunStore:
 
 @contextmanager
 def open_questions(config: Config, store: RunStore) -> Iterator[list[Questions]]:
-    """What persons were asked, as `store` knows it, and the file of this user that no setting moves.
+    """What persons were asked, as `store` knows it, and the file of this user that no setting of ours moves.
 
-    Else another state folder would send what was declined here.
+    Else another state folder would send what was declined here. XDG_STATE_HOME and HOME do move that file.
+
+    Raises:
+        StoreUnavailable: that file is there and cannot be read, so nobody knows what was declined.
     """
     with ExitStack() as stack:
         found = [store.questions]
         usual = Config().state_dir
         if config.store is not None or config.state_dir != usual:
-            with suppress(StoreUnavailable):  # a machine where nothing can be kept there has nothing there
+            try:
                 found.append(stack.enter_context(open_store(Config(state_dir=usual))).questions)
+            except StoreUnavailable:
+                if not _is_absent(usual / RUNS):
+                    raise
         yield found
+
+
+def _is_absent(path: Path) -> bool:
+    """Return True if there is certainly no such file."""
+    try:
+        path.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except OSError:
+        return False
+    return False
 
 
 def open_learned(config: Config) -> LearnedSchemas | None:
