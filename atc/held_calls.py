@@ -4,11 +4,21 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
+from functools import partial
 
-from atc.store.questions import Asked, Questions
+from atc.store.questions import Asked, HeldDigests, Questions
 from protocols.schema import JsonObject
 from protocols.toolbox import Tool
+
+
+def held_now(stores: Sequence[Questions]) -> Callable[[Tool, JsonObject], bool]:
+    """Return what says of a call whether only a person may let it through, as it is now; for another process, too."""
+    return partial(_is_held, tuple(store.held() for store in stores))
+
+
+def _is_held(held: Sequence[HeldDigests], tool: Tool, arguments: JsonObject) -> bool:
+    return any(one(tool, arguments) for one in held)
 
 
 class HeldCalls:

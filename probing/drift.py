@@ -10,7 +10,7 @@ from typing import Literal
 from jsonschema_rs import ValidationError
 
 from probing.facts import ToolFacts, learn, says_something
-from probing.gate import Caller, NotCalled
+from probing.gate import Caller, Held, NotCalled, nothing_held
 from probing.infer import infer, nodes
 from probing.keys import words_of
 from probing.questions import discover
@@ -160,6 +160,7 @@ def recheck(
     settings: ProbeSettings | None = None,
     earlier: Sequence[Sample] = (),
     watch: Watch = lambda _: None,
+    held: Held = nothing_held,
 ) -> Checked:
     """Call the reads among `toolbox` again and compare their answers with their protocols.
 
@@ -168,7 +169,7 @@ def recheck(
     probed with what others answer now. Nothing is raised for what a tool does.
     """
     settings = settings or ProbeSettings()
-    session = Session(toolbox, log, Caller(toolbox, log, settings, watch=watch), settings, watch=watch)
+    session = Session(toolbox, log, Caller(toolbox, log, settings, watch=watch, held=held), settings, watch=watch)
     session.round = 1  # a chain round: with values of other tools
     old = session.protocols
     unchecked = {name: "it may change something, so it is not called" for name in old if name not in session.reads}

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from types import FrameType
-from typing import Literal
+from typing import Literal, TypeAlias
 from urllib.parse import urlsplit
 
 from probing.ledger import Ledger
@@ -37,6 +37,8 @@ _FAILED = re.compile(r"(?:[\w.]+ ){0,2}\w*(?:[Ee]rror|ERROR|Exception): .{1,400}
 _HTML = re.compile(
     r"[\ufeff\s]*+(?:<!--(?:(?!-->).)*+-->\s*+)*+<(!doctype\s+html|html|head|body)\b", re.IGNORECASE | re.DOTALL
 )
+Held: TypeAlias = Callable[[Tool, JsonObject], bool]
+"""Says of a call, by original name, whether only a person may let it through."""
 _TO_TAKE_AWAY = 2
 """Calls that are kept for each thing that was made: a read that shows it, and what takes it away."""
 
@@ -117,6 +119,11 @@ class NotCalled(AtcError):
     def __init__(self, why: str, *, scope: Literal["call", "tool", "all"]) -> None:
         super().__init__(why)
         self.scope = scope
+
+
+def nothing_held(_tool: Tool, _arguments: JsonObject) -> bool:
+    """Say of a call that it waits for nobody's decision."""
+    return False
 
 
 class Host:
@@ -210,8 +217,8 @@ class Caller:
     A call that the log has is answered from there. One that was sent before a kill and never answered is not sent
     again. What says nothing of the tool becomes no sample and may be made again: an answer that asks to wait (429), a
     host that cannot be reached, a read that is not answered. All of it counts as calls, but for what never left this
-    machine. To a tool that writes goes only what the `ledger` lets pass. `stopped` says of tools why they are not
-    called, or not any more.
+    machine. To a tool that writes goes only what the `ledger` lets pass, and a call that is `held` for a person is made
+    to none. `stopped` says of tools why they are not called, or not any more.
     """
 
     def __init__(
@@ -223,8 +230,9 @@ class Caller:
         watch: Watch = lambda _: None,
         sleep: Callable[[float], object] = time.sleep,
         now: Callable[[], float] = time.monotonic,
+        held: Held = nothing_held,
     ) -> None:
-        self._log, self._settings, self._watch = log, settings, watch
+        self._log, self._settings, self._watch, self._held = log, settings, watch, held
         self._tools = {tool.protocol.name: tool for tool in toolbox.values()}
         self.stopped = {name: reason for name, t in self._tools.items() if (reason := why_not(t.protocol, settings))}
         self.ledger = Ledger({name: tool.protocol for name, tool in self._tools.items()}, log)
@@ -272,6 +280,9 @@ class Caller:
         """Raises `NotCalled` where the call may not be made."""
         if reason := self.stopped.get(tool):
             raise NotCalled(f"{reason}.", scope="tool")
+        if self._held(self._tools[tool], plain):
+            why = "a person declined this call, or has not decided about it, so no option sends it"
+            raise NotCalled(f"{why}; 'atc tools call' on a terminal asks again.", scope="call")
         if self._log.intended(tool, plain):
             why = "it was called so when an earlier probing was cut off; nobody knows what came of that"
             raise NotCalled(f"{why}, so it is not called so again.", scope="call")

@@ -18,7 +18,7 @@ from socket import gethostname
 from typing import Any
 
 from probing.facts import ToolFacts
-from probing.gate import Caller, NotCalled, host_of
+from probing.gate import Caller, Held, NotCalled, host_of, nothing_held
 from probing.ledger import Made
 from probing.links import Flows
 from probing.questions import discover, sharpen
@@ -67,15 +67,16 @@ def probe(
     ask: Ask | None = None,
     caller: Caller | None = None,
     watch: Watch = lambda _: None,
+    held: Held = nothing_held,
 ) -> Probed:
-    """Probe all tools of one source, going on from what the log holds.
+    """Probe all tools of one source, going on from what the log holds. No call is made that is `held` for a person.
 
     A model (`ask`) proposes values that no other source has, reads refusals that no rule reads, and puts what was found
     into words; it decides no type. The result is whole at any time: of tools that could not be called it says why.
     Nothing is raised for what a tool does. After Ctrl-C, what was made is taken away before this ends.
     """
     settings = settings or ProbeSettings()
-    caller = caller or Caller(toolbox, log, settings, watch=watch)
+    caller = caller or Caller(toolbox, log, settings, watch=watch, held=held)
     teacher = Teacher(ask, log) if ask is not None else None
     session = Session(toolbox, log, caller, settings, watch=watch, teacher=teacher)
     for intent in [intent for intent in log.intents.values() if intent["tool"] in session.reads]:
@@ -117,7 +118,7 @@ def by_host(sources: Iterable[OneOfMany]) -> list[list[OneOfMany]]:
 
 
 def probe_in_turn(
-    sources: Sequence[OneOfMany], *, invoker: Invoker, settings: ProbeSettings, ask: Ask | None
+    sources: Sequence[OneOfMany], *, invoker: Invoker, settings: ProbeSettings, ask: Ask | None, held: Held
 ) -> list[OneOfMany]:
     """Probe sources of one host one after another, so that its rate holds. What one fails at, others do not feel.
 
@@ -131,8 +132,11 @@ def probe_in_turn(
             with Log(one.folder) as log:
                 if SOURCE not in log.notes:
                     raise CannotWrite(f"{one.folder} is another folder on {gethostname()}: give one that is shared.")
-                tools = Toolbox(Tool(protocol, invoker.bind(protocol)) for protocol in one.protocols)
-                probed = probe(tools, log, settings=settings, ask=ask)
+                tools = Toolbox(
+                    Tool(protocol, invoker.bind(protocol), place=invoker.servers.place(protocol.binding))
+                    for protocol in one.protocols
+                )
+                probed = probe(tools, log, settings=settings, ask=ask, held=held)
                 ended.append(replace(one, probed=probed, sent=log.sent))
             if probed.interrupted:
                 break

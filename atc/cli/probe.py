@@ -25,7 +25,7 @@ from atc.quoting import named, quoted
 from atc.side_by_side import Pool, as_done
 from atc.terminal import count, escape_controls
 from probing.drift import CALLS, Checked, earlier_samples, recheck
-from probing.gate import Plan, PlannedTool, plan
+from probing.gate import Held, Plan, PlannedTool, plan
 from probing.output import READABLE, coverage, made_line, write
 from probing.probe import OneOfMany, Probed, by_host, probe, probe_in_turn
 from probing.samples import FOLDER, SOURCE, Log, ProbeSettings, Watch
@@ -84,9 +84,10 @@ def probe_command(
     """Write protocols of SRC's tools into DIR, by calling them.
 
     SRC is a folder of bare descriptions, an OpenAPI document, a Python module, a HAR recording or an MCP server. Only
-    tools that read are called, unless you allow more, and only the hosts that SRC names. The same command goes on where
-    an earlier one stopped, and asks for nothing twice. Several SRC are probed at once (--jobs, --workers), those of one
-    host one after another; nothing is asked then. Exit status: 0 done, 1 no tool could be documented or, with --check,
+    tools that read are called, unless you allow more, and only the hosts that SRC names; a call that somebody
+    declined, or that a client of 'atc serve' waits for, is never made. The same command goes on where an earlier one
+    stopped, and asks for nothing twice. Several SRC are probed at once (--jobs, --workers), those of one host one
+    after another; nothing is asked then. Exit status: 0 done, 1 no tool could be documented or, with --check,
     something breaks, 2 wrong usage, 3 something is missing or down, 130 interrupted.
     """
     if check and (output is not None or dry_run):
@@ -111,7 +112,7 @@ def probe_command(
         with redirect_stdout(sys.stderr):  # what a module prints when it is imported is not the result
             loaded = load_source(source, invoker=invoker, modules=modules)
         if check:
-            sys.exit(_check_again(source, loaded.tools, settings))
+            sys.exit(_check_again(source, loaded.tools, settings, wiring.held_by_persons(config)))
         log = None
         if output is not None and (not dry_run or (output / FOLDER).is_dir()):
             given = Path(source)
@@ -127,7 +128,8 @@ def probe_command(
         most = log.sent + plan(loaded.tools, settings, log).total
         # What a Python tool prints is not the result.
         with redirect_stdout(sys.stderr), open_model(config) as ask, _probing_bar(log, most) as watch:
-            probed = probe(loaded.tools, log, settings=settings, ask=ask, watch=watch)
+            held = wiring.held_by_persons(config)
+            probed = probe(loaded.tools, log, settings=settings, ask=ask, watch=watch, held=held)
         report = write_report(output, probed, log.sent, keep_values=keep_values)
     print_result(report, "\n".join(summary(report)))
     if probed.interrupted:
@@ -236,7 +238,7 @@ def _probing_bar(log: Log, most: int) -> Iterator[Watch]:
         yield lambda event: say(event) if isinstance(event, str) else advance(log.sent)
 
 
-def _check_again(source: str, tools: Toolbox, settings: ProbeSettings) -> int:
+def _check_again(source: str, tools: Toolbox, settings: ProbeSettings, held: Held) -> int:
     """Sample the tools of a probed folder again, print what changed, and give the exit code: 1 where something breaks.
 
     Raises:
@@ -252,7 +254,7 @@ def _check_again(source: str, tools: Toolbox, settings: ProbeSettings) -> int:
         _probing_bar(log, most) as watch,
         redirect_stdout(sys.stderr),
     ):
-        checked = recheck(tools, log, settings=settings, earlier=earlier, watch=watch)
+        checked = recheck(tools, log, settings=settings, earlier=earlier, watch=watch, held=held)
     problem = "" if checked.breaking or checked.calls else "Nothing could be checked."
     document = {"breaking": checked.breaking} | asdict(checked) | error_document(problem, 3)
     print_result(document, "\n".join(_check_lines(checked)))
@@ -306,7 +308,8 @@ def probe_many(
         require_named((protocol for one in found for protocol in one.protocols), settings)
         # The configuration is made portable here: workers elsewhere have none of its files and variables.
         away = portable(config) if config.workers is not None else config
-        for group in pool(partial(_prober, away, settings), by_host(found)):
+        held = wiring.held_by_persons(config)
+        for group in pool(partial(_prober, away, settings, held), by_host(found)):
             for one in group:
                 done(one)
     return [reports[source] for source in sources]
@@ -327,10 +330,12 @@ def _read(invoker: Invoker, folders: Mapping[str, Path], source: str) -> OneOfMa
 
 
 @contextmanager
-def _prober(config: Config, settings: ProbeSettings) -> Iterator[Callable[[Sequence[OneOfMany]], list[OneOfMany]]]:
+def _prober(
+    config: Config, settings: ProbeSettings, held: Held
+) -> Iterator[Callable[[Sequence[OneOfMany]], list[OneOfMany]]]:
     """A worker that probes the sources of one host."""
     with invoker_for(config, settings) as invoker, open_model(config) as ask:
-        yield partial(probe_in_turn, invoker=invoker, settings=settings, ask=ask)
+        yield partial(probe_in_turn, invoker=invoker, settings=settings, ask=ask, held=held)
 
 
 def write_report(folder: Path, probed: Probed, sent: int, *, keep_values: bool) -> dict[str, Any]:

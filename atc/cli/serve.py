@@ -8,6 +8,7 @@ import shutil
 import signal
 import socket
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +20,14 @@ from atc.cli import options
 from atc.cli.output import as_json, print_json, print_result, say
 from atc.cli.settings import load_config
 from atc.cli.wiring import open_agent
+from atc.quoting import command
 from atc.serve.clients import CLIENTS, TOKEN, config_for
 from atc.serve.gateway import Gateway, GatewayLimits
 from protocols.source_secrets import shown
 from protocols.sources import absolute
+
+_MOST_TOLD = 500
+"""Runs that stderr tells of; a client that does not read it must not stop the gateway."""
 
 
 def _address(_ctx: click.Context, _option: click.Parameter, value: str | None) -> tuple[str, int] | None:
@@ -71,9 +76,9 @@ def serve(
     """
     url = "" if address is None else f"http://{f'[{address[0]}]' if ':' in address[0] else address[0]}:{address[1]}/mcp"
     if client is not None:
-        command = _command()
-        safe = [shown(word) for word in command]
-        if safe != command:
+        words = _command()
+        safe = [shown(word) for word in words]
+        if safe != words:
             say(
                 "The secret in a source's address is left out (***), since all users of this machine can read the"
                 " arguments of a program: name that source under 'tools' in your settings file instead of --tools."
@@ -98,7 +103,7 @@ def serve(
 
     with open_agent(config, given=True) as agent:
         limits = GatewayLimits(run_seconds=max_seconds)
-        gateway = Gateway(agent, limits=limits, share_learned=share_learned)
+        gateway = Gateway(agent, limits=limits, share_learned=share_learned, waits=_teller())
         server = gateway_server(gateway) if as_ == "programs" else tools_server(gateway)
         if address is None:
             # A thread that reads stdin cannot be interrupted; what a program had sent stands in the journal.
@@ -117,6 +122,18 @@ def serve(
         elif TOKEN not in os.environ:
             say(f"Bearer token: {token}")
         serve_http(http_app(server, host=host, port=port, token=token, hosts=hosts), host=host, port=port)
+
+
+def _teller() -> Callable[[str], None]:
+    """Return what tells the person of a run that waits for them, once each, on stderr, which no agent reads."""
+    told: set[str] = set()
+
+    def tell(run: str) -> None:
+        if run not in told and len(told) < _MOST_TOLD:
+            told.add(run)
+            say(f"run {run} waits for a person: {command('atc', 'runs', 'resume', run) or 'atc runs list'}")
+
+    return tell
 
 
 def _command() -> list[str]:

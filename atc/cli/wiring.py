@@ -19,6 +19,7 @@ from atc.cli.browser import open_page
 from atc.cli.output import confirmed, has_person, say, told_in_tenths
 from atc.cli.settings import read_settings
 from atc.config import Config, portable, with_secrets
+from atc.held_calls import held_now
 from atc.learned import LearnedSchemas
 from atc.models import choose
 from atc.models.wire import Reading
@@ -33,9 +34,10 @@ from protocols.ask import Ask
 from protocols.errors import SourceUnavailable, UnknownTool
 from protocols.files import check_folder
 from protocols.invoke import Invoker, InvokeSettings
+from protocols.schema import JsonObject
 from protocols.settings import McpServer
 from protocols.sources import load_tools
-from protocols.toolbox import Toolbox
+from protocols.toolbox import Tool, Toolbox
 from sandbox.base import Sandbox, SandboxUnavailable
 from sandbox.choose import open_sandbox
 
@@ -90,6 +92,12 @@ def open_questions(config: Config, store: RunStore) -> Iterator[list[Questions]]
                 if not _is_absent(usual / RUNS):
                     raise
         yield found
+
+
+def held_by_persons(config: Config) -> Callable[[Tool, JsonObject], bool]:
+    """Return what says of a call whether only a person may let it through, for calls that no run makes."""
+    with open_store(config) as store, open_questions(config, store) as questions:
+        return held_now(questions)
 
 
 def _is_absent(path: Path) -> bool:

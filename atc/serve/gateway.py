@@ -9,29 +9,31 @@ from __future__ import annotations
 import hmac
 import threading
 from collections import Counter, OrderedDict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import partial
 from hashlib import sha256
-from typing import Any, TypeAlias, TypedDict, Unpack
+from typing import Any, TypedDict, Unpack
 
 from atc.agent import Agent, GoingOn
-from atc.findings import invocation
 from atc.recording import redactor
 from atc.redaction import Redactor
 from atc.retrieve.base import Retriever
+from atc.serve.replies import Reply, answer_of, call_line, is_declined, next_step, told_fault, told_finding
 from atc.serve.requests import BadRequest, found_tools, readable_names, readable_program, readable_query
 from atc.serve.results import Results
+from atc.store.stored import RunTaken
 from atc.strategies.given import certain_findings
-from atc.types import Attempt, Fault, Finding, Program, Solution, answered
+from atc.types import Solution
 from protocols.errors import docs_page
 from protocols.protocol import ProgramBinding, dump
 from protocols.render import described_within, one_line, stubs, token_estimate
-from protocols.schema import Json, JsonObject, shape
+from protocols.schema import Json, JsonObject
 from protocols.sources import load_tools
 from protocols.toolbox import Tool, Toolbox
-from sandbox.base import Declined, Paused
+from sandbox.base import Paused
 from sandbox.contract import shorten
-from sandbox.trace import ToolCall
 from sandbox.zygote.channel import VALUE_CHARACTERS
 
 DESCRIBED_TOKENS = 2_000
@@ -51,9 +53,6 @@ _CUT = (
 _CALL_AGAIN = "When a person has decided, make the same call again: it brings the answer, and nothing is sent twice."
 _WRITERS_KEPT = 10_000
 """Runs of which it is known which client's they are, the latest ones."""
-
-
-Reply: TypeAlias = dict[str, Json]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,7 +87,8 @@ class Gateway:
     Each reply is a JSON object. Runs are named by handles, which cannot be guessed: a client can continue its own runs
     and no other's, also after it has connected anew, and at another gateway over the same store, which has the same
     `key`. `agent` must have a store. A client is told the shapes that its own calls have shown; with `share_learned`
-    also those that the calls of other clients and of the person who runs the gateway have shown.
+    also those that the calls of other clients and of the person who runs the gateway have shown. `waits` is told of
+    each run that waits for a person when its client has its reply.
     """
 
     def __init__(
@@ -98,11 +98,12 @@ class Gateway:
         key: bytes | None = None,
         limits: GatewayLimits | None = None,
         share_learned: bool = False,
+        waits: Callable[[str], None] = lambda _: None,
     ) -> None:
         self._agent = agent
         self._key = key or agent.store.key()
         self.limits = limits or GatewayLimits()
-        self._share_learned = share_learned
+        self._share_learned, self.waits = share_learned, waits
         self._results = Results()
         self._own = load_tools(self._results.read_result)
         agent.offer(self._own.values())
@@ -191,7 +192,7 @@ class Gateway:
         """
         program = readable_program(source)
         found = certain_findings(program, self._agent_of(asking.get("client", "")).toolbox)
-        return {"ok": not found, "findings": [_finding(finding, program) for finding in found]}
+        return {"ok": not found, "findings": [told_finding(finding, program) for finding in found]}
 
     def run_program(self, source: str, continues: str = "", **sent: Unpack[GoingOn]) -> Reply:
         """Check a Python program against the response schemas, run it in a sandbox, return what it printed or the fault
@@ -199,7 +200,8 @@ class Gateway:
         """
         program, run = readable_program(source), self._run_of(continues) if continues else None
         client = sent.get("client") or ""
-        done = self._agent_of(client).execute(program.source, continues=run, **self._gated(**sent))
+        with _one_at_a_time():
+            done = self._agent_of(client).execute(program.source, continues=run, **self._gated(**sent))
         return self._reply(done, client)
 
     def resume_run(self, run: str, **sent: Unpack[GoingOn]) -> Reply:
@@ -224,7 +226,8 @@ class Gateway:
         how = self._gated(**sent)
         arguments = tool.original(given)
         run = self._run_of(continues) if continues else self._waiting(tool, arguments, source, how["client"])
-        solution = agent.execute(source, continues=run, **how)
+        with _one_at_a_time():
+            solution = agent.execute(source, continues=run, **how)
         if run is not None and solution.status == "solved":
             self._agent.store.questions.answered(tool, arguments, run)
         return self._called(solution)
@@ -299,7 +302,8 @@ class Gateway:
         if stored.summary.status == "solved":  # a person has resumed it from the command line
             task, answer = stored.summary.task, stored.summary.answer
             return Solution(task=task, attempts=stored.attempts, status="solved", answer=answer, run=run)
-        return self._agent_of(client).resume(run, **how)
+        with _one_at_a_time():
+            return self._agent_of(client).resume(run, **how)
 
     def _covered(self, solution: Solution) -> Solution:
         """The solution with a placeholder for each secret."""
@@ -312,11 +316,11 @@ class Gateway:
     def _called(self, solution: Solution) -> Reply:
         """What the caller of one tool is told."""
         last = self._covered(solution).attempts[-1]
-        status = "declined" if _declined(solution) else solution.status
+        status = "declined" if is_declined(solution) else solution.status
         reply: dict[str, Json] = {"status": status, "run": self.handle_of(solution.run or "")}
         called = self._agent.toolbox.get(last.program.source.partition("(")[0])
         if called is not None and isinstance(called.protocol.binding, ProgramBinding) and last.answer is not None:
-            return reply | {"result": _answer(last)}
+            return reply | {"result": answer_of(last)}
         call = last.calls[-1] if last.calls else None
         if call is None or call.error is not None:
             problem = call.error if call is not None else last.fault.message if last.fault is not None else "no call"
@@ -334,10 +338,10 @@ class Gateway:
         printed = last.trace.stdout.strip() if last.trace is not None else ""
         reply: dict[str, Any] = {"status": solution.status, "run": self.handle_of(solution.run or "")}
         if last.answer is not None:
-            reply["answer"] = self._results.shown(_answer(last), client)
+            reply["answer"] = self._results.shown(answer_of(last), client)
         if calls := last.calls:
             more = [f"… {len(calls) - _CALLS_SHOWN} more"] if len(calls) > _CALLS_SHOWN else []
-            reply["calls"] = [*map(_call_line, calls[:_CALLS_SHOWN]), *more]
+            reply["calls"] = [*map(call_line, calls[:_CALLS_SHOWN]), *more]
             if reused := sum(call.reused for call in calls):
                 reply["reused"] = f"{reused} of {len(calls)} calls were answered by the journal, not made again"
         value = "" if printed else last.answer or ""  # as it left the sandbox
@@ -347,64 +351,26 @@ class Gateway:
         if warnings:
             reply["warnings"] = list(dict.fromkeys(warnings))[:8]
         if last.findings:
-            reply["findings"] = [_finding(finding, last.program) for finding in last.findings]
+            reply["findings"] = [told_finding(finding, last.program) for finding in last.findings]
         elif last.fault is not None:
-            reply["fault"] = _fault(last.fault)
+            reply["fault"] = told_fault(last.fault)
         if last.answer is None and printed:
             reply["printed"] = self._results.shown(printed, client)
         if solution.unknown:
-            reply["unknown_writes"] = [_call_line(call) for call in solution.unknown]
+            reply["unknown_writes"] = [call_line(call) for call in solution.unknown]
         if solution.orphans:
-            reply["left_behind"] = [_call_line(call) for call in solution.orphans]
-        if _declined(solution):
+            reply["left_behind"] = [call_line(call) for call in solution.orphans]
+        if is_declined(solution):
             reply["status"] = "declined"
         elif solution.status == "paused":
-            reply["next"] = _next_step(solution, self.handle_of(solution.run or ""))
+            reply["next"] = next_step(solution, self.handle_of(solution.run or ""))
         return reply
 
 
-def _answer(attempt: Attempt) -> Json:
-    """What was printed, as JSON where it is JSON or a Python literal; else the last expression's value."""
-    assert attempt.trace is not None
-    printed = attempt.trace.stdout.strip()
-    return answered(printed) if printed else attempt.trace.value
-
-
-def _call_line(call: ToolCall) -> str:
-    """`get_film(film_id=7) → {title: string} · 12 ms`."""
-    came = shape(call.result) if call.error is None else f"{call.outcome}: {call.error[:200]}"
-    took = "reused" if call.reused else f"{call.seconds * 1000:.0f} ms"
-    within = f"{call.within}: " if call.within else ""
-    return f"line {call.line}: {within}{invocation(call, most=80)} → {came[:300]} · {took}"
-
-
-def _finding(finding: Finding, program: Program) -> Reply:
-    found: dict[str, Json] = {"line": finding.line, "code": program.line(finding.line), "problem": finding.message}
-    if finding.suggestion and finding.suggestion not in finding.message:
-        found["suggestion"] = finding.suggestion
-    return found
-
-
-def _fault(fault: Fault) -> Reply:
-    more = {"line": fault.line, "blamed_call": fault.tool, "evidence": [fact.text for fact in fault.evidence] or None}
-    told = {name: value for name, value in more.items() if value is not None}
-    return {"kind": fault.kind, "problem": fault.message, **told}
-
-
-def _declined(solution: Solution) -> bool:
-    """Whether the run stopped because a person said no."""
-    last = solution.attempts[-1]
-    failure = last.trace.failure if last.trace is not None else None
-    return last.paused and failure is not None and failure.type == Declined.__name__
-
-
-def _next_step(solution: Solution, handle: str) -> str:
-    """What is left to a person, and what the client does then. It names no command: the client could give it."""
-    last = solution.attempts[-1]
-    failure = last.trace.failure if last.trace is not None else None
-    if failure is None:
-        return (
-            "Writes of earlier programs of this run stand that this one does not make: undo them in a program that"
-            " continues it, or a person lets them stand."
-        )
-    return f"{failure.message.rstrip('.')}. When a person has decided, call resume_run(run={handle!r})."
+@contextmanager
+def _one_at_a_time() -> Iterator[None]:
+    """Tell a client that another request works on its run. Which process does so is not for an agent to know."""
+    try:
+        yield
+    except RunTaken as taken:
+        raise BadRequest("another request works on this run now: wait for its reply, then call again.") from taken

@@ -59,6 +59,8 @@ class BearerToken:
                 await self._pass_on(scope, receive, watched)
             if exchange.gave_way:
                 await exchange.explain(scope)
+            else:
+                await exchange.finish()
 
     async def _pass_on(self, scope: Scope, receive: Receive, send: Send) -> None:
         with suppress(asyncio.CancelledError):  # it gave way; or the server ends, whose log would show a traceback

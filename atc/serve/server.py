@@ -1,9 +1,6 @@
 """The gateway as an MCP server: its tools, resources, progress, consent by elicitation, and cancellation.
 
-Gateway methods block, so each request runs in a thread of its own. Consent is asked in the middle of a request where
-the connection lets the server ask (protocol versions up to 2025-11-25); since 2026-07-28 the reply says what is asked,
-the run waits paused, and the client's second request goes on with it. An answer is for the one question that the reply
-had, by its id: for any other, the person is asked again.
+Gateway methods block, so each request runs in a thread of its own.
 """
 
 from __future__ import annotations
@@ -12,21 +9,20 @@ import asyncio
 import json
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple, Self, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import mcp_types as types
-from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel.server import Server
 from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
 from mcp.shared.exceptions import MCPError
 
 from atc import __version__
 from atc.events import Called, Event
-from atc.questions import Question, question_text
+from atc.serve.asking import Consent, Context, State
 from atc.serve.gateway import Gateway, Reply
 from atc.serve.requests import BadRequest
 from atc.serve.turns import Place, Shares, Turns
@@ -38,17 +34,12 @@ from protocols.sources import load_tools
 from sandbox.contract import BadArguments, contract, shorten
 from sandbox.limits import cancelled_by
 
-Context = ServerRequestContext[Any, Any]
 Request: TypeAlias = types.CallToolRequestParams
 Done: TypeAlias = types.CallToolResult
 
 T = TypeVar("T")
 CLIENT = "atc.client"
 """Where an HTTP request's scope says which token it came with."""
-_PERSON_SECONDS = 900.0
-"""A question that nobody answers for so long stays open, and the run waits paused."""
-_MOST_ROUNDS = 8
-"""Questions after which a client is told that its run is paused, and goes on with it: some give up after ten."""
 _QUICK_REQUESTS = 8
 """Searches and the like that are answered beside the programs."""
 _QUICK_EACH = 4
@@ -65,9 +56,6 @@ INSTRUCTIONS = (
     "arithmetic in Python, the answer printed. After a fault send the corrected program with continues=run: completed "
     "calls are not repeated."
 )
-
-_NO, _THIS, _THESE = "no", "this call", "these calls"
-"""What a person may answer; the last where a question lists several calls."""
 
 
 def gateway_server(gateway: Gateway) -> Server[Any]:
@@ -102,6 +90,7 @@ class Requests:
 
     def __init__(self, gateway: Gateway) -> None:
         limits = gateway.limits
+        self._waits = gateway.waits
         self._most_questions = limits.questions_each
         self._programs = Turns(
             limits.programs,
@@ -111,7 +100,7 @@ class Requests:
             parked_each=limits.questions_each,
         )
         self._quick = Turns(_QUICK_REQUESTS, each=_QUICK_EACH, waiting=limits.waiting_each)
-        self._questions: Shares[_Consent] = Shares(
+        self._questions: Shares[Consent] = Shares(
             lambda consent: consent.give_way(), each=limits.questions_each, most=limits.questions
         )
         threads = limits.programs + limits.questions + _QUICK_REQUESTS
@@ -140,7 +129,7 @@ class Requests:
 
         The client is told of progress where it asks for it; when it cancels, the program ends.
         """
-        consent = _Consent(ctx, params)
+        consent = Consent(ctx, params)
         how = {"client": client_of(ctx), "ask_person": consent.ask, "answered": tuple(consent.answers)}
         progress = _Progress(ctx) if ctx.meta and ctx.meta.get("progress_token") is not None else None
         client = client_of(ctx)
@@ -160,11 +149,14 @@ class Requests:
             raise
         if consent.gave_way and reply["status"] == "paused":
             reply = {**reply, "question": _GAVE_WAY.format(self._most_questions)}
-        waits = consent.later and consent.open is not None and reply["status"] == "paused"
-        return consent.required(str(reply["run"])) if waits else told(reply)
+        if consent.later and consent.open is not None and reply["status"] == "paused":
+            return consent.required(str(reply["run"]))
+        if reply["status"] in ("paused", "declined"):
+            self._waits(str(reply["run"]).rpartition(".")[0])
+        return told(reply)
 
     @contextmanager
-    def _waiting_for_person(self, client: str, place: Place, consent: _Consent) -> Iterator[None]:
+    def _waiting_for_person(self, client: str, place: Place, consent: Consent) -> Iterator[None]:
         """Within the block a person is asked: the program keeps no place, and its question is one of its client's."""
         with place.left():
             self._questions.use(client, consent)
@@ -202,7 +194,7 @@ class _Service:
                 read = partial(getattr(self._gateway, params.name), **given, client=client_of(ctx))
                 return result(await self._requests.answer(ctx, read))
             if params.request_state is not None:  # the same program goes on, whatever the run has done since
-                given["continues" if "source" in given else "run"] = _State.of(params).run
+                given["continues" if "source" in given else "run"] = State.of(params).run
             work = partial(getattr(self._gateway, params.name), **given)
             return await self._requests.run(ctx, params, work, _told)
         except (AtcError, BadArguments) as error:
@@ -264,109 +256,6 @@ class _Progress:
             self._telling = asyncio.run_coroutine_threadsafe(told, self._loop)
 
 
-class _State(NamedTuple):
-    """What a client echoes with its person's answer; sealed, and bound to the arguments of the request."""
-
-    run: str = ""
-    """The handle of the run that waits."""
-    asked: str = ""
-    """The id of the question that the answer is for."""
-    agreed: tuple[str, ...] = ()
-    """Ids of questions with a yes, whose calls have not come yet."""
-    rounds: int = 0
-
-    @classmethod
-    def of(cls, params: Request) -> Self:
-        """That of a request; an empty one where it is no answer."""
-        if params.request_state is None:
-            return cls()
-        run, asked, agreed, rounds = json.loads(params.request_state)
-        return cls(run, asked, tuple(agreed), rounds)
-
-
-class _Consent:
-    """Asks the person at the client about one request's calls.
-
-    `later` is set where the connection has no way back: the question stays `open`, and the client's next request, with
-    the answer, goes on with the paused run. `answers` are those that are known, by the id of their question; None is
-    that of a person who has not decided.
-    """
-
-    def __init__(self, ctx: Context, params: Request) -> None:
-        capabilities = ctx.session.client_capabilities
-        self._ctx, self._loop = ctx, asyncio.get_running_loop()
-        self._can = capabilities is not None and capabilities.elicitation is not None
-        self._state = _State.of(params)
-        self.later = self._can and not ctx.session.can_send_request
-        self.open: Question | None = None
-        self.answers: dict[str, bool | None] = dict.fromkeys(self._state.agreed, True)
-        if (response := (params.input_responses or {}).get("consent")) is not None:
-            self.answers[self._state.asked] = _decision(response)
-        self._asking: Future[bool | None] | None = None
-        self.meanwhile: Callable[[], AbstractContextManager[None]] = nullcontext
-        self.gave_way = False
-
-    def give_way(self) -> None:
-        """Let go of the open question, which gets no answer, since its client has asked too many others."""
-        self.gave_way = True
-        self.leave()
-
-    def leave(self) -> None:
-        """The client is gone: a question that is open gets no answer."""
-        if self._asking is not None:
-            self._asking.cancel()
-
-    def ask(self, question: Question) -> bool | None:
-        """What the person decides about this call; called from the program's threads, one after the other."""
-        if not self._can:
-            return None
-        if question.id in self.answers:
-            return self.answers.pop(question.id)
-        if self.later:
-            if self._state.rounds < _MOST_ROUNDS:
-                self.open = self.open or question
-            return None
-        self._asking = asyncio.run_coroutine_threadsafe(self._elicit(question), self._loop)
-        try:
-            with self.meanwhile():
-                return self._asking.result(_PERSON_SECONDS)
-        except (TimeoutError, CancelledError):  # nobody is there, or the client has gone
-            self._asking.cancel()
-            return None
-
-    async def _elicit(self, question: Question) -> bool | None:
-        found = await self._ctx.session.elicit_form(
-            question_text(question), _schema(question), related_request_id=self._ctx.request_id
-        )
-        return _decision(found)
-
-    def required(self, run: str) -> types.InputRequiredResult:
-        """The reply that has the client ask its person, and come again."""
-        assert self.open is not None
-        form = types.ElicitRequestFormParams(message=question_text(self.open), requested_schema=_schema(self.open))
-        agreed = tuple(one for one, decision in self.answers.items() if decision)
-        state = _State(run, self.open.id, agreed, self._state.rounds + 1)
-        return types.InputRequiredResult(
-            input_requests={"consent": types.ElicitRequest(params=form)}, request_state=json.dumps(state)
-        )
-
-
-def _schema(question: Question) -> dict[str, Any]:
-    """The form that a person fills in."""
-    yes, title = (_THESE, "Send them?") if question.others else (_THIS, "Send it?")
-    allow = {"type": "string", "title": title, "enum": [_NO, yes], "default": _NO}
-    return {"type": "object", "properties": {"allow": allow}, "required": ["allow"]}
-
-
-def _decision(response: object) -> bool | None:
-    """What the person chose; None where they closed the question, or what came is none of the choices."""
-    if not isinstance(response, types.ElicitResult):
-        return None
-    if response.action == "accept":
-        return {_NO: False, _THIS: True, _THESE: True}.get(str((response.content or {}).get("allow")))
-    return False if response.action == "decline" else None
-
-
 def client_of(ctx: Context) -> str:
     """Return whose request it is: a digest of the token that it came with; empty for the one client over stdio.
 
@@ -404,7 +293,7 @@ def tools_server(gateway: Gateway) -> Server[Any]:
 
     async def call_tool(ctx: Context, params: Request) -> Done | types.InputRequiredResult:
         """Call one tool. An error of the tool is a result that its caller reads."""
-        call = partial(gateway.call, params.name, params.arguments or {}, _State.of(params).run)
+        call = partial(gateway.call, params.name, params.arguments or {}, State.of(params).run)
         try:
             return await requests.run(ctx, params, call, partial(told, client_of(ctx), params.name))
         except AtcError as error:

@@ -32,6 +32,7 @@ class Exchange:
     def __init__(self, send: Send) -> None:
         self.gave_way = False
         self._send, self._started, self._streams = send, False, False
+        self._ended = False
         self._task = asyncio.current_task()
 
     async def send(self, message: Message) -> None:
@@ -39,7 +40,13 @@ class Exchange:
         if message["type"] == "http.response.start":
             self._started = True
             self._streams = header(message, b"content-type").startswith(b"text/event-stream")
+        self._ended = message["type"] == "http.response.body" and not message.get("more_body", False)
         await self._send(message)
+
+    async def finish(self) -> None:
+        """End the response where it was left in the middle, as of a request that its client has cancelled."""
+        if self._started and not self._ended:
+            await self.send({"type": "http.response.body", "body": b"", "more_body": False})
 
     def give_way(self) -> None:
         """End it: its task is cancelled, and `explain` says why."""

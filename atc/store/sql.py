@@ -20,6 +20,7 @@ from atc.store.stored import (
     Exchange,
     RunRefused,
     RunSummary,
+    RunTaken,
     StoredRun,
     UnknownRun,
     as_json,
@@ -296,7 +297,7 @@ class RunStore(ABC):
         """Refuse a run that a living process works on; a free one stays so until the transaction ends."""
         owner = self._owner(db, run, lock=True)
         if owner is not None and read_run(db, run).status == "running":
-            raise RunRefused(f"run {run} is being worked on by {owner}; {advice}.")
+            raise RunTaken(f"run {run} is being worked on by {owner}; {advice}.")
 
 
 def _new_id(now: float) -> str:

@@ -32,6 +32,10 @@ class RunRefused(AtcError):
     exit_code = 2
 
 
+class RunTaken(RunRefused):
+    """A living process works on the run."""
+
+
 class UnknownRun(RunRefused):
     """No run, or more than one, of this name. Says which ids come near."""
 

@@ -1,0 +1,62 @@
+"""What a gateway's client is told of a run: its calls, its faults, and what is left to a person."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+from atc.findings import invocation
+from atc.types import Attempt, Fault, Finding, Program, Solution, answered
+from protocols.schema import Json, shape
+from sandbox.base import Declined
+from sandbox.trace import ToolCall
+
+Reply: TypeAlias = dict[str, Json]
+
+
+def answer_of(attempt: Attempt) -> Json:
+    """What was printed, as JSON where it is JSON or a Python literal; else the last expression's value."""
+    assert attempt.trace is not None
+    printed = attempt.trace.stdout.strip()
+    return answered(printed) if printed else attempt.trace.value
+
+
+def call_line(call: ToolCall) -> str:
+    """`get_film(film_id=7) → {title: string} · 12 ms`."""
+    came = shape(call.result) if call.error is None else f"{call.outcome}: {call.error[:200]}"
+    took = "reused" if call.reused else f"{call.seconds * 1000:.0f} ms"
+    within = f"{call.within}: " if call.within else ""
+    return f"line {call.line}: {within}{invocation(call, most=80)} → {came[:300]} · {took}"
+
+
+def told_finding(finding: Finding, program: Program) -> Reply:
+    """Return a finding with the line of the program that it is about."""
+    found: dict[str, Json] = {"line": finding.line, "code": program.line(finding.line), "problem": finding.message}
+    if finding.suggestion and finding.suggestion not in finding.message:
+        found["suggestion"] = finding.suggestion
+    return found
+
+
+def told_fault(fault: Fault) -> Reply:
+    """Return a fault with the call that is blamed and the evidence."""
+    more = {"line": fault.line, "blamed_call": fault.tool, "evidence": [fact.text for fact in fault.evidence] or None}
+    told = {name: value for name, value in more.items() if value is not None}
+    return {"kind": fault.kind, "problem": fault.message, **told}
+
+
+def is_declined(solution: Solution) -> bool:
+    """Whether the run stopped because a person said no."""
+    last = solution.attempts[-1]
+    failure = last.trace.failure if last.trace is not None else None
+    return last.paused and failure is not None and failure.type == Declined.__name__
+
+
+def next_step(solution: Solution, handle: str) -> str:
+    """What is left to a person, and what the client does then. It names no command: the client could give it."""
+    last = solution.attempts[-1]
+    failure = last.trace.failure if last.trace is not None else None
+    if failure is None:
+        return (
+            "Writes of earlier programs of this run stand that this one does not make: undo them in a program that"
+            " continues it, or a person lets them stand."
+        )
+    return f"{failure.message.rstrip('.')}. When a person has decided, call resume_run(run={handle!r})."
