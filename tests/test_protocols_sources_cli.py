@@ -46,11 +46,13 @@ def settings(folder, text):
 def test_a_person_sees_the_command_and_decides(sdk, tmp_path, answer, code):
     ours, theirs = pty.openpty()
     with atc(tmp_path, "tools", "list", "--tools", SOURCE, stdin=theirs, stderr=theirs) as process:
+        os.close(theirs)
+        said = ""
+        while "Start it? [y/N]: " not in said:  # what is typed before the question is there is no answer
+            said += os.read(ours, 65_536).decode()
         os.write(ours, f"{answer}\n".encode())
         stdout = process.stdout.read()
         assert process.wait(60) == code
-    os.close(theirs)
-    said = ""
     with suppress(OSError):  # at its end: one reading may give a part
         while True:
             said += os.read(ours, 65_536).decode()

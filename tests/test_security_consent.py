@@ -2,7 +2,9 @@
 
 import json
 import re
+import sqlite3
 import threading
+from contextlib import closing
 from dataclasses import replace
 
 import pytest
@@ -20,6 +22,7 @@ from atc.serve.server import gateway_server, tools_server
 from atc.store import Store
 from protocols.sources import load_tools
 from protocols.toolbox import Toolbox
+from tests.loopback import serving
 from tests.tool_lab import tool, writing
 
 SHOP = '''
@@ -243,7 +246,14 @@ def _assert_held(shop, reply, monkeypatch, *, elsewhere=False):
 
 def _assert_not_resumed(shop, run, patch):
     """Whatever is allowed in words or by a variable, the run of another agent's program waits for a terminal."""
-    for options in ((), ("--allow-writes", "all"), ("--trust", "value=7"), ("--resend",), ("--accept-orphans",)):
+    for options in (
+        (),
+        ("--allow-writes", "all"),
+        ("--trust", "value=7"),
+        ("--trust-annotations",),
+        ("--resend",),
+        ("--accept-orphans",),
+    ):
         code, told = shop.atc("runs", "resume", run, *options)
         assert code == (2 if options else 1)
         assert f"atc runs resume {run}" in told
@@ -290,6 +300,116 @@ def test_a_yes_to_one_mail_is_none_to_another_text_or_to_the_same_twice(shop):
     agent = shop.agent(f"{twice}\nprint('done')", allow_writes=("all",), ask_person=person)
     assert agent.run("Write to the first customer.").status == "solved"
     assert asked == ["hi", "hi"]
+
+
+def test_each_call_that_a_question_lists_is_held(shop):
+    """The client closes the question, and its agent sends the calls that were listed behind the first."""
+    source = "for one in contacts():\n    send_mail(to=one['mail'], text='hi')\nprint('done')"
+    closed = shop.person(types.ElicitResult(action="cancel"))
+    assert shop.run(source, elicitation_callback=closed)["status"] == "paused"
+    assert "May these 3 calls be sent?" in shop.asked[0]
+    for name in ("ann", "bob", "cleo"):
+        given = (f"to={name}@customer.example", "text=hi", "--tools", shop.folder / "shop.py")
+        assert shop.atc("tools", "call", "send_mail", *given, "--allow-writes", "all")[0] == 1
+    assert shop.sent == []
+
+
+def test_only_an_answer_that_was_offered_is_one(shop):
+    source = "for one in contacts():\n    send_mail(to=one['mail'], text='hi')\nprint('done')"
+    these = types.ElicitResult(action="accept", content={"allow": "these calls"})
+    assert shop.run(source, elicitation_callback=shop.person(YES))["status"] == "paused"
+    assert shop.run(CLOSE, elicitation_callback=shop.person(these))["status"] == "paused"
+    for answer in ("n", "yes", 1):
+        paused = shop.agent(CLOSE, ask_person=lambda _, answer=answer: answer).run("Close order 7.")
+        assert paused.status == "paused"
+    assert shop.sent == []
+
+
+def test_what_was_declined_is_held_though_its_tool_counts_as_a_read(shop):
+    assert shop.run(CLOSE, elicitation_callback=shop.person(NO))["status"] == "declined"
+    file = shop.folder / "reading.py"
+    file.write_text(SHOP.replace('"""Close an order."""', '"""Close an order.\n\n    read_only = True\n    """'))
+    code, told = shop.atc("tools", "call", "close_order", "--tools", file, "order_id=7", "note=café")
+    assert (code, shop.sent) == (1, []), told
+    assert "no option sends it" in told
+
+
+def test_nothing_is_sent_while_nobody_can_say_what_was_declined(shop, monkeypatch):
+    assert shop.run(CLOSE, elicitation_callback=shop.person(NO))["status"] == "declined"
+    with closing(sqlite3.connect(shop.store.path)) as database:
+        database.execute("PRAGMA user_version = 99")
+    monkeypatch.setenv("ATC_STATE_DIR", str(shop.folder / "elsewhere"))
+    given = ("--tools", shop.folder / "shop.py", "order_id=7", "note=café")
+    code, told = shop.atc("tools", "call", "close_order", *given, "--allow-writes", "all")
+    assert (code, shop.sent) == (3, []), told
+
+
+def test_a_yes_at_a_terminal_settles_what_was_declined_and_left_open_before(shop):
+    for how in ({"elicitation_callback": shop.person(NO)}, {}, {}):
+        shop.run(CLOSE, **how)
+    assert shop.agent(CLOSE, ask_person=lambda _: True).run("Close order 7.").status == "solved"
+    given = ("--tools", shop.folder / "shop.py", "order_id=7", "note=café")
+    assert shop.atc("tools", "call", "close_order", *given, "--allow-writes", "close_order")[0] == 0
+    assert shop.sent == ["7 café", "7 café"]
+
+
+def test_a_gateway_that_was_started_with_consent_sends_what_another_left_open(shop):
+    """What a person declined it does not send, see above."""
+    waits = shop.run(CLOSE)
+    done = shop.talk(lambda client: call(client, "resume_run", run=waits["run"]), allow_writes=("close_order",))
+    assert (waits["status"], done["status"], shop.sent) == ("paused", "solved", ["7 café"])
+
+
+def test_an_agent_is_not_told_which_process_works_on_its_run(shop):
+    waits = shop.run(CLOSE)
+    with Store(shop.store.path) as other:
+        other.take(waits["run"].rpartition(".")[0])
+        told = shop.talk(lambda client: call(client, "run_program", source=CLOSE, continues=waits["run"]))
+    assert told == {"error": "another request works on this run now: wait for its reply, then call again."}
+
+
+def posting(server, path="/notes", **more):
+    """A document of one write, which takes a text in its body."""
+    note = {"type": "string", "example": "lunch", "enum": ["lunch", "tea"]}
+    body = {"type": "object", "properties": {"text": note}, "required": ["text"]}
+    post = {
+        "operationId": "post_note",
+        "requestBody": {"required": True, "content": {"application/json": {"schema": body}}},
+        "responses": {"200": {"description": "The note."}},
+    }
+    info = {"title": "Notes", "version": "1"}
+    return {"openapi": "3.1.0", "info": info, "servers": [{"url": server.url}], "paths": {path: {"post": post | more}}}
+
+
+def test_a_call_is_known_by_its_request_and_by_its_service(shop, sandbox):
+    """Other documents spell the declined request otherwise; and another service has one that looks the same."""
+
+    def atc_(document, verb, *words):
+        file = shop.folder / "document.json"
+        file.write_text(json.dumps(document))
+        return shop.atc(*verb, *words, "--allow-writes", "post_note")
+
+    call, given = ("tools", "call", "post_note"), ("--tools", shop.folder / "document.json")
+    with serving() as server, serving() as other:
+        (shop.folder / "document.json").write_text(json.dumps(posting(server)))
+        tools = load_tools(str(shop.folder / "document.json"))
+        agent = Agent(tools, model="none", sandbox=sandbox, store=shop.store, ask_person=lambda _: False)
+        assert agent.execute("post_note(text='lunch')").status == "paused"
+        for path in ("/notes", "//notes", "/./notes", "/%6eotes", "/notes/", "/notes?", "/notes?x=1", "/x/../notes"):
+            code, told = atc_(posting(server, path), call, "text=lunch", *given)
+            assert (code, server.seen) == (1, []), told
+        whole = {"content": {"application/json": {"schema": {"oneOf": [{"type": "object"}, {"type": "array"}]}}}}
+        assert atc_(posting(server, requestBody=whole), call, 'body:={"text": "lunch"}', *given)[0] == 1
+        place = [{"name": "p", "in": "path", "required": True, "schema": {"type": "string"}}]
+        assert atc_(posting(server, "/{p}", parameters=place), call, "p=notes", "text=lunch", *given)[0] == 1
+        local = posting(server)
+        local["servers"] = [{"url": server.url.replace("127.0.0.1", "localhost")}]
+        assert atc_(local, call, "text=lunch", *given)[0] == 1
+        probe = ("probe", shop.folder / "document.json", "-o", "found", "--model", "none", "--per-tool", "4")
+        atc_(posting(server), probe)
+        assert {"text": "lunch"} not in [json.loads(seen.body) for seen in server.seen]
+        assert atc_(posting(other), call, "text=lunch", *given)[0] == 0
+        assert len(other.seen) == 1
 
 
 def test_one_question_lists_every_value_of_one_place_and_each_is_sent_once(shop):

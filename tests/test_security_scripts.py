@@ -9,6 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from atc import Agent
+from atc.store import Store
+from protocols.sources import load_tools
 from tests.loopback import Reply, serving
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -138,6 +141,21 @@ def test_a_script_asks_what_a_run_asks(user, tmp_path):
         assert post.sent == ["ann@example.org"]
         assert user(script, "--allow-writes", "--trust", "get_contact:email").returncode == 0
         assert post.sent == ["ann@example.org", "eve@evil.example"]
+
+
+def test_a_script_does_not_send_what_a_person_declined(user, tmp_path, sandbox):
+    post = Post()
+    with serving(post.answer) as server:
+        script = exported(user, tmp_path, post.document(server.url), PROGRAM, TASK, "--allow-writes", "send_mail")
+        post.sent.clear()
+        with Store(tmp_path / "atc" / "runs.sqlite") as store:
+            tools = load_tools(str(tmp_path / "document.json"))
+            agent = Agent(tools, model="none", sandbox=sandbox, store=store, ask_person=lambda _: False)
+            assert agent.execute("send_mail(to='ann@example.org', text='the report')").status == "paused"
+        refused = user(script, "--allow-writes")
+        assert refused.returncode == 1, refused.stdout
+        assert "a person has declined this call" in refused.stderr
+    assert post.sent == []
 
 
 def test_a_script_that_was_changed_is_checked_as_data(user, tmp_path):

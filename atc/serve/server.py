@@ -23,7 +23,8 @@ from mcp.shared.exceptions import MCPError
 from atc import __version__
 from atc.events import Called, Event
 from atc.serve.asking import Consent, Context, State
-from atc.serve.gateway import Gateway, Reply
+from atc.serve.gateway import Gateway
+from atc.serve.replies import Reply
 from atc.serve.requests import BadRequest
 from atc.serve.turns import Place, Shares, Turns
 from protocols.errors import AtcError
