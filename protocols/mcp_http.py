@@ -23,6 +23,7 @@ from mcp.shared.auth import AuthorizationCodeResult, OAuthClientInformationFull,
 from pydantic import BaseModel
 from requests.utils import select_proxy
 
+from protocols.decoding import ACCEPTED, Damaged, Undecodable, steps_of
 from protocols.errors import CredentialMissing
 from protocols.lookup import Names, NotThere
 from protocols.oauth import Keyring, Redirect
@@ -52,7 +53,8 @@ async def over_http(server: McpServer, headers: Mapping[str, str], keyring: Keyr
         if not server.credential and (settings.open_browser is not None or keyring.tokens.get(f"mcp {url}")):
             redirect = stack.enter_context(Redirect())
             auth = _SignIn(url, keyring, redirect, exchanges).client()
-        client = httpx2.AsyncClient(headers=dict(headers), timeout=None, transport=exchanges, auth=auth)
+        sent = {"Accept-Encoding": ACCEPTED, **headers}
+        client = httpx2.AsyncClient(headers=sent, timeout=None, transport=exchanges, auth=auth)
         limit = settings.max_body_bytes
         async with client, streamable_http_client(url, http_client=client, max_sse_event_size=limit) as streams:
             yield streams
@@ -225,6 +227,10 @@ def _over(limit: int) -> httpx2.StreamError:
     return httpx2.StreamError(f"the answer is over the limit of {limit:,} bytes")
 
 
+def _late() -> httpx2.StreamError:
+    return httpx2.StreamError("the answer was not whole in time")
+
+
 class _Body(httpx2.AsyncByteStream):
     """The decompressed body of an answer, which ends with an error where one of its limits is passed."""
 
@@ -244,13 +250,28 @@ class _Body(httpx2.AsyncByteStream):
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         try:
-            async with aclosing(self._answer.aiter_bytes()) as pieces:
-                while (piece := await self._next(pieces)) is not None:
+            async with aclosing(self._decompressed()) as pieces:
+                async for piece in pieces:
                     self._count(piece)
                     yield piece
         except httpx2.StreamError as error:
             self._note(str(error))
             raise
+
+    async def _decompressed(self) -> AsyncIterator[bytes]:
+        try:
+            steps = steps_of(self._answer.headers.get("content-encoding", ""))
+            async with aclosing(self._answer.aiter_raw()) as pieces:
+                while (received := await self._next(pieces)) is not None:
+                    for piece in steps(received):
+                        if anyio.current_time() > self._deadline:
+                            raise _late()
+                        if piece:
+                            yield piece
+        except Undecodable as error:
+            raise httpx2.StreamError(f"the answer {error}") from None
+        except Damaged as error:
+            raise httpx2.StreamError(str(error)) from None
 
     async def _next(self, pieces: AsyncIterator[bytes]) -> bytes | None:
         left = self._deadline - anyio.current_time()
@@ -258,7 +279,7 @@ class _Body(httpx2.AsyncByteStream):
             with anyio.fail_after(None if left == math.inf else left):
                 return await anext(pieces, None)
         except TimeoutError:
-            raise httpx2.StreamError("the answer was not whole in time") from None
+            raise _late() from None
 
     def _count(self, piece: bytes) -> None:
         self._bytes += len(piece)

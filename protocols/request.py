@@ -16,6 +16,7 @@ from requests.structures import CaseInsensitiveDict
 from urllib3 import encode_multipart_formdata
 from urllib3.fields import RequestField
 
+from protocols.decoding import ACCEPTED
 from protocols.errors import InvalidProtocol, ToolError
 from protocols.origin import split_url
 from protocols.path_arguments import PathRule, has_dot_segment
@@ -24,7 +25,7 @@ from protocols.schema import Json, JsonObject, is_file, resolve, types
 
 DEFAULT_HEADERS: Final = {
     "Accept": "application/json, */*;q=0.5",
-    "Accept-Encoding": "gzip, deflate",
+    "Accept-Encoding": ACCEPTED,
     "User-Agent": "automatic-tool-chain",
 }
 # They decide how or where a request travels, so no argument may set them.

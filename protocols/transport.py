@@ -22,6 +22,7 @@ from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 from urllib3.util.connection import create_connection
 
+from protocols.decoding import Undecodable, steps_of
 from protocols.lookup import Names, NotThere, look_up
 from protocols.origin import Origin, is_near, split_url
 from protocols.reply import Answer
@@ -241,6 +242,8 @@ class Transport:
             try:
                 return take(head, _pieces(response, exchange, stall_seconds))
             except _Broken as broken:
+                if isinstance(broken.reason, Undecodable):  # nor will it be the next time
+                    return Answer(status=head.status, trouble=f"the body from {origin.netloc} {broken.reason}")
                 return _lost(broken.reason, origin, sent=True)
 
     def _route(self, origin: Origin) -> Mapping[str, Any]:
@@ -276,15 +279,16 @@ def route_to(origin: Origin) -> Mapping[str, Any]:
 
 def _pieces(response: requests.Response, exchange: _Exchange, stall_seconds: float | None) -> Iterator[bytes]:
     """Yield the body, decompressed, in pieces of at most 64 KiB. Raises `_Broken` where no more of it comes."""
-    while True:
-        try:
-            piece = response.raw.read(_CHUNK, decode_content=True)
-        except _FAILURES as error:
-            raise _Broken(error) from error
-        if not piece:
-            return
-        exchange.allow(stall_seconds)
-        yield piece
+    try:
+        steps = steps_of(response.headers.get("content-encoding", ""))
+        while received := response.raw.read(_CHUNK, decode_content=False):
+            for piece in steps(received):
+                exchange.remaining()
+                if piece:
+                    exchange.allow(stall_seconds)
+                    yield piece
+    except _FAILURES as error:
+        raise _Broken(error) from error
 
 
 def _lost(error: Exception, origin: Origin, *, sent: bool) -> Answer:

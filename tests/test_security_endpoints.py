@@ -29,6 +29,7 @@ KEY = "sk-verysecretkey000000"
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\n"
 PROGRAM = {"choices": [{"message": {"content": "```python\nprint('found')\n```"}}]}
 LARGE = b" " * 100_000_000
+GZIP = b"\x1f\x8b\x08\0\0\0\0\0\0\x03"
 PUBLIC = "93.184.216.34"
 
 
@@ -102,14 +103,55 @@ def test_a_models_reply_has_one_deadline(atc, tool, script):
         ("identity", LARGE[:10_000_000]),
         ("gzip", gzip.compress(LARGE)),
         ("deflate", zlib.compress(LARGE)),
-        ("gzip, gzip", gzip.compress(gzip.compress(LARGE))),
     ],
-    ids=["plain", "gzip", "deflate", "twice"],
+    ids=["plain", "gzip", "deflate"],
 )
 def test_a_models_reply_has_a_limit_after_decompression(atc, tool, encoding, body):
     with serving(lambda _: Reply(body=body, headers={"Content-Encoding": encoding})) as server:
         code, said = asked(atc, tool, server.url)
     assert (code, "the body is over the limit of 8,000,000 bytes" in said) == (3, True)
+
+
+def emptiness(layers):
+    """Compressed bytes that hold nothing; each further layer holds some hundred times more of the one within."""
+    inner, front = b"\0\0\0\xff\xff" * 400_000, GZIP  # empty blocks
+    for _ in range(layers - 1):
+        inner, front = blocks(inner), GZIP + blocks(front)
+        inner *= max(1, 1_000_000 // len(inner))
+    return front + inner
+
+
+def blocks(data):
+    """`data` compressed, so that more may follow."""
+    compressor = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS)
+    return compressor.compress(data) + compressor.flush(zlib.Z_FULL_FLUSH)
+
+
+class Compressed(Reply):
+    def __init__(self, layers, said):
+        super().__init__(body=emptiness(layers), headers={"Content-Encoding": ", ".join(["gzip"] * layers)})
+        self.said = said
+
+
+NOTHING_INSIDE = [
+    pytest.param(Compressed(1, "compressed bytes that hold only 0"), id="one layer"),
+    pytest.param(
+        Compressed(4, "is encoded 4 times ('gzip, gzip, gzip, gzip'), where once is the most"), id="four layers"
+    ),
+]
+
+
+@pytest.mark.parametrize("compressed", NOTHING_INSIDE)
+def test_a_reply_that_holds_nothing_is_not_decompressed_for_ever(atc, tool, compressed):
+    with serving(lambda _: compressed) as server:
+        code, said = asked(atc, tool, server.url)
+        with Invoker() as invoker, pytest.raises(ToolError) as caught:
+            invoker.bind(http_tool(f"{server.url}/x"))({})
+        with pytest.raises(SourceUnavailable) as refused:
+            load_tools(f"{server.url}/openapi.json")
+    assert compressed.said in str(refused.value)
+    assert compressed.said in caught.value.body
+    assert (code, compressed.said in said) == (3, True), said
 
 
 @pytest.mark.parametrize("status", [301, 303, 307])
@@ -276,14 +318,17 @@ def called(url, **settings):
 
 
 @pytest.mark.usefixtures("mcp")
-@pytest.mark.parametrize("encoding", ["gzip", "gzip, gzip"])
-def test_an_mcp_answer_has_a_limit_after_decompression(encoding):
-    body = LARGE
-    for _ in encoding.split(","):
-        body = gzip.compress(body)
-    bomb = Reply(body=body, headers={"Content-Encoding": encoding})
+def test_an_mcp_answer_has_a_limit_after_decompression():
+    bomb = Reply(body=gzip.compress(LARGE), headers={"Content-Encoding": "gzip"})
     with serving(speaking_mcp(tools_call=bomb)) as server:
         assert "over the limit of 8,388,608 bytes" in called(server.url)
+
+
+@pytest.mark.usefixtures("mcp")
+@pytest.mark.parametrize("compressed", NOTHING_INSIDE)
+def test_an_mcp_answer_that_holds_nothing_is_not_decompressed_for_ever(compressed):
+    with serving(speaking_mcp(tools_call=compressed)) as server:
+        assert compressed.said in called(server.url)
 
 
 @pytest.mark.usefixtures("mcp")

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 
 import httpx2
 
+from protocols.decoding import ACCEPTED
 from protocols.origin import Origin, split_url
 from protocols.reply import Answer
 from protocols.request import HttpRequest
@@ -48,6 +49,7 @@ class Exchange(httpx2.BaseTransport):
         except ValueError as error:
             raise Unusable(str(error)) from None
         headers = {name: value for name, value in request.headers.items() if name.lower() not in _OWN_HEADERS}
+        headers["Accept-Encoding"] = ACCEPTED
         sent = HttpRequest(method=request.method, url=str(request.url), headers=headers, body=request.read() or None)
         answer, _ = follow(sent, lambda one: self._transport.send(one, origin, deadline=deadline))
         if answer.status is None:
@@ -63,7 +65,7 @@ class Exchange(httpx2.BaseTransport):
         self._transport.close()
 
 
-_OWN_HEADERS = ("host", "content-length", "connection", "transfer-encoding")
+_OWN_HEADERS = ("host", "content-length", "connection", "transfer-encoding", "accept-encoding")
 """Headers of a request that the transport sets itself."""
 
 
