@@ -7,12 +7,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from concurrent.futures import CancelledError
 from contextlib import ExitStack, asynccontextmanager, suppress
 from functools import partial
-from tempfile import TemporaryFile
 from typing import Any
 from weakref import finalize
 
@@ -32,13 +30,13 @@ from pydantic import BaseModel, ValidationError
 
 from protocols.errors import Outcome, ToolError
 from protocols.mcp_http import over_http
+from protocols.mcp_log import LastWords
 from protocols.mcp_stdio import over_stdio
 from protocols.oauth import SIGN_IN_SECONDS, Keyring
 from protocols.reply import one_line
 from protocols.schema import JsonObject, dumps
 from protocols.settings import McpServer
 
-_STDERR = 4_000  # bytes of what a server wrote there last that are looked at
 # With no handler at all, what the SDK logs (each line that is no message) would be printed on the terminal.
 logging.getLogger("mcp").addHandler(logging.NullHandler())
 _NOT_RUN = (METHOD_NOT_FOUND, INVALID_PARAMS)
@@ -60,15 +58,14 @@ class Connection:
         self._seconds = keyring.settings.timeout_seconds
         self._start_seconds = keyring.settings.start_seconds
         seconds = self._start_seconds
+        self._said = LastWords()
         with ExitStack() as stack:
-            # To append, since the command and we share the position in it.
-            self._stderr = stack.enter_context(TemporaryFile("a+"))
             if server.url:
-                transport: Any = over_http(server, headers, keyring, self._stderr)
+                transport: Any = over_http(server, headers, keyring, self._said)
                 seconds += SIGN_IN_SECONDS if keyring.settings.open_browser and not server.credential else 0
             else:
                 limit = keyring.settings.max_body_bytes
-                transport = over_stdio(server, self._stderr, most_bytes=limit)
+                transport = over_stdio(server, self._said, most_bytes=limit)
             self._portal = stack.enter_context(start_blocking_portal(name="mcp"))
             try:
                 connecting = self._portal.wrap_async_context_manager(_connected(transport, seconds))
@@ -79,7 +76,7 @@ class Connection:
                     cause = cause.exceptions[0]
                 problem = one_line(str(cause)) or type(cause).__name__
                 problem = "it did not answer in time" if isinstance(cause, TimeoutError) else problem
-                raise ToolError(None, self._with_stderr(problem), outcome="not_run") from error
+                raise ToolError(None, self._with_last_words(problem), outcome="not_run") from error
             ended = ExitStack()
             ended.enter_context(suppress(Exception))  # that of a connection which ended by itself
             ended.push(stack.pop_all())
@@ -149,17 +146,14 @@ class Connection:
                 raise ToolError(None, error.message, outcome=outcome, answer=error.message) from None
             # With other words it is one answer over HTTP that broke off.
             self.closed = self.closed or error.message == "Connection closed"
-            problem = self._with_stderr(error.message)
+            problem = self._with_last_words(error.message)
         finally:
             future.cancel()
         raise ToolError(None, problem, outcome="unknown")
 
-    def _with_stderr(self, problem: str) -> str:
-        """`problem`, and the last lines that the server's command wrote to stderr."""
-        file = self._stderr.fileno()
-        end = os.pread(file, _STDERR, max(0, os.fstat(file).st_size - _STDERR))
-        lines = end.decode("utf-8", "replace").strip().splitlines()[-2:]
-        return f"{problem} (it said: {one_line('; '.join(lines), limit=300)})" if lines else problem
+    def _with_last_words(self, problem: str) -> str:
+        said = self._said.shown()
+        return f"{problem} (it said: {said})" if said else problem
 
 
 @asynccontextmanager

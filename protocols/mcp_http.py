@@ -26,6 +26,7 @@ from requests.utils import select_proxy
 from protocols.decoding import ACCEPTED, Damaged, Undecodable, steps_of
 from protocols.errors import CredentialMissing
 from protocols.lookup import Names, NotThere
+from protocols.mcp_log import LastWords
 from protocols.oauth import Keyring, Redirect
 from protocols.origin import Origin, split_url
 from protocols.settings import McpServer
@@ -41,8 +42,10 @@ _DECODED = ("content-encoding", "content-length", "transfer-encoding")
 
 
 @asynccontextmanager
-async def over_http(server: McpServer, headers: Mapping[str, str], keyring: Keyring, log: Any) -> AsyncIterator[Any]:
-    """The SDK's transport. Each request carries `headers`; `log` is a file for what the last answer was."""
+async def over_http(
+    server: McpServer, headers: Mapping[str, str], keyring: Keyring, log: LastWords
+) -> AsyncIterator[Any]:
+    """The SDK's transport. Each request carries `headers`; `log` is told what was wrong with the last answer."""
     url, settings = server.url, keyring.settings
     root = split_url(url)[0].host
     names = Names(keyring.homes | {root} if settings.near_hosts else None, root=root)
@@ -63,7 +66,7 @@ async def over_http(server: McpServer, headers: Mapping[str, str], keyring: Keyr
 class Exchanges(httpx2.AsyncBaseTransport):
     """Sends requests to where they may go, and gives answers that are decompressed and end in time."""
 
-    def __init__(self, names: Names, *, max_bytes: int, seconds: float, log: Any) -> None:
+    def __init__(self, names: Names, *, max_bytes: int, seconds: float, log: LastWords) -> None:
         """Make a transport whose exchanges have `seconds` and `max_bytes` each, streams of events without a call
         only the latter.
         """
@@ -182,8 +185,7 @@ class Exchanges(httpx2.AsyncBaseTransport):
 
     def _note(self, problem: str) -> None:
         """Write down what was wrong with the last answer: the SDK only says that it was an error."""
-        self._log.truncate(self._log.seek(0))
-        print(problem, file=self._log, flush=True)
+        self._log.replace(problem)
 
 
 def _origin_of(url: str) -> Origin:

@@ -18,19 +18,24 @@ from mcp.client.stdio import get_default_environment
 from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCError, JSONRPCRequest, JSONRPCResponse, jsonrpc_message_adapter
 
+from protocols.mcp_log import LastWords
 from protocols.settings import McpServer
 
 _END_SECONDS = 2.0
 """For the command to end when its stdin does, then when it is asked to, and then when it is killed."""
+_REST_SECONDS = 0.5
+"""For what is left of its stderr, which a child of it may hold open, once its stdout has ended."""
 _POLL_SECONDS = 0.01
 _MOST_REQUESTS = 5_000
 """Requests of the server that wait for their answer; each takes memory."""
+_FLOOD_BYTES = 65_536
+"""Of stderr at once. Who writes so much is slowed down, so that messages are not."""
 _GONE = (anyio.ClosedResourceError, anyio.BrokenResourceError, anyio.EndOfStream, OSError)
 
 
 @asynccontextmanager
-async def over_stdio(server: McpServer, log: Any, *, most_bytes: int) -> AsyncIterator[Any]:
-    """Start the command of `server` and yield the streams of its messages; its stderr goes to the file `log`.
+async def over_stdio(server: McpServer, log: LastWords, *, most_bytes: int) -> AsyncIterator[Any]:
+    """Start the command of `server` and yield the streams of its messages; `log` keeps the end of its stderr.
 
     A line of more than `most_bytes` ends the connection. The command and what it has started end with the context.
 
@@ -38,13 +43,15 @@ async def over_stdio(server: McpServer, log: Any, *, most_bytes: int) -> AsyncIt
         OSError: the command cannot be started.
     """
     environment = get_default_environment() | dict(server.env)
-    process = await anyio.open_process(list(server.command), env=environment, stderr=log, start_new_session=True)
+    process = await anyio.open_process(list(server.command), env=environment, start_new_session=True)
     received, read_stream = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     write_stream, sent = anyio.create_memory_object_stream[SessionMessage](0)
     async with anyio.create_task_group() as tasks:
         waiting = _Waiting()
-        tasks.start_soon(_read, process, received, log, most_bytes, waiting)
-        tasks.start_soon(_write, process, sent, received, waiting)
+        said = _Said(log)
+        tasks.start_soon(said.read, process)
+        tasks.start_soon(_read, process, received, said, most_bytes, waiting)
+        tasks.start_soon(_write, process, sent, received, said, waiting)
         try:
             yield read_stream, write_stream
         finally:
@@ -70,8 +77,35 @@ class _Waiting:
             self.requests += by
 
 
+class _Said:
+    """Reads the stderr of a command, however much it writes there, and keeps the end of it."""
+
+    def __init__(self, log: LastWords) -> None:
+        self._log = log
+        self._whole = anyio.Event()
+
+    async def read(self, process: Process) -> None:
+        """Read until the command closes its stderr."""
+        assert process.stderr is not None
+        with suppress(*_GONE):
+            async for piece in process.stderr:
+                self._log.add(piece)
+                if len(piece) >= _FLOOD_BYTES:
+                    await anyio.sleep(_POLL_SECONDS)
+        self._whole.set()
+
+    def note(self, problem: str) -> None:
+        """Add a line of our own about the command."""
+        self._log.add(f"\n{problem}\n".encode())
+
+    async def wait(self) -> None:
+        """Wait a moment for the rest of it, where the command has gone: it says why."""
+        with anyio.move_on_after(_REST_SECONDS):
+            await self._whole.wait()
+
+
 async def _read(
-    process: Process, received: ObjectSendStream[Any], log: Any, most_bytes: int, waiting: _Waiting
+    process: Process, received: ObjectSendStream[Any], said: _Said, most_bytes: int, waiting: _Waiting
 ) -> None:
     """Hand on the messages on stdout, then read on without looking, so that the command can end."""
     assert process.stdout is not None
@@ -81,7 +115,7 @@ async def _read(
             async for piece in process.stdout:
                 *lines, tail = piece.split(b"\n")
                 if len(rest) + len(lines[0] if lines else tail) > most_bytes:
-                    print(f"a line over the limit of {most_bytes:,} bytes", file=log, flush=True)
+                    said.note(f"a line over the limit of {most_bytes:,} bytes")
                     break
                 for line in lines:
                     message = _message(bytes(rest) + line)
@@ -89,16 +123,22 @@ async def _read(
                     await received.send(message)
                     rest.clear()
                 if waiting.requests > _MOST_REQUESTS:
-                    print(f"over {_MOST_REQUESTS:,} requests before one was answered", file=log, flush=True)
+                    said.note(f"over {_MOST_REQUESTS:,} requests before one was answered")
                     break
                 rest += tail
+            else:
+                await said.wait()
     with suppress(*_GONE):
         async for _ in process.stdout:
             pass
 
 
 async def _write(
-    process: Process, sent: ObjectReceiveStream[SessionMessage], received: ObjectSendStream[Any], waiting: _Waiting
+    process: Process,
+    sent: ObjectReceiveStream[SessionMessage],
+    received: ObjectSendStream[Any],
+    said: _Said,
+    waiting: _Waiting,
 ) -> None:
     assert process.stdin is not None
     try:
@@ -108,6 +148,7 @@ async def _write(
                 await process.stdin.send(f"{text}\n".encode("utf-8", "replace"))
                 waiting.count(message, by=-1)
     except _GONE:
+        await said.wait()
         await received.aclose()  # it cannot be asked any more, though it may still run
 
 

@@ -464,6 +464,21 @@ def test_what_a_command_writes_has_limits(tmp_path, problem, code):
         load_tools(f"mcp:{sys.executable} {server}", invoker=invoker)
 
 
+@pytest.mark.usefixtures("mcp")
+def test_the_stderr_of_a_command_takes_no_disk(tmp_path):
+    """A file that the command writes to ends at a megabyte; a pipe does not."""
+    server = tmp_path / "server.py"
+    server.write_text(
+        "import os, resource, sys\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (1_000_000, 1_000_000))\n"
+        "for _ in range(20):\n    os.write(2, b'x' * 100_000)\n"
+        "sys.exit('\\n\\nall of it went')\n"
+    )
+    settings = InvokeSettings(confirm_start=lambda _: True, start_seconds=60.0)
+    with Invoker(settings) as invoker, pytest.raises(SourceUnavailable, match="all of it went"):
+        load_tools(f"mcp:{sys.executable} {server}", invoker=invoker)
+
+
 def test_an_unreachable_model_is_named_without_the_key():
     def echo(connection, _):
         connection.sendall(f"Bearer {KEY}\r\n\r\n".encode())
