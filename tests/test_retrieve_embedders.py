@@ -196,7 +196,10 @@ def test_blank_texts_are_not_sent_and_odd_and_long_ones_are_made_fit(endpoint):
             Reply(200, b"<html>", {"Content-Type": "text/html"}),
             r"answered with no JSON object, so it is not the OpenAI API",
         ),
-        (Reply(200, {"data": "none"}), r"0 vectors of 0 numbers for 2 texts"),
+        (
+            Reply(200, {"data": "none"}),
+            r"answered 'm' with what are no vectors of numbers, one for each index; name an",
+        ),
         (given([[1.0, 2.0]]), r"1 vectors of 2 numbers for 2 texts; name an embedding model that it has"),
         (given([[1.0, float("inf")], [1.0, 2.0]]), r"no JSON object"),
     ],

@@ -464,6 +464,33 @@ def test_what_a_command_writes_has_limits(tmp_path, problem, code):
         load_tools(f"mcp:{sys.executable} {server}", invoker=invoker)
 
 
+ODD_VECTORS = {
+    "an integer of 401 digits": [(0, [10**400, 1])],
+    "a number that no model computes": [(0, [1e308, 1e308])],
+    "a vector of vectors": [(0, [[1], [2]])],
+    "an index used twice": [(0, [1, 2]), (0, [2, 1])],
+}
+
+
+@pytest.mark.parametrize("vectors", ODD_VECTORS.values(), ids=ODD_VECTORS.keys())
+def test_vectors_of_an_endpoint_are_numbers_in_the_order_of_their_indices(atc, tool, vectors):
+    reply = {"data": [{"index": index, "embedding": row} for index, row in vectors]}
+    variables = {"OPENAI_API_KEY": KEY, "ATC_EMBEDDER": "openai:m", "ATC_MODEL_RETRIES": "0"}
+    with serving(lambda _: Reply(body=reply)) as server:
+        found = atc(
+            "tools",
+            "search",
+            "x",
+            "--tools",
+            tool,
+            "--method",
+            "dense",
+            OPENAI_BASE_URL=f"{server.url}/v1",
+            **variables,
+        )
+    assert (found[0], "answered 'm' with what are no vectors of numbers, one for each index" in found[1]) == (3, True)
+
+
 @pytest.mark.usefixtures("mcp")
 def test_the_stderr_of_a_command_takes_no_disk(tmp_path):
     """A file that the command writes to ends at a megabyte; a pipe does not."""

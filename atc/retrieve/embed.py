@@ -29,6 +29,8 @@ _TEXT_CHARACTERS = 24_000
 _TIMEOUT_SECONDS, _RETRIES = 60.0, 4
 _MOST_BYTES = 32_000_000
 """Of a reply: each vector may have some thousands of numbers of some twenty digits."""
+_LARGEST = float(np.finfo(np.float32).max)
+"""A number in a vector. Endpoints compute in this precision; the length of such a vector is finite in ours."""
 _OTHERWISE = "use the embedder 'minilm'"
 
 
@@ -205,23 +207,53 @@ class OpenAIEmbedder:
         return np.concatenate([self._request(texts[start : start + _BATCH_TEXTS]) for start in starts])
 
     def _request(self, texts: Sequence[str]) -> Floats:
-        """The vectors of one batch, in the order of its texts, if they are as many, as long and finite as they must."""
+        """Return the vectors of one batch, in the order of its texts."""
         # the default encoding is base64, which not every server knows
         body = {"model": self._model, "input": [text[:_TEXT_CHARACTERS] for text in texts], "encoding_format": "float"}
         try:
             reply = self._endpoint.request("/embeddings", body)
-            rows = [item["embedding"] for item in sorted(reply["data"], key=lambda item: int(item["index"]))]
-            vectors = np.array(rows, np.float64).reshape(len(rows), -1)
         except (ModelUnavailable, Refused) as error:
             raise RetrievalUnavailable(str(error)) from error
-        except (KeyError, TypeError, ValueError):
-            vectors = np.zeros((0, 0))
-        good = len(vectors) == len(texts) and vectors.size and np.isfinite(vectors).all()
-        if not good or self._dimensions not in (None, vectors.shape[1]):
-            raise RetrievalUnavailable(
-                f"the model endpoint {self._endpoint.url} answered {self._model!r} with {len(vectors)} vectors of"
-                f" {vectors.shape[1]} numbers for {len(texts)} texts; name an embedding model that it has, or"
-                f" {_OTHERWISE}."
-            )
-        self._dimensions = vectors.shape[1]
+        try:
+            vectors = _vectors(reply)
+        except (KeyError, TypeError, ValueError, OverflowError):
+            raise self._useless("what are no vectors of numbers, one for each index") from None
+        count, dimensions = vectors.shape
+        if count != len(texts) or self._dimensions not in (None, dimensions):
+            raise self._useless(f"{count} vectors of {dimensions} numbers for {len(texts)} texts")
+        self._dimensions = dimensions
         return of_length_one(vectors)
+
+    def _useless(self, found: str) -> RetrievalUnavailable:
+        return RetrievalUnavailable(
+            f"the model endpoint {self._endpoint.url} answered {self._model!r} with {found}; name an embedding model"
+            f" that it has, or {_OTHERWISE}."
+        )
+
+
+def _vectors(reply: Any) -> NDArray[np.float64]:
+    """Return the vectors of a reply, one for each index from 0 on.
+
+    Raises:
+        KeyError, TypeError, ValueError, OverflowError: it has others, or none.
+    """
+    rows = {_index(item): item["embedding"] for item in reply["data"]}
+    if not rows or len(rows) != len(reply["data"]):
+        raise ValueError("no vectors, or an index that is used twice")
+    ordered = [rows[index] for index in range(len(rows))]
+    if not all(isinstance(row, list) and row and _NUMBERS.issuperset(map(type, row)) for row in ordered):
+        raise ValueError("a row that is no list of numbers")
+    vectors = np.array(ordered, np.float64)
+    if not (np.abs(vectors) <= _LARGEST).all():  # nor is NaN
+        raise ValueError("a number that no model computes")
+    return vectors
+
+
+_NUMBERS = frozenset({int, float})
+
+
+def _index(item: Any) -> int:
+    index: object = item["index"]
+    if type(index) is not int:
+        raise TypeError("an index is an integer")
+    return index
