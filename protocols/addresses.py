@@ -110,7 +110,7 @@ def thing_named(part: str) -> str:
         words = words[:-1]
     first, last = words[0], words[-1]
     if first in READS["names"]:
-        return "reading"
+        return "reading" if len(words) == 1 or last not in CAN_BE_VERB - READS["information"] else "verb"
     if len(words) > 1 and first in CAN_BE_VERB - READS["information"]:
         return "verb"
     stem = singular(last)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
-from protocols.verbs import ACTING, CAN_BE_VERB, GRAMMAR, READS, STRICT, VERBS
+from protocols.verbs import ACTING, CAN_BE_VERB, GRAMMAR, READS, STRICT, VERBS, base_of
 from protocols.words import singular
 
 Voice = Literal["reads", "acts", "thing", "information", "unclear", ""]
@@ -42,8 +42,6 @@ _PARTICLES = GRAMMAR["particles"]
 _LAST_PARTICLES = GRAMMAR["last_particles"]
 _FOREIGN_AND = GRAMMAR["foreign_and"]
 _COUNTS = frozenset({"and", "many", "more", "most", "multiple", "one", "only", "other", "several"})
-_ENGLISH = _DETERMINERS | GRAMMAR["closed"] | GRAMMAR["after_nouns"]
-_OTHERS = GRAMMAR["other_languages"]
 _MORE = re.compile("[并且和及后再同、,후및]")
 """Signs of Chinese, Japanese and Korean behind which a sentence may go on to act."""
 _NEVER = GRAMMAR["never"]
@@ -87,18 +85,6 @@ def heard(text: str) -> Heard:
     return first
 
 
-def is_english(text: str) -> bool:
-    """Return True if a text is English, as far as its small words tell; True for a text of two words or fewer.
-
-    Those need ASCII letters alone.
-    """
-    words = [word for word in _WORD.findall(_MARKUP.sub(" ", text[:_LONGEST]).lower()) if word[0].isalpha()]
-    if len(words) <= 2:
-        return all(word.isascii() for word in words)
-    small = sum(word in _ENGLISH for word in words)
-    return small > 0 and small >= sum(word in _OTHERS for word in words)
-
-
 def _acts_besides(sentences: Sequence[list[str]], text: str) -> str:
     """The verb by which a sentence behind the first, or an aside, says that the call acts; empty for none."""
     for words in sentences:
@@ -124,18 +110,6 @@ def _without_marks(words: list[str]) -> list[str]:
     """The words of a sentence from its first real word on."""
     start = next((place for place, word in enumerate(words) if word[0].isalnum()), len(words))
     return words[start:]
-
-
-def base_of(word: str, known: frozenset[str]) -> str:
-    """The base form of a verb that is among `known`: `returns`, `returning` → `return`; empty where it is none."""
-    stems = [word]
-    if word.endswith("ies"):
-        stems.append(f"{word[:-3]}y")
-    for ending in ("s", "es", "ing", "ed", "d"):
-        if word.endswith(ending) and len(word) > len(ending) + 1:
-            stem = word.removesuffix(ending)
-            stems += [stem, f"{stem}e", stem[:-1] if stem[-1:] == stem[-2:-1] else stem]
-    return next((stem for stem in stems if stem in known), "")
 
 
 def _opening(words: list[str]) -> Heard:

@@ -8,25 +8,23 @@ asked about, recorded as one, and never sent twice.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
-from urllib.parse import unquote_plus
 
 from protocols.addresses import SUFFIX, VARIABLE, Resources, parts_of, thing_named
-from protocols.descriptions import Heard, heard, is_english
+from protocols.descriptions import Heard, heard
 from protocols.protocol import HttpBinding, McpBinding, ToolProtocol
-from protocols.schema import Json, JsonObject, resolve, types
+from protocols.query_arguments import Argument, arguments_of, filters, may_be_set
 from protocols.verbs import (
-    ACTING,
     CAN_BE_VERB,
+    GRAMMAR,
     READS,
     STRICT,
     Kind,
     acting_verb,
     kind_of_name,
     kind_of_word,
-    known_values,
     words_of,
 )
 from protocols.words import ID_WORDS, singular, snake
@@ -37,8 +35,6 @@ UNTOLD = "nothing tells"
 """Why a tool is taken for one that changes something although no word says so."""
 UNPROVEN = "nothing shows that it only reads"
 """Why a GET is asked about although nothing says that it acts."""
-_ACKNOWLEDGES = frozenset(["code", "done", "error", "errors", "message", "msg", "ok", "result", "status", "success"])
-_SWITCHES = frozenset(["close", "closed", "off", "on", "open", "start", "stop", "toggle"])
 
 
 class Effect(NamedTuple):
@@ -49,16 +45,18 @@ class Effect(NamedTuple):
     verb: str = ""
 
 
-def judged(protocols: Sequence[ToolProtocol]) -> list[ToolProtocol]:
+def judged(protocols: Iterable[ToolProtocol], *, written: Collection[str] = ()) -> list[ToolProtocol]:
     """The protocols of one source, each GET with what it does as its annotation: that it only reads, or not.
 
     What their source says of a GET is heeded: that it acts, always; that it reads, unless something says that it acts.
+    `written` are the names that the author of the source gave, whatever they are made of.
     """
+    protocols = list(protocols)
     shown = Resources.of(protocols)
     found = []
     for one in protocols:
         if is_safe(one):
-            read_only = effect_of(one, shown).reads
+            read_only = effect_of(one, shown, written=one.name in written).reads
             one = replace(one, annotations=replace(one.annotations, read_only=read_only))
         found.append(one)
     return found
@@ -104,8 +102,11 @@ def kind_of(protocol: ToolProtocol) -> tuple[Kind, str]:
     return named or (("create", "it is a POST") if method else ("update", UNTOLD))
 
 
-def effect_of(protocol: ToolProtocol, shown: Resources | None = None) -> Effect:
-    """Return what a call by a safe method does. `shown` is what the source's other addresses show."""
+def effect_of(protocol: ToolProtocol, shown: Resources | None = None, *, written: bool = False) -> Effect:
+    """Return what a call by a safe method does.
+
+    `shown` is what the source's other addresses show; with `written`, the source's author gave the tool its name.
+    """
     http = protocol.binding
     if not isinstance(http, HttpBinding):
         raise TypeError(f"{protocol.name!r} is not called over HTTP")
@@ -113,54 +114,73 @@ def effect_of(protocol: ToolProtocol, shown: Resources | None = None) -> Effect:
     if verb:
         return Effect(False, why, verb)
     texts = (protocol.title, protocol.description, protocol.name if " " in protocol.name.strip() else "")
-    said = [heard(text) for text in texts if text.strip()]
+    said = [one for text in texts if text.strip() and (one := heard(text)).voice != "silent"]
     if acts := next((one for one in said if one.voice == "acts"), None):
         return Effect(False, f"its description says {acts.word!r}", acts.word)
-    if switch := next((name for name, values in _arguments(protocol, http) if _SWITCHES & values >= {"on", "off"}), ""):
-        return Effect(False, f"its argument {switch!r} switches something", "switch")
+    arguments = arguments_of(protocol, http)
+    if found := next((one for one in arguments if one.acts), None):
+        return Effect(False, f"its argument {found.name!r} may say what is to be done", found.acts)
     if (declared := protocol.annotations.read_only) is not None:
         return Effect(declared, "its source declares it" if declared else UNPROVEN)
-    if found := next((one for one in said if one.voice == "reads"), None):
-        return Effect(True, f"its description begins with {found.word!r}")
-    why = _evidence(protocol, http, said, shown or Resources())
+    parts = parts_of(http.url)
+    paid = next((one for one in arguments if one.pays), None)
+    if paid and not any(READS["computing"] & {*words_of(part)[:1]} for part in (*parts, protocol.name)):
+        return Effect(False, f"its argument {paid.name!r} may be an amount or a recipient")
+    why = _evidence(protocol, http, said, arguments, shown or Resources(), written=written)
     return Effect(bool(why), why or UNPROVEN)
 
 
-def _evidence(protocol: ToolProtocol, http: HttpBinding, said: Sequence[Heard], shown: Resources) -> str:
-    """A clause that says why a call only reads whose description has no reading verb; empty where nothing shows it."""
+def _evidence(
+    protocol: ToolProtocol,
+    http: HttpBinding,
+    said: Sequence[Heard],
+    arguments: Sequence[Argument],
+    shown: Resources,
+    *,
+    written: bool,
+) -> str:
+    """A clause that says why a call only reads of which nothing says that it acts; empty where nothing shows it."""
+    if found := next((one for one in said if one.voice == "reads"), None):
+        return f"its description begins with {found.word!r}"
     parts = parts_of(http.url)
-    named = _is_named_read(protocol, http, parts)
+    named = _is_named_read(protocol, http, parts) or (written and _is_written_read(protocol, parts, arguments))
     described = next((one.voice for one in said if one.voice in ("information", "thing")), "")
-    path = _is_reading_path(protocol, http, parts, shown, described=described)
-    answer = _answers_with(protocol)
-    nouns = {singular(word) for part in parts for word in words_of(part) if singular(word) != word}
-    said = [one for one in said if not (one.voice == "unclear" and singular(one.word) in nouns)]
-    if any(one.voice == "unclear" for one in said):
-        return "its name and path name a read" if named and path else ""
-    plain = not any(thing_named(part) == "verb" for part in parts)
-    if said and not described:
-        if path and (named or answer):
-            return "its path and its answer are those of a read"
-        # Text in another language may say anything. In English, a verb that acts would have been found.
-        english = all(is_english(text) for text in (protocol.title, protocol.description))
-        return "its answer is that of a read" if answer and plain and english else ""
+    path = _is_reading_path(protocol, http, parts, arguments, shown, described=described)
+    if described == "information" and all(one.selects or not one.sets for one in arguments):
+        return "its description names information"
+    if said and not described:  # in words that are not understood, it may say anything
+        return "its name and its path name a read" if named and path else ""
     if named or path:
         return "its name is that of a read" if named else "its path is that of a read"
-    return "its answer is that of a read" if answer and (said or plain) else ""
+    return ""
+
+
+def _is_written_read(protocol: ToolProtocol, parts: Sequence[str], arguments: Sequence[Argument]) -> bool:
+    """True if the author of a document named an operation by a reading verb, and neither path nor arguments act."""
+    words = words_of(protocol.name)
+    fixed = [words_of(part) for part in parts if "{" not in part]
+    last = fixed[-1][-1] if fixed and fixed[-1] else ""
+    if not words or words[0] not in READS["getters"] or last in STRICT | GRAMMAR["particles"]:
+        return False
+    return all(one.selects or not one.sets for one in arguments)
 
 
 def _is_reading_path(
-    protocol: ToolProtocol, http: HttpBinding, parts: Sequence[str], shown: Resources, *, described: str
+    protocol: ToolProtocol,
+    http: HttpBinding,
+    parts: Sequence[str],
+    arguments: Sequence[Argument],
+    shown: Resources,
+    *,
+    described: str,
 ) -> bool:
     """True if a path is made of nouns, ids and reading verbs, and its arguments filter, page or select.
 
     Where the call is `described` as a thing or as information, its arguments may have any name.
     """
-    in_path = {name for part in parts for name in VARIABLE.findall(part)}
-    given = ((name, values) for name, values in _arguments(protocol, http) if name not in in_path)
-    others = [name for name, values in given if not values or not values <= READS["names"]]  # `?action=list` reads
+    others = [one for one in arguments if not one.in_path and not (one.values and one.values <= READS["names"])]
     ends = [thing_named(part) for part in parts[-2:]]
-    paged = ends[-1:] == ["things"] and any(snake(name) in READS["paging"] for name in others)
+    paged = ends[-1:] == ["things"] and any(snake(one.name) in READS["paging"] for one in others)
     listing = paged or "reading" in ends
     if not described and not _filter(others, shown, listing=listing):
         return False
@@ -169,7 +189,7 @@ def _is_reading_path(
         above = parts[place - 1] if place else ""
         last = place == len(parts) - 1
         if VARIABLE.fullmatch(part):
-            loosely = "{" in above and (described or _filters(part))
+            loosely = "{" in above and (described or filters(part.strip("{}")))
             known = _is_named_after(part, above) or thing_named(above) == "information"
             loosely = loosely or (described and known)
             here = whole if last else whole.rsplit("/", len(parts) - 1 - place)[0]
@@ -189,21 +209,24 @@ def _fits(part: str, above: str, *, last: bool, described: str) -> bool:
     if thing in ("things", "information", "reading"):
         return True
     if thing == "choice" or (part.endswith("ed") and thing != "unknown"):
-        return bool(above) or not last
+        return not last or (thing_named(above) in ("things", "information") and part not in ("new", "now"))
     if thing == "verb":
         return bool(described) and not last and words_of(part)[0] not in STRICT
-    return thing == "noun" and (not last or described == "information" or thing_named(above) == "reading")
+    return thing == "noun" and (not last or described == "information")
 
 
 def _is_record(protocol: ToolProtocol, part: str, above: str, url: str, shown: Resources) -> bool:
     """True if a variable is the id of a record: of `users`, of a `movie` by `movie_id`, of what other calls show."""
     if shown.has_record(url):
         return True
+    name = part.strip("{}")
     thing, stem = thing_named(above), singular((words_of(above) or [""])[-1])
     if thing == "reading":
-        return True
+        return not may_be_set(name) or filters(name)
     if thing in ("choice", "information"):
-        return _filters(part) or shown.has_things(snake(part))
+        return (filters(name) and above not in READS["settable"] | READS["preferences"]) or shown.has_things(
+            snake(name)
+        )
     if thing == "things":
         return stem not in CAN_BE_VERB
     if thing in ("noun", "verb") and above == stem and shown.has_plural(stem):
@@ -217,33 +240,10 @@ def _is_named_after(part: str, above: str) -> bool:
     return words[-1] in ID_WORDS and words[:-1] == [singular(word) for word in words_of(above)]
 
 
-def _filter(names: Sequence[str], shown: Resources, *, listing: bool) -> bool:
-    """True if arguments filter, page or select: by their names, or, in a search or a paged list, if none is a verb."""
-    unknown = [name for name in names if not _filters(name) and not shown.has_things(snake(name))]
-    return not unknown or (listing and all(words_of(name) and words_of(name)[0] not in ACTING for name in unknown))
-
-
-def _filters(name: str) -> bool:
-    """True if an argument of this name filters, pages or selects."""
-    key = snake(name)
-    words = key.split("_")
-    if key in READS["filters"] or key in ID_WORDS:
-        return True
-    return (
-        words[0] not in STRICT
-        and len(words) > 1
-        and (words[-1] in READS["filters"] | ID_WORDS or words[0] in ("min", "max"))
-    )
-
-
-def _arguments(protocol: ToolProtocol, http: HttpBinding) -> Iterator[tuple[str, frozenset[str]]]:
-    """The name of each argument as it is sent, with the texts that are known of it."""
-    for name, schema in protocol.parameters.items():
-        whole: Json = resolve(schema, protocol.input_schema) if isinstance(schema, dict) else schema
-        yield http.wire_name(name), frozenset(value.lower() for value in known_values(whole))
-    for pair in filter(None, http.url.partition("?")[2].split("&")):
-        name, _, value = pair.partition("=")
-        yield unquote_plus(name), frozenset({unquote_plus(value).lower()})
+def _filter(arguments: Sequence[Argument], shown: Resources, *, listing: bool) -> bool:
+    """True if arguments filter, page or select: by their names, or, in a search or a paged list, if none sets or runs."""
+    unknown = [one for one in arguments if not one.selects and not shown.has_things(snake(one.name))]
+    return not unknown or (listing and not any(one.sets for one in unknown))
 
 
 def _is_named_read(protocol: ToolProtocol, http: HttpBinding, parts: Sequence[str]) -> bool:
@@ -275,24 +275,3 @@ def _without_address(words: list[str], http: HttpBinding) -> list[str]:
     rest = [word for word in words[1:] if word != "by"]
     made: tuple[list[str], ...] = ([], ["root"], address, fixed, short, [*fixed, *variables], [*short, *variables])
     return [] if words[:1] == [method] and rest in made else words
-
-
-def _answers_with(protocol: ToolProtocol) -> str:
-    """What the documented answer holds: `records`, a `record`, or nothing that is more than an acknowledgement."""
-    schema = protocol.output_schema
-    if schema is None:
-        return ""
-    top = resolve(schema, schema)
-    fields = top.get("properties", {})
-    if _is_list_of_records(top, schema) or any(
-        _is_list_of_records(resolve(one, schema), schema) for one in fields.values()
-    ):
-        return "records"
-    return "record" if len({snake(name) for name in fields} - _ACKNOWLEDGES) > 1 else ""
-
-
-def _is_list_of_records(schema: Json, root: JsonObject) -> bool:
-    if not isinstance(schema, dict) or "array" not in types(schema):
-        return False
-    items = schema.get("items")
-    return isinstance(items, dict) and bool(resolve(items, root).get("properties"))

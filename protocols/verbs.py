@@ -11,7 +11,7 @@ from typing import Any, Literal, cast
 from urllib.parse import unquote_plus
 
 from protocols.protocol import HttpBinding, ToolProtocol
-from protocols.schema import Json, types
+from protocols.schema import Json
 from protocols.words import singular, snake
 
 _READ: dict[str, dict[str, Any]] = tomllib.loads(Path(__file__).with_name("effects.toml").read_text("utf-8"))
@@ -95,9 +95,6 @@ def acting_verb(protocol: ToolProtocol, http: HttpBinding) -> tuple[str, str]:
     for pair in filter(None, query.split("&")):
         argument, _, value = pair.partition("=")
         arguments.setdefault(unquote_plus(argument), []).append(unquote_plus(value))
-    flags = {http.wire_name(name) for name, part in named if isinstance(part, dict) and "boolean" in types(part)}
-    if flag := next((name for name in flags if snake(name) in STRICT - READS["filters"]), ""):
-        return snake(flag), f"its argument {flag!r} may say what is to be done"
     for argument, values in arguments.items():
         if verb := _of_argument(argument, values):
             return verb, f"its argument {argument!r} may say what is to be done"
@@ -202,6 +199,18 @@ def _of_text(text: str) -> str:
     if verb := _strict(words[0]) or _strict(_joined([words[0].removesuffix("s"), *words[1:]])[0]):
         return verb
     return words[0] if len(words) > 1 and singular(words[0]) in _NOUNS_TOO and words[1] in _ARTICLES else ""
+
+
+def base_of(word: str, known: frozenset[str]) -> str:
+    """The base form of a verb that is among `known`: `returns`, `returning` → `return`; empty where it is none."""
+    stems = [word]
+    if word.endswith("ies"):
+        stems.append(f"{word[:-3]}y")
+    for ending in ("s", "es", "ing", "ed", "d"):
+        if word.endswith(ending) and len(word) > len(ending) + 1:
+            stem = word.removesuffix(ending)
+            stems += [stem, f"{stem}e", stem[:-1] if stem[-1:] == stem[-2:-1] else stem]
+    return next((stem for stem in stems if stem in known), "")
 
 
 def words_of(text: str) -> list[str]:

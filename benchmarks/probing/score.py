@@ -191,7 +191,7 @@ def strip(protocols: Iterable[ToolProtocol]) -> list[ToolProtocol]:
             binding = replace(binding, idempotency_header=None, credentials=())
         schema = {"type": "object", "properties": {name: {} for name in protocol.parameters}}
         found.append(ToolProtocol(name=protocol.name, input_schema=schema, binding=binding))
-    return judged(found)
+    return judged(found, written=[one.name for one in found])
 
 
 COUNTS = ("documented", "fields", "required", "argument_types", "errors", "links", "seconds", "cpu_seconds")

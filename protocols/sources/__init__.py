@@ -232,7 +232,9 @@ def _read(text: str, invoker: Invoker) -> Source:
     else:
         protocols = read_protocols(document, where=where, base_url=base_url)
     if fetched:
-        protocols = judged([_pinned(one, homes, where) for one in protocols])
+        pinned = [_pinned(one, homes, where) for one in protocols]
+        # What an OpenAPI document or a recording says was heeded as they were read; protocols might say anything.
+        protocols = judged(map(_unsaid, pinned)) if kind == "protocols" else pinned
     title = identifier(protocols[0].collection.strip()).lower() if kind != "protocols" else ""
     if title in _GENERIC_TITLES:
         title = identifier((urlsplit(location).hostname or location) if fetched else path.stem)
@@ -262,4 +264,12 @@ def _pinned(protocol: ToolProtocol, homes: Sequence[Origin], where: str) -> Tool
         problem += " a document from an address may have only its own host called."
         hint = f"If you trust that host, allow it: --tools '{where}@{origin.url}'. Or download the document"
         raise InvalidProtocol(where, problem, hint=f"{hint} and give the file.")
+    return protocol
+
+
+def _unsaid(protocol: ToolProtocol) -> ToolProtocol:
+    """A fetched protocol without what it says of its call where that asks for less care."""
+    binding = protocol.binding
+    if not isinstance(binding, HttpBinding):
+        return protocol
     return replace(protocol, annotations=annotations_of(binding.method).heeding(protocol.annotations))

@@ -73,7 +73,10 @@ class _Reader:
             raise SourceUnavailable(f"{self._where} describes no operations: its 'paths' are missing or empty.")
         named = dict(zip(_names(operations), operations.items(), strict=True))
         links = self._links({name: operation for name, (_, operation) in named.items()})
-        return judged([self._protocol(name, *found, links.get(name, [])) for name, found in named.items()])
+        protocols = [self._protocol(name, *found, links.get(name, [])) for name, found in named.items()]
+        return judged(
+            protocols, written=[name for name, (_, found) in named.items() if _text(found.get("operationId"))]
+        )
 
     def _lifted(self, raw: JsonObject, item: JsonObject) -> dict[str, Any]:
         """An operation of a path item in OpenAPI 3's terms, with its parts in place of references, and all servers."""
