@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
+from protocols.doubts import acts_in_passing, doubt_of, doubtful_gerund, is_done
+from protocols.phrases import CLOSED, DETERMINERS, action_of, names_information, phrase_of
 from protocols.verbs import ACTING, CAN_BE_VERB, GRAMMAR, READS, STRICT, VERBS, base_of
 from protocols.words import singular
 
@@ -32,16 +34,17 @@ _BRACKETS = re.compile(r"\([^()]{0,300}\)")
 _ASIDE = re.compile(r"(?<=[(:])\s*[^(),:.;!?]{3,300}")
 """What stands in brackets or behind a colon."""
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n+|\s[-–—]\s")
+_LINE_END = re.compile(r"(?<=[^\W\d_,])\n(?=[a-z])")
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*|\d+|[,&/:(]", re.UNICODE)
-_DETERMINERS = GRAMMAR["determiners"]
+_DETERMINERS = DETERMINERS
 _AFTER_NOUNS = GRAMMAR["after_nouns"]
-_CLOSED = _DETERMINERS | GRAMMAR["closed"]
+_CLOSED = CLOSED
 _CALL = GRAMMAR["call"]
 _BEFORE_VERBS = GRAMMAR["before_verbs"]
 _PARTICLES = GRAMMAR["particles"]
 _LAST_PARTICLES = GRAMMAR["last_particles"]
-_FOREIGN_AND = GRAMMAR["foreign_and"]
-_COUNTS = frozenset({"and", "many", "more", "most", "multiple", "one", "only", "other", "several"})
+_OPENERS = frozenset(["at", "based", "by", "for", "from", "given", "if", "in", "on", "to", "using", "when", "with"])
+"""Small words with which a clause begins that stands before what is done."""
 _MORE = re.compile("[并且和及后再同、,후및]")
 """Signs of Chinese, Japanese and Korean behind which a sentence may go on to act."""
 _NEVER = GRAMMAR["never"]
@@ -57,12 +60,6 @@ _LETS = (  # `Allows you to delete a user`
 )
 _THIS = rf"^(?:(?:this|the|our)(?: \w+)? (?:{_CALLS})|this|it) (?=\w+s )"  # `This endpoint deletes …`
 _BEFORE_THE_VERB = tuple(re.compile(pattern) for pattern in (_PURPOSE, _LETS, _THIS))
-_ALSO = re.compile(
-    r"\b(?:is|are|be|gets?) (?:then |also |automatically |subsequently |afterwards? |thereby )+(\w+)"
-    r"|\bmark(?:s|ed|ing)? (?:\w+ ){0,3}as "
-    r"|\b(?:it|this|which) (?:also |then |will )*(\w+) (?:all|any|every|it|the|them|your)\b"
-)
-"""What a sentence says in passing of what is done besides: `The messages are then deleted.`"""
 
 
 def heard(text: str) -> Heard:
@@ -70,39 +67,34 @@ def heard(text: str) -> Heard:
 
     One sentence that acts outranks those that read.
     """
-    whole = _MARKUP.sub(" ", text[:_LONGEST])
+    whole = _LINE_END.sub(" ", _MARKUP.sub(" ", text[:_LONGEST]))
     plain = _BRACKETS.sub(" ( ", whole)
     split = (_WORD.findall(one.lower()) for one in _SENTENCE.split(plain))
     sentences = [words for one in split if (words := _without_marks(one))]
     if not sentences:
         return Heard("")
-    if verb := _acts_besides(sentences[1:], whole) or _in_passing(plain):
+    if verb := _acts_besides(sentences[1:], whole) or acts_in_passing(plain):
         return Heard("acts", verb)
     first = _opening(sentences[0])
     if first.voice == "information":  # `Weather API. Returns the forecast.`
         later = (_opening(words) for words in sentences[1:])
         return next((one for one in later if one.voice == "reads"), first)
+    if first.voice not in ("reads", "acts") and (verb := is_done(sentences[0])):
+        return Heard("acts", verb)
     return first
 
 
 def _acts_besides(sentences: Sequence[list[str]], text: str) -> str:
     """The verb by which a sentence behind the first, or an aside, says that the call acts; empty for none."""
     for words in sentences:
-        if verb := _acts_later(words) or _is_undone(words):
+        if verb := _acts_later(words) or is_done(words):
             return verb
     for aside in _ASIDE.findall(text):
         words = _WORD.findall(aside.lower())
         if words and (verb := _acts_later(words) or _second_verb(["", *words])):
             return verb
-    return ""
-
-
-def _in_passing(text: str) -> str:
-    """The verb of `the messages are then deleted`; empty for none."""
-    for found in _ALSO.finditer(text.lower()):
-        verb = found[1] or found[2] or "mark"
-        if base_of(verb, ACTING) and not base_of(verb, READS["verbs"] | READS["neutral"]):
-            return verb
+        if words and words[0] in VERBS["remove"] and len(words) == 1:  # `Users: delete`
+            return words[0]
     return ""
 
 
@@ -122,18 +114,77 @@ def _opening(words: list[str]) -> Heard:
     verb = base_of(lead, READS["verbs"])
     if verb and not lead.endswith("ed"):
         return _reading(verb, words)
-    if any(lead == one for one in READS["foreign"]):
-        return Heard("" if any(word in _FOREIGN_AND for word in words) else "reads", lead)
-    if not lead.isascii():
-        found = next(
-            (one for one in READS["foreign"] if not one.isascii() and len(one) > 1 and lead.startswith(one)), ""
-        )
-        return Heard("reads" if found and not re.search("[并且和及후및]", text) else "", found)
+    if lead in READS["foreign"] or not lead.isascii():
+        return Heard("reads" if _reads_in_another_language(words) else "", lead)
+    if lead in READS["light"] and (light := _light(words)):
+        return light
+    if lead in _OPENERS and "," in words[1:-1]:  # `By passing options, you can search …`
+        main = _opening(words[words.index(",", 1) + 1 :])
+        return main if main.voice == "reads" else Heard("unclear", lead)
+    if called := _what_the_call_does(words):
+        return called
     if lead in _CLOSED or lead.isdigit():
         if verb := _acts_after(words):
             return Heard("acts", verb)
-        return Heard("information" if _names_information(words) else "thing", lead)
+        return _named(words, determined=True)
     return _unknown_lead(lead, words)
+
+
+def _light(words: Sequence[str]) -> Heard | None:
+    """What `Run a search` or `Perform a status check` says: the noun tells; None where that is no reading one."""
+    phrase = phrase_of(words[1:], object_of_verb=True)
+    reading = READS["reading_nouns"] - {"test"}
+    verb = phrase.head in reading or base_of(action_of(phrase.head), READS["verbs"])
+    return Heard("reads", f"{words[0]} … {phrase.head}") if verb and not _second_verb(words) else None
+
+
+def _reads_in_another_language(words: Sequence[str]) -> bool:
+    """True if a sentence is a reading verb, an article and one noun, or in Chinese a verb and a list or information."""
+    lead, rest = words[0], list(words[1:])
+    if lead in READS["foreign"] and lead.isalpha() and rest:
+        if rest[-1] == "auf" and lead.startswith("list"):
+            rest.pop()
+        articles = GRAMMAR["foreign_articles"]
+        if len(rest) == 2 and rest[0] in articles:
+            return True
+        linked = len(rest) == 4 and rest[0] in articles and rest[2] in articles | GRAMMAR["foreign_of"]
+        return linked and rest[1] in GRAMMAR["foreign_lists"]
+    begins = any(not one.isascii() and lead.startswith(one) for one in READS["foreign"])
+    return begins and not rest and not _MORE.search(lead) and lead.endswith(tuple(GRAMMAR["chinese_information"]))
+
+
+def _what_the_call_does(words: Sequence[str]) -> Heard | None:
+    """What `The following endpoint returns a list` says; None for a sentence whose subject is not the call."""
+    for place, word in enumerate(words[1:8], 1):
+        if words[place - 1] in _CALL and word.endswith("s") and (verb := base_of(word, READS["verbs"])):
+            return _reading(verb, list(words[place:]))
+    return None
+
+
+def _named(words: Sequence[str], *, determined: bool = False) -> Heard:
+    """What a sentence without a verb that is known says: that it names information, a thing, an action, or nothing."""
+    phrase = phrase_of(words)
+    after = phrase.rest[0] if phrase.rest else ""
+    if phrase.kind == "action":
+        return Heard("acts", phrase.head)
+    if after in _LAST_PARTICLES and len(phrase.rest) == 1:
+        return Heard("acts", f"{phrase.head} {after}")
+    if phrase.kind == "thing" and after in (":", "/", "&") and len(phrase.rest) > 1:  # `Chart: albums`
+        return _named(phrase.rest[1:], determined=determined)
+    if len(phrase.nouns) > 2 and after in _DETERMINERS and base_of(phrase.head, READS["neutral"] | {"contain"}):
+        subject = phrase_of(words[: len(phrase.nouns) - 1])  # `The search capability covers all content`
+        return Heard("information" if subject.kind in ("information", "things") else "unclear", subject.head)
+    odd = after in _DETERMINERS - {"that", "those"} or after in _LAST_PARTICLES - {"in", "on"} or doubtful_gerund(words)
+    ended = phrase.done and not phrase.rest and base_of(phrase.done[0], CAN_BE_VERB | {"end"})
+    if odd or ended or phrase.kind == "nothing" or words[0] in ("no", "nothing"):
+        asks = words[0] in ("what", "where", "which", "who", "how", "whether")
+        return Heard("thing" if asks and not doubtful_gerund(words) else "unclear", words[0])
+    plural = singular(phrase.head) != phrase.head and after in ("that", "of", "which", "whose", "who", "are")
+    if phrase.kind in ("information", "things") or (plural and not base_of(phrase.head, STRICT)):
+        return Heard("information", phrase.head)
+    if determined or after in ("of", "api", "endpoint") or phrase.head in ("api", "endpoint", "service"):
+        return Heard("thing", words[0])
+    return Heard("unclear", words[0])
 
 
 def _unknown_lead(lead: str, words: Sequence[str]) -> Heard:
@@ -147,33 +198,19 @@ def _unknown_lead(lead: str, words: Sequence[str]) -> Heard:
         and not base_of(lead, READS["neutral"])
     ):
         return Heard("acts", lead)
-    if lead in READS["adjectives"] and _names_information(words):
-        return Heard("information", lead)
     verb = base_of(lead, CAN_BE_VERB)
     if verb and after in _LAST_PARTICLES - {"in", "open"}:
         return Heard("acts", f"{lead} {after}")
-    named = after in _AFTER_NOUNS or after in ("api", "endpoint", "service")
-    if verb and lead != f"{verb}ed" and not named and (after or verb in STRICT):
+    named = _named(words)
+    if named.voice in ("acts", "information") and not (verb in STRICT and lead in (verb, f"{verb}s", f"{verb}es")):
+        plain = lead in READS["adjectives"] or names_information(lead) or not verb or lead == f"{verb}ed"
+        if plain or after in _AFTER_NOUNS or phrase_of(words).kind == "information":
+            return named
+    if verb and lead != f"{verb}ed" and after not in (*_AFTER_NOUNS, "api", "endpoint", "service"):
         strict = base_of(lead, STRICT)
-        return Heard("acts" if strict and lead in (strict, f"{strict}s", f"{strict}es") else "unclear", lead)
-    if _names_information(words):
-        return Heard("information", lead)
-    return Heard("thing" if named else "", lead)
-
-
-def _names_information(words: Sequence[str]) -> bool:
-    """True if one of the first words names information, or things in the plural that cannot be a verb."""
-    chosen = bool(words) and words[0] in READS["adjectives"]
-    for word in words[:6]:
-        if word in _CLOSED - _DETERMINERS - _COUNTS:
-            return False
-        if chosen and singular(word) != word and len(word) > 3:
-            return True
-        if singular(word) in READS["information"] and word not in _NEVER - {"data", "details", "information"}:
-            return True
-        if singular(word) != word and not base_of(word, CAN_BE_VERB):
-            return True
-    return False
+        acts = (after or verb in STRICT) and strict and lead in (strict, f"{strict}s", f"{strict}es")
+        return Heard("acts" if acts else "unclear", lead)
+    return named
 
 
 def _reading(verb: str, words: list[str]) -> Heard:
@@ -185,57 +222,22 @@ def _reading(verb: str, words: list[str]) -> Heard:
     be = {"are", "is", "was", "were", "it"}
     cut = len(clause) < len(words) and words[len(clause)] in ("/", ":")
     ends = not cut and clause[-1] in _LAST_PARTICLES and len(clause) > 1 and clause[-2] not in be
-    if (after in _PARTICLES and f"{verb} {after}" != "return back" and verb not in READS["seeking"]) or (
-        after == "on" and verb != "search"
-    ):
+    if (
+        after in _PARTICLES and f"{verb} {after}" != "return back" and (verb not in READS["seeking"] or after == "down")
+    ) or (after == "on" and verb != "search"):
         return Heard("acts", f"{verb} {after}")
     if (verb == "check" and after in ("in", "out")) or (ends and verb not in ("find", "look", "search")):
         return Heard("acts", f"{verb} … {clause[-1]}")
     if verb in ("get", "have") and _is_causative(clause):
         return Heard("acts", f"{verb} … {clause[-1]}")
-    if unclear := _unclear_object(verb, words, clause):
-        return Heard("unclear", unclear)
+    if doubt := doubt_of(verb, words, clause):
+        return Heard("unclear", doubt)
     return Heard("reads", words[0])
-
-
-def _unclear_object(verb: str, words: Sequence[str], clause: Sequence[str]) -> str:
-    """What makes a reading verb doubtful, by what stands behind it: `get a new token`, `show … on the display`."""
-    after = words[1] if len(words) > 1 else ""
-    if verb in ("fetch", "get", "obtain", "retrieve") and after in ("a", "an") and words[2:3] in (["new"], ["fresh"]):
-        return f"{verb} {after} {words[2]}"
-    if verb in ("find", "get") and after in ("another", "you", "me", "him", "her", "us"):
-        return f"{verb} {after}"
-    if verb in ("display", "present", "show") and "on" in clause[:-1]:
-        place = clause.index("on") + 1
-        if clause[place] in _DETERMINERS:
-            return f"{verb} … on"
-    if verb in READS["weak"] and not _names_information(words[1:]):
-        return verb
-    if verb in ("display", "read", "show") and {"aloud", "lcd", "led", "loud", "panel", "screen", "speaker"} & {
-        *clause
-    }:
-        return verb
-    if (
-        verb == "get"
-        and "to" in clause[2:4]
-        and clause[-1] != "to"
-        and base_of(clause[clause.index("to", 2) + 1], CAN_BE_VERB)
-    ):
-        return "get … to"
-    return "return" if words[0] == "return" and _brings_back(clause) else ""
-
-
-def _brings_back(clause: Sequence[str]) -> bool:
-    """True for `Return the book to the library`: the thing that is returned has no name of information."""
-    if "to" not in clause[2:5] or clause[1] not in _DETERMINERS:
-        return False
-    thing = clause[clause.index("to") - 1]
-    return singular(thing) == thing and thing not in READS["information"]
 
 
 def _clause(words: Sequence[str]) -> list[str]:
     """The words up to the first comma."""
-    end = next((place for place, word in enumerate(words) if place and not word.isalnum()), len(words))
+    end = next((place for place, word in enumerate(words) if place and not word[0].isalnum()), len(words))
     return list(words[:end])
 
 
@@ -261,6 +263,8 @@ def _second_verb(words: Sequence[str]) -> str:
             continue
         after = words[place + 2] if place + 2 < len(words) else ""
         known = base_of(word, READS["verbs"] | READS["neutral"])
+        if before in ("and", "or") and after in ("it", "them") and base_of(word, ACTING - READS["verbs"]):
+            return word
         if word in _CLOSED or known or word in _BEFORE_VERBS or word.endswith(("ed", "ly")) or not word.isalpha():
             continue
         verb = base_of(word, ACTING | (CAN_BE_VERB if after in ("it", "them") else frozenset()))
@@ -288,15 +292,6 @@ def _acts_after(words: Sequence[str]) -> str:
 
 
 _SUBJECTS = _CALL | {"this", "it", "which", "that", "also", "then"}
-
-
-def _is_undone(words: Sequence[str]) -> str:
-    """The verb of `the mails are deleted`, behind what is read; empty where none is, or under a condition."""
-    if {"if", "once", "unless", "until", "when", "whether", "who", "which", "that"} & {*words}:
-        return ""
-    gone = VERBS["remove"] | VERBS["end"]
-    done = (verb for be, verb in pairwise(words[1:]) if be in ("are", "be", "get", "gets", "is"))
-    return next((verb for verb in done if base_of(verb, gone)), "")
 
 
 def _acts_later(words: list[str]) -> str:

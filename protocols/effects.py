@@ -114,7 +114,7 @@ def effect_of(protocol: ToolProtocol, shown: Resources | None = None, *, written
     if verb:
         return Effect(False, why, verb)
     texts = (protocol.title, protocol.description, protocol.name if " " in protocol.name.strip() else "")
-    said = [one for text in texts if text.strip() and (one := heard(text)).voice != "silent"]
+    said = [one for text in texts if text.strip() and (one := heard(text))]
     if acts := next((one for one in said if one.voice == "acts"), None):
         return Effect(False, f"its description says {acts.word!r}", acts.word)
     arguments = arguments_of(protocol, http)
@@ -241,7 +241,7 @@ def _is_named_after(part: str, above: str) -> bool:
 
 
 def _filter(arguments: Sequence[Argument], shown: Resources, *, listing: bool) -> bool:
-    """True if arguments filter, page or select: by their names, or, in a search or a paged list, if none sets or runs."""
+    """True if arguments filter, page or select: by their names, or, in a search or a paged list, as none sets."""
     unknown = [one for one in arguments if not one.selects and not shown.has_things(snake(one.name))]
     return not unknown or (listing and not any(one.sets for one in unknown))
 

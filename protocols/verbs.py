@@ -48,9 +48,13 @@ _FLAGS = frozenset({"approve", "confirm", "create", "notify", "pay", "publish", 
 """Verbs by which an argument makes a GET do more than read: `?send_mail=true`; those that take away do too."""
 _OVERRIDE = re.compile(r"_?(?:x_)?(?:http_)?method(?:_override)?")
 _DATES = frozenset({"after", "at", "before", "by", "date", "on", "since", "time", "until"})
+_ASKS_WHETHER = re.compile(r"(?:check|determine|find out|see|test|tell)s? (?:if|whether)\b", re.IGNORECASE)
 _OPENING = frozenset({"apply", "call", "request", "return"})
 """Verbs with which the description of a read may begin: `Returns the list of …`."""
 _ARTICLES = frozenset({"a", "all", "an", "another", "any", "every", "it", "one", "the", "this", "these", "your"})
+
+
+_IRREGULAR = {"bought": "buy", "built": "build", "given": "give", "paid": "pay", "sent": "send", "sold": "sell"}
 
 
 def kind_of_word(word: str) -> Kind | None:
@@ -86,7 +90,9 @@ def acting_verb(protocol: ToolProtocol, http: HttpBinding) -> tuple[str, str]:
     first = [re.match(r"[A-Za-z]+", text) for text in texts]
     said = {*words_of(protocol.name)[:1], *(singular(found[0].lower()) for found in first if found)}
     trusted = bool((said - {http.method.lower()}) & (_READING | {"return"}))
-    if verb := _of_path(path.split("/")[3:], trusted=trusted):
+    asks = any(_ASKS_WHETHER.match(text) for text in texts)
+    verb = _of_path(path.split("/")[3:], trusted=trusted)
+    if verb and not (asks and verb in _NOUNS_TOO):
         return verb, f"its path says {verb!r}"
     if verb := _of_name(words_of(protocol.name), method=http.method.lower()):
         return verb, f"its name says {verb!r}"
@@ -124,9 +130,11 @@ def _of_path(segments: list[str], *, trusted: bool) -> str:
             if alone or (behind and "{" not in behind and not _names_a_thing(behind)):
                 return words[0]
         elif verb := _of_words(words):
-            return verb
+            if not (words[-1].endswith("ing") and _names_a_thing(behind)):  # `/fine_tuning/jobs`
+                return verb
         elif after_id and not behind and len(words) == 1 and not trusted:
-            known = words[0] in PATHS["of_nouns"] | PATHS["held"] | PATHS["things"] | _READING or words[0].isdigit()
+            nouns = PATHS["of_nouns"] | PATHS["held"] | PATHS["things"]
+            known = words[0] in nouns | _READING | READS["verbs"] or words[0].isdigit()
             if not known and singular(words[0]) == words[0] and not _NOUN_LIKE.fullmatch(words[0]):
                 return words[0]
     return ""
@@ -196,6 +204,10 @@ def _of_text(text: str) -> str:
     words = re.findall(r"[a-z]+", text.lower())[:3]
     if not words or singular(words[0]) in _OPENING:
         return ""
+    if words[0] in READS["light"] and READS["reading_nouns"] & {*words[1:]}:  # `Run a search`
+        return ""
+    if words[0].endswith("ing") and words[1:2] in (["from"], ["in"], ["with"]):  # `Starting in version 6, …`
+        return ""
     if verb := _strict(words[0]) or _strict(_joined([words[0].removesuffix("s"), *words[1:]])[0]):
         return verb
     return words[0] if len(words) > 1 and singular(words[0]) in _NOUNS_TOO and words[1] in _ARTICLES else ""
@@ -203,7 +215,7 @@ def _of_text(text: str) -> str:
 
 def base_of(word: str, known: frozenset[str]) -> str:
     """The base form of a verb that is among `known`: `returns`, `returning` → `return`; empty where it is none."""
-    stems = [word]
+    stems = [word, *filter(None, [_IRREGULAR.get(word)])]
     if word.endswith("ies"):
         stems.append(f"{word[:-3]}y")
     for ending in ("s", "es", "ing", "ed", "d"):
