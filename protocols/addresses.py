@@ -9,7 +9,7 @@ from functools import cached_property
 from urllib.parse import unquote_plus
 
 from protocols.protocol import HttpBinding, ToolProtocol
-from protocols.verbs import ACTING, CAN_BE_VERB, GRAMMAR, READS, STRICT, words_of
+from protocols.verbs import ACTING, CAN_BE_VERB, GRAMMAR, READS, STRICT, strict_verb, words_of
 from protocols.words import singular, snake
 
 _SCRIPT = re.compile(r".*\.(?:action|asp|aspx|cgi|do|html?|jsp|lua|php\d?|pl|py|sh)", re.IGNORECASE)
@@ -110,7 +110,8 @@ def thing_named(part: str) -> str:
         words = words[:-1]
     first, last = words[0], words[-1]
     if first in READS["names"]:
-        return "reading" if len(words) == 1 or last not in CAN_BE_VERB - READS["information"] else "verb"
+        acts = len(words) > 1 and (last in CAN_BE_VERB - READS["information"] or strict_verb(last))
+        return "verb" if acts else "reading"
     if len(words) > 1 and first in CAN_BE_VERB - READS["information"]:
         return "verb"
     stem = singular(last)

@@ -34,6 +34,7 @@ _BRACKETS = re.compile(r"\([^()]{0,300}\)")
 _ASIDE = re.compile(r"(?<=[(:])\s*[^(),:.;!?]{3,300}")
 """What stands in brackets or behind a colon."""
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n+|\s[-–—]\s")
+_CAMEL = re.compile(r"\b(?:[Ff]etch|[Ff]ind|[Gg]et|[Ll]ist|[Rr]etrieve|[Ss]earch)(?:[A-Z][a-z]+)+\b")
 _LINE_END = re.compile(r"(?<=[^\W\d_,])\n(?=[a-z])")
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*|\d+|[,&/:(]", re.UNICODE)
 _DETERMINERS = DETERMINERS
@@ -56,7 +57,7 @@ _PURPOSE = (  # `Use this endpoint to delete a user`, `The API that lists users`
 )
 _LETS = (  # `Allows you to delete a user`
     r"^(?:this )?(?:allows?|enables?|helps?|lets|permits?|used) (?:you |users? |clients? |the user )?(?:to )?"
-    r"|^you can |^to "
+    r"|^you can |^to |^(?:it|this|(?:this|the|our)(?: \w+)? \w+) (?:will|would) (?=\w+ )"
 )
 _THIS = rf"^(?:(?:this|the|our)(?: \w+)? (?:{_CALLS})|this|it) (?=\w+s )"  # `This endpoint deletes …`
 _BEFORE_THE_VERB = tuple(re.compile(pattern) for pattern in (_PURPOSE, _LETS, _THIS))
@@ -67,7 +68,7 @@ def heard(text: str) -> Heard:
 
     One sentence that acts outranks those that read.
     """
-    whole = _LINE_END.sub(" ", _MARKUP.sub(" ", text[:_LONGEST]))
+    whole = _LINE_END.sub(" ", _MARKUP.sub(" ", _CAMEL.sub(_apart, text[:_LONGEST])))
     plain = _BRACKETS.sub(" ( ", whole)
     split = (_WORD.findall(one.lower()) for one in _SENTENCE.split(plain))
     sentences = [words for one in split if (words := _without_marks(one))]
@@ -82,6 +83,11 @@ def heard(text: str) -> Heard:
     if first.voice not in ("reads", "acts") and (verb := is_done(sentences[0])):
         return Heard("acts", verb)
     return first
+
+
+def _apart(name: re.Match[str]) -> str:
+    """`getFilesList` → `get Files List`."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name[0])
 
 
 def _acts_besides(sentences: Sequence[list[str]], text: str) -> str:
@@ -111,6 +117,9 @@ def _opening(words: list[str]) -> Heard:
         text = pattern.sub("", text, count=1)
     words = text.split() or words
     lead = words[0]
+    if lead in _OPENERS and "," in words[1:-1]:  # `By passing options, you can search …`
+        main = _opening(words[words.index(",", 1) + 1 :])
+        return main if main.voice == "reads" else Heard("unclear", lead)
     verb = base_of(lead, READS["verbs"])
     if verb and not lead.endswith("ed"):
         return _reading(verb, words)
@@ -118,9 +127,6 @@ def _opening(words: list[str]) -> Heard:
         return Heard("reads" if _reads_in_another_language(words) else "", lead)
     if lead in READS["light"] and (light := _light(words)):
         return light
-    if lead in _OPENERS and "," in words[1:-1]:  # `By passing options, you can search …`
-        main = _opening(words[words.index(",", 1) + 1 :])
-        return main if main.voice == "reads" else Heard("unclear", lead)
     if called := _what_the_call_does(words):
         return called
     if lead in _CLOSED or lead.isdigit():
@@ -182,6 +188,8 @@ def _named(words: Sequence[str], *, determined: bool = False) -> Heard:
     plural = singular(phrase.head) != phrase.head and after in ("that", "of", "which", "whose", "who", "are")
     if phrase.kind in ("information", "things") or (plural and not base_of(phrase.head, STRICT)):
         return Heard("information", phrase.head)
+    if len(phrase.nouns) > 2 and singular(phrase.head) != phrase.head and base_of(phrase.head, CAN_BE_VERB):
+        return Heard("unclear", phrase.head)  # `The gate opens`
     if determined or after in ("of", "api", "endpoint") or phrase.head in ("api", "endpoint", "service"):
         return Heard("thing", words[0])
     return Heard("unclear", words[0])
@@ -252,7 +260,17 @@ def _is_causative(clause: Sequence[str]) -> bool:
         return False
     last = clause[-1]
     one = clause[1] in ("a", "an", "the", "my", "your", "this", "that", "it") or len(clause) == 3
-    done = last.endswith("ed") or last in ("built", "cut", "done", "gone", "paid", "sent", "set", "shut", "sold")
+    done = (last.endswith("ed") and last not in CAN_BE_VERB) or last in (
+        "built",
+        "cut",
+        "done",
+        "gone",
+        "paid",
+        "sent",
+        "set",
+        "shut",
+        "sold",
+    )
     return one and (done or (last.endswith("ing") and len(clause) > 3 and bool(base_of(last, CAN_BE_VERB))))
 
 

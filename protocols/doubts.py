@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
-from protocols.phrases import DETERMINERS, Phrase, names_information, phrase_of
+from protocols.phrases import CLOSED, DETERMINERS, Phrase, names_information, phrase_of
 from protocols.verbs import ACTING, CAN_BE_VERB, GRAMMAR, READS, STRICT, VERBS, base_of
 from protocols.words import singular
 
@@ -27,8 +27,6 @@ _CHANGED = re.compile(
     r"|\bthen (?:disappears?|vanish\w*)|(?:^|[.;] )costs? \d"
 )
 """What a call has changed when it is over."""
-_LOOKS_UP, _HANDS = READS["looking_up"], READS["handing"]
-"""Reading verbs whose object may be any one thing; those that may hand their object to somebody or put it somewhere."""
 _MOVES = frozenset({"as", "from", "into", "off", "onto", "out", "through", "to"})
 
 
@@ -87,41 +85,75 @@ def doubt_of(verb: str, words: Sequence[str], clause: Sequence[str]) -> str:
         return doubtful_gerund(words)
     if verb == "test":
         return verb
+    if verb in READS["handing"] | {"get", "return"} and tail[0] in ("you", "us") and tail[1:2] != ["to"]:
+        tail = tail[2:] if tail[1:2] == ["with"] else tail[1:]
+        given = phrase_of(tail, object_of_verb=True)
+        return "" if given.kind in ("information", "things") else f"{verb} you"
     if tail[0] in ("another", "you", "me", "him", "her", "us") and verb in ("find", "get"):
         return f"{verb} {tail[0]}"
     phrase = phrase_of(tail, object_of_verb=True)
-    return doubtful_gerund(words) or _of_phrase(verb, phrase) or _of_condition(tail) or _of_place(verb, clause)
+    doubt = doubtful_gerund(words) or _second_act(words)
+    return doubt or _of_phrase(verb, phrase) or _of_condition(tail) or _of_place(verb, clause)
+
+
+def _second_act(words: Sequence[str]) -> str:
+    """The verb of `detects all devices and pairs with them`, `analyzes the disk and repairs errors`; empty for none."""
+    if not words[0].endswith("s"):
+        return ""
+    for place, word in enumerate(words[:-1]):
+        if words[place - 1] != "and" or not place or not word.endswith("s"):
+            continue
+        after, then = words[place + 1], words[place + 2] if place + 2 < len(words) else ""
+        bound = then in ("it", "them") or (after.isalpha() and after not in CLOSED | GRAMMAR["after_nouns"])
+        if bound and base_of(word, CAN_BE_VERB) and not base_of(word, READS["verbs"] | READS["neutral"]):
+            return word
+    return ""
 
 
 def _of_phrase(verb: str, phrase: Phrase) -> str:
     """What is doubtful of the object of a reading verb and of what follows it."""
     after = phrase.rest[0] if phrase.rest else ""
+    if doubt := _of_object(verb, phrase) or _of_what_follows(verb, phrase, after):
+        return f"{verb} … {doubt}"
+    whole = phrase.kind in ("information", "things") or (after == "as" and {*phrase.rest[1:5]} & GRAMMAR["forms"])
+    if phrase.kind == "nothing" and after != "by" and "all" not in phrase.nouns:
+        return verb
+    if whole or (verb in READS["computing"] and phrase.nouns and phrase.nouns[0] not in DETERMINERS):
+        return ""  # `Convert code to text`
+    moved = after in _MOVES or (verb == "return" and after == "for")
+    return verb if verb not in READS["looking_up"] or moved else ""
+
+
+def _of_object(verb: str, phrase: Phrase) -> str:
+    """What is doubtful of the object itself: `a new token`, `the user admin rights`, `the blinds closed`."""
     new = {"fresh", "freshly", "new", "newly"} & {*phrase.nouns}
+    article = phrase.nouns[:1] in (("a",), ("an",), ("the",))
+    if new and article and singular(phrase.head) == phrase.head and "most" not in phrase.nouns:
+        return next(iter(new))
+    if verb in ("give", "tell") and len(phrase.nouns) > 2 and phrase.nouns[0] in DETERMINERS:
+        return phrase.head
+    owned = phrase.nouns[:1] in (("the",), ("my",), ("your",))
+    return phrase.done[0] if owned and phrase.kind == "things" and phrase.done and not phrase.rest else ""
+
+
+def _of_what_follows(verb: str, phrase: Phrase, after: str) -> str:
+    """What is doubtful of what follows the object: a further object, to whom it goes, into what it is put."""
     one = singular(phrase.head) == phrase.head
-    if new and one and phrase.nouns[0] in ("a", "an", "the") and "most" not in phrase.nouns:
-        return f"{verb} … {next(iter(new))}"
     when = len(phrase.rest) > 1 and phrase.rest[1] in GRAMMAR["times"]
     if after in DETERMINERS - {"that", "those", "each"} and not when:  # `gives the cat a treat`
-        return f"{verb} … {after}"
+        return after
     sent = next((word for word in phrase.done if base_of(word, STRICT | {"mail", "send"})), "")
     if sent and one and after in ("to", "by", "from"):
-        return f"{verb} … {sent} {after}"
+        return f"{sent} {after}"
     if verb == "get" and after == "to" and len(phrase.rest) > 1 and base_of(phrase.rest[1], CAN_BE_VERB):
-        return "get … to"
-    if after in ("aloud", "into", "onto", "off", "as") and phrase.kind != "information":
-        return f"{verb} … {after}"
+        return after
+    form = verb in READS["looking_up"] and after == "as" and {*phrase.rest[1:5]} & GRAMMAR["forms"]
+    if after in ("aloud", "into", "onto", "off", "as") and phrase.kind != "information" and not form:
+        return after
     if after in ("into", "onto", "aloud") and verb not in READS["computing"] | {"translate"}:
-        return f"{verb} … {after}"
-    if verb in _HANDS and (after == "to" or (after == "with" and one)):
-        return f"{verb} … {after}"
-    if verb in ("give", "tell") and len(phrase.nouns) > 2 and not names_information(phrase.nouns[1]):
-        return verb
-    if phrase.kind in ("information", "things"):
-        return ""
-    if verb in READS["computing"] and phrase.nouns and phrase.nouns[0] not in DETERMINERS:  # `Convert code to text`
-        return ""
-    moved = after in _MOVES or (verb == "return" and after == "for")
-    return verb if verb not in _LOOKS_UP or moved else ""
+        return after
+    handed = after == "to" or (after in ("in", "with") and one and verb in READS["putting"])
+    return after if handed and verb in READS["handing"] else ""
 
 
 def _of_condition(tail: Sequence[str]) -> str:
@@ -129,7 +161,7 @@ def _of_condition(tail: Sequence[str]) -> str:
     for place, word in enumerate(tail):
         if word in ("if", "once", "after", "when", "whether"):
             done = (verb for be, verb in pairwise(tail[place:]) if be in ("was", "were", "been"))
-            verb = next((verb for verb in done if base_of(verb, STRICT | {"switch"})), "")
+            verb = next((verb for verb in done if base_of(verb, ACTING - {"return"})), "")
             return f"{word} … {verb}" if verb and verb != "returned" else ""
     return ""
 

@@ -25,6 +25,7 @@ from protocols.verbs import (
     acting_verb,
     kind_of_name,
     kind_of_word,
+    strict_verb,
     words_of,
 )
 from protocols.words import ID_WORDS, singular, snake
@@ -208,8 +209,9 @@ def _fits(part: str, above: str, *, last: bool, described: str) -> bool:
     thing = thing_named(part)
     if thing in ("things", "information", "reading"):
         return True
-    if thing == "choice" or (part.endswith("ed") and thing != "unknown"):
-        return not last or (thing_named(above) in ("things", "information") and part not in ("new", "now"))
+    if thing == "choice" or (part.endswith("ed") and thing != "unknown" and not strict_verb(part.removesuffix("d"))):
+        chosen = "{" not in above and thing_named(above) in ("things", "information")
+        return not last or (chosen and part not in ("new", "now") and above not in READS["preferences"])
     if thing == "verb":
         return bool(described) and not last and words_of(part)[0] not in STRICT
     return thing == "noun" and (not last or described == "information")

@@ -41,6 +41,10 @@ def phrase_of(words: Sequence[str], *, object_of_verb: bool = False) -> Phrase:
     done = []
     while len(core) > 1 and _follows_noun(core):
         done.append(core.pop())
+    if (
+        core and all(word in CLOSED for word in core) and "of" in rest[: 1 + (rest[:1] == ("(",))]
+    ):  # `some of the orders`
+        return phrase_of(rest[1:], object_of_verb=object_of_verb)
     if not core:
         return Phrase("nothing", "", (), (), rest)
     return Phrase(_kind(core, object_of_verb=object_of_verb), core[-1], tuple(core), tuple(done), rest)
@@ -76,7 +80,7 @@ def _end_of(words: Sequence[str]) -> int:
     for place, word in enumerate(words):
         if word in DETERMINERS and place and words[place - 1] not in CLOSED:
             return place
-        small = word in CLOSED and word not in DETERMINERS | COUNTS
+        small = (word in CLOSED | GRAMMAR["after_nouns"] | GRAMMAR["prepositions"]) and word not in DETERMINERS | COUNTS
         if small or not word[0].isalnum() or (place and (word == "and" or word in PARTICLES)):
             return place
     return len(words)
@@ -87,10 +91,10 @@ def _follows_noun(core: Sequence[str]) -> bool:
     last, before = core[-1], core[-2]
     if names_information(last):
         return False
-    if last.endswith(("able", "ible", "ly")) or (last in READS["adjectives"] and before not in CLOSED):
-        return True
     if before in CLOSED | READS["adjectives"]:
         return False
+    if last.endswith(("able", "ible", "ly")) or last in READS["adjectives"]:
+        return True
     if last.endswith("ed") or last in GRAMMAR["participles"]:
         return True
     return last.endswith("ing") and (singular(before) != before or before.endswith("ly"))
@@ -98,10 +102,10 @@ def _follows_noun(core: Sequence[str]) -> bool:
 
 def _kind(core: Sequence[str], *, object_of_verb: bool) -> Kind:
     head, before = core[-1], core[-2] if len(core) > 1 else ""
-    if len(core) > 1 and all(word in CLOSED for word in core):
-        return "nothing"
-    if names_information(head):
+    if names_information(head) and (head not in CLOSED or len(core) == 1):
         return "information"
+    if all(word in CLOSED for word in core):
+        return "nothing"
     plural = singular(head) != head and len(head) > 3
     verb = action_of(head)
     if verb in ACTING and not plural:
@@ -109,7 +113,8 @@ def _kind(core: Sequence[str], *, object_of_verb: bool) -> Kind:
     if plural:
         verb_like = bool(base_of(head, CAN_BE_VERB))
         noun_like = before in CLOSED | READS["adjectives"] or (before and singular(before) != before)
-        noun_like = noun_like or core[0] in READS["adjectives"]
+        noun_like = noun_like or core[0] in READS["adjectives"] or (names_information(before) and head not in STRICT)
+        noun_like = noun_like and not (names_information(before) and base_of(head, STRICT))
         if object_of_verb or not verb_like or noun_like:
             return "things"
     return "thing"

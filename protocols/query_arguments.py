@@ -63,7 +63,7 @@ def arguments_of(protocol: ToolProtocol, http: HttpBinding) -> list[Argument]:
                 name=name,
                 values=values,
                 in_path=name in in_path,
-                selects=filters(name) and not _names_what_is_set(name, parts),
+                selects=filters(name) and not _is_code(name, parts) and not _names_what_is_set(name, parts),
                 sets=may_be_set(name),
                 acts=_acts(name, text, values, flag=flag) if name not in in_path else "",
                 pays=_pays(name, text, names),
@@ -104,6 +104,11 @@ def may_be_set(name: str) -> bool:
     return bool(free or words[-1] in READS["settable"] or words[0] in CAN_BE_VERB | GRAMMAR["last_particles"])
 
 
+def _is_code(name: str, parts: list[str]) -> bool:
+    """True if an argument may be what a call evaluates: `/evaluate?code=`."""
+    return snake(name) in READS["code"] and any(READS["computing"] & {*words_of(part)[:1]} for part in parts)
+
+
 def _names_what_is_set(name: str, parts: list[str]) -> bool:
     """True if an argument names what the path names, as one that sets it does: `/lamp/status?state=`."""
     fixed = [part for part in parts if "{" not in part]
@@ -140,7 +145,7 @@ def _said_to_act(text: str, *, flag: bool) -> str:
     done = (found[1] for found in _DONE.finditer(plain))
     if flag and re.match(r"(?:if|when|whether|set|true|false)\b", plain):
         changed = VERBS["remove"] | {"acknowledge", "mark"}
-        if verb := next((base for word in done if (base := base_of(word, changed - _KEEPS))), ""):
+        if verb := next((base for word in done if (base := base_of(word, changed))), ""):
             return verb
     new = _NEW.match(plain)
     return "set" if new and new[1] in READS["settable"] else ""

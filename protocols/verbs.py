@@ -156,15 +156,15 @@ def _of_words(words: list[str]) -> str:
     if len(words) > 1 and first in PATHS["plurals"] and singular(last) in PATHS["of_verbs"]:
         return ""
     for word in (first, last) if first not in _READING else (first,):
-        if verb := _strict(word):
+        if verb := strict_verb(word):
             return verb
     if len(words) > 1 and first in _NOUNS_TOO and (first == "mark" or not _names_a_thing(last)):
         return first
     return last if last in ("off", "on") else ""
 
 
-def _strict(word: str) -> str:
-    """The verb of a word that is hardly a noun: `delete`, `deletes`, `deleting`, `deleteuser`, `undelete`."""
+def strict_verb(word: str) -> str:
+    """Return the verb of a word that is hardly a noun: `delete`, `deletes`, `deleting`, `deleteuser`, `undelete`."""
     if word in STRICT or any(word.startswith(before) and word[2:] in ACTING for before in ("un", "re")):
         return word
     for ending in ("ing", "es", "s"):
@@ -208,7 +208,7 @@ def _of_text(text: str) -> str:
         return ""
     if words[0].endswith("ing") and words[1:2] in (["from"], ["in"], ["with"]):  # `Starting in version 6, …`
         return ""
-    if verb := _strict(words[0]) or _strict(_joined([words[0].removesuffix("s"), *words[1:]])[0]):
+    if verb := strict_verb(words[0]) or strict_verb(_joined([words[0].removesuffix("s"), *words[1:]])[0]):
         return verb
     return words[0] if len(words) > 1 and singular(words[0]) in _NOUNS_TOO and words[1] in _ARTICLES else ""
 
@@ -216,7 +216,7 @@ def _of_text(text: str) -> str:
 def base_of(word: str, known: frozenset[str]) -> str:
     """The base form of a verb that is among `known`: `returns`, `returning` → `return`; empty where it is none."""
     stems = [word, *filter(None, [_IRREGULAR.get(word)])]
-    if word.endswith("ies"):
+    if word.endswith(("ies", "ied")):
         stems.append(f"{word[:-3]}y")
     for ending in ("s", "es", "ing", "ed", "d"):
         if word.endswith(ending) and len(word) > len(ending) + 1:
