@@ -44,7 +44,7 @@ def phrase_of(words: Sequence[str], *, object_of_verb: bool = False) -> Phrase:
     if (
         core and all(word in CLOSED for word in core) and "of" in rest[: 1 + (rest[:1] == ("(",))]
     ):  # `some of the orders`
-        return phrase_of(rest[1:], object_of_verb=object_of_verb)
+        return phrase_of(rest[rest.index("of") + 1 :], object_of_verb=object_of_verb)
     if not core:
         return Phrase("nothing", "", (), (), rest)
     return Phrase(_kind(core, object_of_verb=object_of_verb), core[-1], tuple(core), tuple(done), rest)
@@ -78,6 +78,8 @@ def names_information(word: str) -> bool:
 def _end_of(words: Sequence[str]) -> int:
     """Where the noun phrase ends with which some words begin."""
     for place, word in enumerate(words):
+        if word == "or" and place and words[place - 1] in DETERMINERS:  # `some or all`
+            continue
         if word in DETERMINERS and place and words[place - 1] not in CLOSED:
             return place
         small = (word in CLOSED | GRAMMAR["after_nouns"] | GRAMMAR["prepositions"]) and word not in DETERMINERS | COUNTS
