@@ -19,6 +19,7 @@ from atc.store.stored import StoredRun
 from atc.taint import Taint, Tainted
 from atc.taint.clean import tool_named
 from atc.types import Program
+from protocols.errors import AtcError, ToolError
 from protocols.protocol import McpBinding
 from protocols.schema import JsonObject
 from protocols.toolbox import Tool, Toolbox
@@ -98,6 +99,16 @@ class Consent:
         self._taint.wrote(program.source, blind=blind)
 
     def _admit(self, tool: Tool, arguments: JsonObject) -> None:
+        """Let the call through, or raise what stops it; a failure of the gate itself stops it as well."""
+        try:
+            self._decide(tool, arguments)
+        except (Paused, AtcError, ToolError):
+            raise
+        except Exception as error:
+            problem = f"{named(tool.alias)}: this call could not be judged ({type(error).__name__})"
+            raise Paused(self._refusal(problem)) from error
+
+    def _decide(self, tool: Tool, arguments: JsonObject) -> None:
         if self._before_write is not None and tool.protocol.writes:
             self._before_write(tool, arguments)
         tool.check(arguments)  # nobody is asked about what cannot be sent

@@ -170,6 +170,7 @@ def test_what_has_to_be_decoded_asks_though_the_task_names_what_is_in_it(sent):
         "Flights KL1234 and LH400, 12:30-14:00, seats 12, 13, 14, 15, 16 and 17; see ci_dgdm4.",
         "Commit 3f786850e387550fdab836ed7e6dc881de23001b broke `C:\\Users\\ann\\report.docx`.",
         "合計は900円です。👨‍👩‍👧",
+        "begin with tea.\nThen go to the café.",
     ],
 )
 def test_what_people_write_to_one_another_does_not_ask(sent, text):
@@ -285,8 +286,28 @@ def test_what_a_trusted_tool_can_build_from_its_arguments_asks(sent, case, rule)
     assert not sent({name: {}}, argument, helper=helper, given=given, trust=(rule,), task="Do it.")
 
 
+@pytest.mark.parametrize("given", [{"query": "Ann Smith", "limit": 20}, {"account": "41" * 8, "card": "55" * 8}])
 @pytest.mark.parametrize(("answer", "name"), [("ann.smith@acme.example", "recipient"), (1234.5, "amount")])
-def test_what_a_trusted_tool_looks_up_does_not_ask(sent, answer, name):
-    given = {"query": "Ann Smith", "limit": 20}
+def test_what_a_trusted_tool_looks_up_does_not_ask(sent, answer, name, given):
     argument = f"{{{name!r}: result}}"
     assert sent({name: {}}, argument, helper=lambda _: answer, given=given, trust=("helper",), task="Do it.")
+
+
+# --- the gate itself
+
+
+def test_a_gate_that_fails_sends_nothing(sandbox):
+    sent = []
+    protocol = ToolProtocol(name="pay", input_schema={"type": "object", "properties": {"amount": NUMBER}})
+    model = ScriptedModel("```python\npay(amount=9000)\n```")
+    config = Config(strategy="chain", samples=1, max_repairs=0)
+    agent = Agent(
+        Toolbox([Tool(protocol=protocol, call=sent.append)]),
+        model=model,
+        sandbox=sandbox,
+        config=config,
+        ask_person=lambda _: 1 // 0,
+    )
+    solution = agent.run("Pay")
+    (call,) = solution.attempts[-1].trace.calls
+    assert (solution.status, sent, call.outcome) == ("paused", [], "not_run")

@@ -79,7 +79,7 @@ class Taint:
 
     def of(self, tool: Tool, arguments: JsonObject) -> tuple[Tainted, ...]:
         """The values of a call that ask; `arguments` by original name."""
-        leaves = [leaf for leaf in sensitive_leaves(tool.protocol, arguments) if not self._is_clean(tool, leaf)]
+        leaves = [leaf for leaf in sensitive_leaves(tool.protocol, arguments) if not self._is_surely_clean(tool, leaf)]
         found = walk_responses(reversed(self._calls())) if leaves else ()  # the latest response first
         seen = [(call, path, inner) for call, path, inner in found if not isinstance(inner, list | dict)]
         places = {same(inner): (call, path) for call, path, inner in reversed(seen)}
@@ -107,6 +107,12 @@ class Taint:
     def agree(self, tool: Tool, tainted: Iterable[Tainted]) -> None:
         """A person has agreed to these values for these arguments; they are not asked about again."""
         self._agreed |= {(tool.alias, one.argument, same(one.value)) for one in tainted}
+
+    def _is_surely_clean(self, tool: Tool, leaf: Leaf) -> bool:
+        try:
+            return self._is_clean(tool, leaf)
+        except Exception:  # noqa: BLE001 - what cannot be judged is judged to need a person
+            return False
 
     def _is_clean(self, tool: Tool, leaf: Leaf) -> bool:
         value = leaf.value

@@ -7,7 +7,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from decimal import Decimal, DecimalException
+from decimal import Context, Decimal, localcontext
 
 from atc.paths import walk
 from atc.quoting import plain
@@ -24,6 +24,7 @@ _MOST_COMPARED = 2_000
 _MOST_COMBINED = 4
 """Numbers of which every sum, difference, product and quotient is tried; of more, two at a time."""
 _MOST_NUMBERS = 40
+_ONE, _CENT = Decimal(1), Decimal("0.01")
 _SCHEME = re.compile(r"^(?:mailto|tel|sms|https?|ftp|urn):(?://)?", re.IGNORECASE)
 _HEX = re.compile(r"(?:0x)?[\da-f]{1,16}", re.IGNORECASE | re.ASCII)
 _ONES = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen"
@@ -31,6 +32,7 @@ _TENS = "ten twenty thirty forty fifty sixty seventy eighty ninety"
 _SMALL = {word: at for at, word in enumerate(f"{_ONES} eighteen nineteen".split(), 1)}
 _SMALL |= {word: 10 * at for at, word in enumerate(_TENS.split(), 1)}
 _LARGE = {"thousand": 10**3, "million": 10**6, "billion": 10**9}
+_EXACT = Context(prec=60, traps=[])
 _OPERATIONS = (operator.add, operator.sub, operator.mul, operator.truediv)
 
 
@@ -57,14 +59,16 @@ class Given:
         if isinstance(value, bool) or value is None:
             return bool(self._forms)
         meant = number(value) if isinstance(value, str) else Decimal(same(value)[1])
-        if meant is not None and (
-            meant in self._counts or any(abs(meant) == abs(one) for one in _combined(self._numbers))
-        ):
+        if meant is not None and self._counts_to(meant):
             return True
         return self._covers(_letters(_SCHEME.sub("", value if isinstance(value, str) else plain(value))))
 
     def _counts_to(self, number: Decimal) -> bool:
-        return number in self._counts or any(abs(number) == abs(made) for made in _combined(self._numbers))
+        """Return True if the number can be calculated from what was given, or is how much was given."""
+        if number in self._counts:
+            return True
+        with localcontext(_EXACT):  # what cannot be calculated is no number, and equals nothing
+            return any(abs(number) == abs(made) for made in _combined(self._numbers))
 
     def _covers(self, letters: str) -> bool:
         """Return True if all letters and digits but a few stand in what was given, in parts of any order."""
@@ -130,7 +134,7 @@ def _combined(numbers: list[Decimal]) -> Iterator[Decimal]:
     if numbers:
         some += [sum(numbers, Decimal()), sum(numbers, Decimal()) / len(numbers), Decimal(len(numbers))]
     for made in some:
-        yield from (made, round(made, 2), round(made, 0))
+        yield from (made, made.quantize(_CENT), made.quantize(_ONE))
         yield from (made * scale for scale in (10, 100, 1000, Decimal("0.1"), Decimal("0.01"), Decimal("0.001")))
 
 
@@ -143,8 +147,7 @@ def _pairs(numbers: list[Decimal]) -> Iterator[Decimal]:
 def _of_two(one: Decimal, other: Decimal) -> Iterator[Decimal]:
     for operation in _OPERATIONS:
         for first, second in ((one, other), (other, one)):
-            with suppress(DecimalException):
-                yield operation(first, second)
+            yield operation(first, second)
 
 
 def _reduced(numbers: list[Decimal]) -> Iterator[Decimal]:

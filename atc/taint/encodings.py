@@ -93,7 +93,7 @@ def _inner(text: str) -> Iterator[str]:
             yield from _texts(decode(whole.encode("ascii")))
     yield from _of_digits(text)
     if text.startswith("begin "):
-        with suppress(binascii.Error):
+        with suppress(ValueError):  # `binascii.Error` too
             yield from _texts(b"".join(binascii.a2b_uu(line) for line in text.splitlines()[1:] if line != "end"))
 
 
@@ -105,7 +105,7 @@ def _unescaped(text: str) -> Iterator[str]:
     joined = _CONTINUED.sub("", text)
     yield from (joined, _ADJACENT.sub("", joined), _FOLDED.sub(" ", joined), _FOLDED.sub("", joined))
     if _MAIL_ESCAPES.search(text):
-        yield from _texts(quopri.decodestring(text.encode()))
+        yield from _texts(quopri.decodestring(text.encode(errors="surrogatepass")))
     if _UTF7.search(text):
         with suppress(ValueError):
             yield text.encode("ascii").decode("utf-7")

@@ -74,12 +74,17 @@ def sensitive_leaves(protocol: ToolProtocol, arguments: JsonObject) -> Iterable[
 
     A mark holds for all that is beneath it; a text is looked into where it is no leaf itself. `null` is never a leaf. A
     truth value is one, and a text without a number beneath another name's mark is an amount, beneath a declared mark
-    alone. Amounts count on tools that do something.
+    alone. Amounts count on tools that do something. An argument that cannot be judged is an opaque leaf as a whole.
     """
     search, found = _Search(protocol), dict[tuple[str, str, Same], Leaf]()
     for name, value in arguments.items():
-        for leaf in search.of_argument(name, value, arguments):
-            found.setdefault((name, leaf.kind, same(leaf.value)), leaf)
+        try:
+            held = [((name, leaf.kind, same(leaf.value)), leaf) for leaf in search.of_argument(name, value, arguments)]
+        except Exception:  # noqa: BLE001 - what cannot be judged is judged to need a person
+            leaf = Leaf(argument=name, path=(), value=value, kind="opaque")
+            held = [((name, "opaque", ("json", name)), leaf)]
+        for key, leaf in held:
+            found.setdefault(key, leaf)
     has_amount = any(leaf.kind == "amount" for leaf in found.values())
     return [leaf for leaf in found.values() if has_amount or leaf.kind != "unit"]
 
