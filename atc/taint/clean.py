@@ -11,7 +11,7 @@ from atc.quoting import plain
 from atc.taint.echo import Given
 from atc.taint.guesses import NAMES
 from atc.taint.sensitive import Kind
-from atc.taint.values import CURRENCIES, Same, number, numbers, same
+from atc.taint.values import Same, currency, has_currency, number, numbers, same, shares
 from protocols.schema import Json, steps
 from protocols.toolbox import Tool, Toolbox
 from sandbox.trace import ToolCall
@@ -43,7 +43,9 @@ def stands_in(text: str, value: Json, kind: Kind) -> bool:
         return _has(_text(value), text.lower())
     if isinstance(value, int | float):
         whole = isinstance(value, int) and _has(plain(value), text)
-        return same(value)[1] in numbers(text) if kind in ("amount", "unit") else whole
+        if kind not in ("amount", "unit"):
+            return whole
+        return same(value)[1] in numbers(text) or same(value)[1] in shares(text)
     if not isinstance(value, str) or not value.strip():
         return False
     if kind == "amount":
@@ -53,7 +55,7 @@ def stands_in(text: str, value: Json, kind: Kind) -> bool:
     if kind == "command":
         quoted = [next(filter(None, match.groups())).strip() for match in _QUOTED.finditer(text)]
         return value in quoted or _has(value, _QUOTED.sub("\0", text))
-    if kind == "unit" and _is_currency_of(text, value):
+    if kind == "unit" and (code := currency(value)) is not None and has_currency(text, code):
         return True
     return _has(value, text) or _has(value, " ".join(text.split()))  # a line break reads as a blank
 
@@ -63,18 +65,6 @@ def _is_amount_of(text: str, value: str) -> bool:
     if (meant := number(value)) is None:
         return any(map(str.isdigit, value)) and _has(value, text)
     return meant in numbers(text) and (_has(value, text) or _PLAIN.fullmatch(value) is not None)
-
-
-def _is_currency_of(text: str, value: str) -> bool:
-    """Return True if a person wrote the currency by its code, next to a number or not, its sign or its name."""
-    code = value.upper()
-    written = [code, *CURRENCIES[code]] if code in CURRENCIES else []
-    return any(
-        re.search(
-            rf"(?<![^\W\d_]){re.escape(one)}(?![^\W\d_])" if one.isalpha() else re.escape(one), text, re.IGNORECASE
-        )
-        for one in written
-    )
 
 
 def _has(value: str, text: str) -> bool:

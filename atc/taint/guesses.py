@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping
+from functools import lru_cache
 from importlib.resources import files
 from typing import Literal
 
 from atc.taint.encodings import decoded
+from atc.taint.values import CURRENCIES, currency
 from protocols.protocol import ToolProtocol
 from protocols.schema import JsonObject
 from protocols.words import PAYS, SENDS, TELLS, singular, snake
@@ -24,6 +26,9 @@ NAMES: Mapping[str, frozenset[str]] = {
 _LONGEST_ADDRESS = 400
 """Characters of an address of a person; a longer text is none."""
 _LONGEST_NAME = 100
+_LONGEST_UNIT = 40
+HOW_MUCH = re.compile(r"[^\D0]|[一二三四五六七八九十百千万億兆]")
+"""A digit other than zero."""
 _MOST_WORDS = 4
 """Words of a label such as `Total amount (EUR)`; a text of more is a sentence."""
 
@@ -36,11 +41,16 @@ _ADDRESS = re.compile(r"\s*(?:[a-z][a-z0-9+.-]*:)?(?://|\\\\)\S|\s*www\.\S", re.
 _HOST = re.compile(r"(?:localhost|\[[0-9a-f:.]+\]|(?:[^\s./:@]+\.)+[^\s./:@]+)\.?(?::\d+)?(?:/.*)?", re.IGNORECASE)
 _URL_FORMATS = frozenset({"uri", "url", "iri", "uri-reference", "iri-reference"})
 _HOST_FORMATS = frozenset({"hostname", "idn-hostname", "ipv4", "ipv6"})
+_LABEL = re.compile(r"[^\W_]*[^\w\s]?|[\w/-]+(?: [\w/-]+){0,3}")
 _NAME = re.compile(r"[\w\s/.$#@~%&;*+()\[\]'\":\\-]*")
 """A label, or the way to a field; no text with fields of its own."""
 _PLAIN = re.compile(r"[\w\s/.-]*", re.ASCII)
 _STEPS = re.compile(r"[/.\[\]#$@\"'(){}:*]+")
 """What stands between the names of a JSON pointer, a JSONPath, or a name such as `order[amount]`."""
+
+
+_WAY = re.compile(r"[/#$][\w/.$#\[\]~%-]*|[\w.\[\]-]+")
+"""The name of a field or the way to it; the way to a file begins with no slash."""
 
 
 class Guesses:
@@ -77,6 +87,17 @@ class Guesses:
         steps = [step for form in forms for step in _STEPS.split(form.replace("~1", "/").replace("~0", "~"))]
         return next((kind for step in steps if (kind := self._by_name(words_of(step))) is not None), None)
 
+    def names_exactly(self, text: str) -> Sensitivity | None:
+        """Return what the text is the name of, if it is nothing but the plain name of a recipient or of an amount.
+
+        It may be the way to a field: `amount`, `order.amount`, `/order/0/amount`; not `budget.xlsx` or `src/total`.
+        """
+        if len(text) > _LONGEST_NAME or not _WAY.fullmatch(text):
+            return None
+        steps = [step for step in _STEPS.split(text) if step and not step.isdigit()]
+        words = {*words_of(steps[-1])} if steps else set[str]()
+        return self._by_name(words_of(steps[-1])) if words & (NAMES["recipients"] | NAMES["amounts"]) else None
+
     def _by_name(self, words: tuple[str, ...]) -> Sensitivity | None:
         """On a tool that only reads, a recipient is guessed by the plainest names alone and an amount never."""
         every, verbs = set(words), set(self._verbs)
@@ -88,6 +109,8 @@ class Guesses:
         executed = (words[-1] in NAMES["sources"] and verbs & {*NAMES["executes"], "run"}) or (
             words[-1] in NAMES["inputs"] and verbs & NAMES["executes"]
         )
+        if words[-1] in ("id", "ids") and not every - {"email", "emails", "mail", "message", "id", "ids"}:
+            return None  # a record's
         if every & NAMES["urls"]:
             return "url"
         if every & NAMES["commands"] or executed:
@@ -106,6 +129,12 @@ class Guesses:
             return "recipient"
         paid = words[-1] in NAMES["amounts_of_payments"] and verbs & PAYS
         sum_of_money = every & NAMES["amounts"] or words[-1] in NAMES["money"] or paid
+        if (
+            not every & NAMES["amounts"] - {"sum", "total"}
+            and words[-1].endswith("s")
+            and words[-1] not in (NAMES["money"] | NAMES["amounts"] | NAMES["amounts_of_payments"])
+        ):
+            return None  # `total_pages` counts things
         return "amount" if sum_of_money and words[-1] not in NAMES["of_no_amount"] else None
 
     def is_prose(self, name: str) -> bool:
@@ -130,6 +159,7 @@ class Guesses:
         return "recipient" if self.acts and _reaches_somebody(value.strip()) else None
 
 
+@lru_cache(maxsize=16_384)
 def words_of(name: str) -> tuple[str, ...]:
     """`toAddress`, `to-address` and `to_address` are the same words."""
     return tuple(filter(None, snake(name).split("_")))
@@ -145,10 +175,36 @@ def holds_a_value(name: str) -> bool:
     return any(singular(word) in NAMES["of_a_value"] for word in words_of(name)[-1:])
 
 
+def says_how_much(text: str) -> bool:
+    """Return True if the text has a digit other than zero, in whatever script."""
+    return HOW_MUCH.search(text) is not None
+
+
 def measures(name: str) -> bool:
     """Return True if a field of this name says of what an amount is one: `currency`, `unit`, `decimals`."""
     words = words_of(name)
-    return bool({*words} & NAMES["currencies"] or {*words[-1:]} & NAMES["scales"])
+    while len(words) > 1 and words[-1] in NAMES["of_a_unit"]:
+        words = words[:-1]
+    if words[-1:] == ("token",):
+        return len(words) == 1
+    is_chosen_in = len(words) > 1 and words[-1] == "in"  # `pay_in`, `denominated_in`
+    return is_chosen_in or bool({*words} & NAMES["currencies"] or {*words[-1:]} & NAMES["scales"])
+
+
+def is_unit(text: str) -> bool:
+    """Return True if the text names a currency, or says in what an amount is counted: `kEUR`, `cents`, `thousands`."""
+    if len(text) > _LONGEST_UNIT or not _LABEL.fullmatch(text):
+        return False
+    halves = (text[: len(text) // 2], text[len(text) // 2 :])  # `EURUSD`
+    if currency(text) is not None or (text.isupper() and all(half in CURRENCIES for half in halves)):
+        return True
+    words = words_of(text)
+    return bool({*words} & NAMES["units"]) or any(len(word) > 2 and currency(word) is not None for word in words)
+
+
+def names_a_unit(name: str) -> bool:
+    """Return True if a truth value of this name says in what an amount is counted: `in_cents`."""
+    return bool({*words_of(name)} & NAMES["units"])
 
 
 def is_email(text: str) -> bool:

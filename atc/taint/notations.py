@@ -6,12 +6,33 @@ Which notation a text is in is not decided. A name counts wherever one of them w
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 from typing import NamedTuple
+
+from atc.taint.guesses import HOW_MUCH
 
 _NAME = r"[^\W\d][\w.-]{0,79}(?:\[[\w\"'.-]{0,40}\]){0,4}"
 _WAY = rf"[/$#.]{{0,3}}(?:[\w.~$#-]{{1,40}}/){{0,6}}{_NAME}"
 _START = r"(?<!\w)(?<!\w[.-])"
+_LINE = re.compile(
+    rf"[\s>]{{0,20}}(?:-\s)?(?:[a-z]{{1,12}}\s)?[$@:/\"'`]{{0,2}}{_WAY}[\"'`]?(?:\s{{0,4}}(?:=>?|:=|→|~|:(?=\s|\Z)).*|;?)"
+    r"|\s*\[[\w.\s\"'-]{1,80}\]\s*|\s*(?:---|[#;].*)|[\s?]{0,8}:?\s[\w.-]{1,80}"
+)
+"""A line of settings, or of YAML."""
+_CODE = re.compile(
+    r"\s*(?:<[^\s<>].*>|\{.*\}|\[.*\]|\(.*\)|--?\w.*|(?:mutation|query|subscription)\b.*\})\s*"
+    r"|\s*(?i:insert\s+into|replace\s+into|update|alter|merge\s+into|delete\s+from|set|exec|call)\s[^.!?]*[\w)\"';]\s*",
+    re.DOTALL,
+)
+"""Markup, brackets, options of a command, or a statement from beginning to end."""
+_PAGE = re.compile(r"</(?:p|div|tr|table|h\d|span|b|body|html|ul|ol|head)>", re.IGNORECASE)
+"""A page that people read, in which elements have any text."""
+_SENTENCE = re.compile(r"(?<!\w)(?:[^\W\d_]{1,20}[,;:]?[ \n]){4}[^\n]{0,300}?[.!?](?:\s|\Z)")
+_STAND_IN = re.compile(r"[\"'\])]{0,4}(?:=>?|:=?)[\"']?(?:[?$%@&*{<]|:\w)")
+"""A sign that a value will be put there."""
+_LONGEST_READ = 2_000
+"""Characters behind a name in which its value begins."""
 _CLOSING = r"[\"'`”’\])}*_>\\]{0,4}"
 _ANYWHERE = [  # also in prose
     rf"{_START}(?P<name>{_NAME}){_CLOSING}\s{{0,4}}=(?![=~])",  # a form, a query, a setting, an attribute
@@ -57,23 +78,53 @@ class Field(NamedTuple):
     name: str
     start: int
     behind: str
+    has_number: bool
+    """Whether a number other than zero follows, or a sign that stands for one: without it there is no amount."""
+
+
+def is_notation(text: str) -> bool:
+    """Return True if the text is in a notation as a whole: nobody writes so to somebody."""
+    bare = text.strip()
+    if len(bare.split(None, 1)) < 2:
+        return _QUERY.fullmatch(bare) is None
+    if _CODE.fullmatch(text):
+        return _PAGE.search(text) is None
+    return all(_LINE.fullmatch(line) for line in text.split("\n") if line.strip())
+
+
+def is_natural(text: str) -> bool:
+    """Return True if the text has sentences, and no line of it is in a notation."""
+    if _SENTENCE.search(text) is None:
+        return False
+    return not any(is_notation(line) for line in text.splitlines() if len(line.split()) > 1)
 
 
 def fields(text: str, *, prose: bool) -> Iterator[Field]:
-    """Yield every name of a field. `prose`: people read the text, so colons and commas are signs of sentences."""
+    """Yield every name of a field. `prose`: people read the text, so only what is all in a notation has any."""
+    if prose and not is_notation(text):
+        return
     if prose:
         text = _QUERY.sub(lambda match: " " * len(match[0]), text)
         text = _MARKUP.sub(lambda match: f"<{match[1]}p".ljust(len(match[0])), text)
+    numbers = [match.start() for match in HOW_MUCH.finditer(text)]
     for pattern in [*_ANYWHERE, *(_IN_PROSE if prose else _IN_DATA)]:
         for match in re.finditer(pattern, text):
             start, end = match.span("name")
             behind = _ESCAPED.split("".join(text[end : end + 40].split()))[0]
-            yield Field(match["name"], start, behind[:8])
+            has_number = _follows(numbers, end) or _STAND_IN.match(behind) is not None
+            yield Field(match["name"], start, behind[:8], has_number)
     for match in _LENGTH.finditer(text) if not prose else ():
         name = text[match.end() : match.end() + int(match[1])]
-        yield Field(name, match.end(), text[match.end() + len(name) :][:8])
-    for cell in _head_of_table(text):
-        yield Field(cell, -1, "")
+        after = text[match.end() + len(name) :][:8]
+        yield Field(name, match.end(), after, _follows(numbers, match.end() + len(name)))
+    for cell in _head_of_table(text) if not prose else ():
+        yield Field(cell, -1, "", bool(numbers))
+
+
+def _follows(numbers: list[int], end: int) -> bool:
+    """Return True if one of the places `numbers` is shortly behind `end`."""
+    at = bisect_left(numbers, end)
+    return at < len(numbers) and numbers[at] < end + _LONGEST_READ
 
 
 def _head_of_table(text: str) -> list[str]:

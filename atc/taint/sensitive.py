@@ -13,39 +13,42 @@ from __future__ import annotations
 import html
 import json
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal, get_args
 
-from atc.paths import KEY, Path, Step, text, walk
+from atc.paths import KEY, Path, Step, text
 from atc.taint.closed import Guarantees
 from atc.taint.encodings import decoded, of_numbers
 from atc.taint.framed import parts, same_for_all, value_at
-from atc.taint.guesses import NAMES, Guesses, Sensitivity, holds_a_value, measures, names_a_field
-from atc.taint.notations import fields
+from atc.taint.guesses import Guesses, Sensitivity, holds_a_value, is_unit, measures, names_a_unit, says_how_much
+from atc.taint.notations import Field, fields, is_natural
 from atc.taint.opaque import is_opaque
-from atc.taint.values import CURRENCIES, Same, number, same
+from atc.taint.pairs import Named, named_beside, named_in
+from atc.taint.values import Same, number, same
 from protocols.protocol import ToolProtocol
-from protocols.schema import Json, JsonObject, combined, inside, resolve, types
+from protocols.schema import Json, JsonObject, combined, inside
 
 Kind = Sensitivity | Literal["unit", "opaque"]
 
 SENSITIVE = "x-atc-sensitive"
 """The keyword of an argument's schema."""
 
-_SCALARS = frozenset({"string", "boolean", "number", "integer"})
 _MAX_DEPTH = 40
+_LONGEST_READ = 200
+"""Characters behind a name in which an amount begins."""
 _MAX_BRANCHES = 200
 _MOMENTS = frozenset({"date", "date-time", "time", "duration"})
-_MOMENT = re.compile(r"[+-]?P[\dTYMWDHS.,]+|(?:\d{4}-\d\d(?:-\d\d)?)?[Tt ]?(?:\d\d:\d\d[\d:.Zz+-]*)?", re.ASCII)
+_MOMENT = re.compile(
+    r"[+-]?P(?=.)(?:\d+[.,]?\d*[YMWD])*(?:T(?:\d+[.,]?\d*[HMS])+)?"
+    r"|\d{4}-\d\d-\d\d(?:[Tt ]\d\d:\d\d[\d:.Zz+-]*)?|\d\d:\d\d[\d:.Zz+-]*",
+    re.ASCII,
+)
 _WORDS = re.compile(r"[A-Z]?[a-z]*(?:[ _.-][a-z]+)*|[\w-]{0,5}", re.ASCII)
 """What no notation has a field in, and what no encoding looks like."""
 _WAY = re.compile(r"[\w/.$#\[\]-]*", re.ASCII)
 _ENTITY = re.compile(r"&[A-Za-z]{2,12};")
 """A sign of markup, such as a currency's; letters of names are never written so."""
-_REFERENCE = re.compile(r"[/#$@={<(]")
-"""How a text begins that is no value but says where one is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,17 +93,6 @@ def sensitive_leaves(protocol: ToolProtocol, arguments: JsonObject) -> Iterable[
 
 
 @dataclass(frozen=True, slots=True)
-class _Named:
-    """The sensitive fields that texts of an argument name, as in `{"name": "amount", "value": 9000}`."""
-
-    kinds: frozenset[Sensitivity] = frozenset()
-    places: Mapping[Path, Sensitivity] = field(default_factory=dict)
-    """Where each of these texts stands that is the only one in its object or list."""
-    around: Mapping[Path, Sensitivity] = field(default_factory=dict)
-    """Those objects and lists."""
-
-
-@dataclass(frozen=True, slots=True)
 class _Place:
     """Where a value stands. `name` is the nearest name: that of the field, or of the list that holds the value."""
 
@@ -108,7 +100,7 @@ class _Place:
     path: Path
     name: str
     within: str | None = None
-    named: _Named = field(default_factory=_Named)
+    named: Named = field(default_factory=Named)
     is_loose: bool = False
     """Whether no schema says what stands there, so that it may be the value of any field that a text names."""
 
@@ -137,6 +129,11 @@ def _read(entity: re.Match[str]) -> str:
     return entity[0] if sign.isascii() else sign
 
 
+def _told(one: Field, is_prose: bool) -> tuple[str, str]:
+    """Return what tells a field from others: within a sentence the same name may stand before anything."""
+    return one.name, "" if is_prose else one.behind
+
+
 class _Search:
     """Looks for the sensitive values of one call."""
 
@@ -150,35 +147,10 @@ class _Search:
         schema = self._parameters.get(name, self._root.get("additionalProperties", {}))
         self._guaranteed = Guarantees(schema, self._root, value)
         place = _Place(name, (), name)
-        by_itself, by_others = self._named(place, value), self._named_beside(name, arguments)
-        named = replace(by_itself, kinds=by_itself.kinds | by_others)
-        place = replace(place, named=named, is_loose=bool(by_others) or name not in self._parameters)
+        beside = frozenset(named_beside(self._guess, name, arguments, self._parameters))
+        named = replace(named_in(self._guess, value), beside=beside)
+        place = replace(place, named=named, is_loose=bool(beside) or name not in self._parameters)
         yield from self.walk(place, value, [schema], _Mark())
-
-    def _named(self, place: _Place, value: Json) -> _Named:
-        """Return the sensitive fields that texts within `value`, which stands at `place`, name."""
-        if not self._guess.acts or not isinstance(value, Mapping | list):
-            return _Named()
-        texts = [(path, inner) for path, inner in walk(value) if isinstance(inner, str)]
-        kinds = {path: kind for path, text in texts if (kind := self._guess.names(text)) is not None}
-        siblings = Counter(path[:-1] for path in kinds)
-        alone = {(*place.path, *path): kind for path, kind in kinds.items() if siblings[path[:-1]] == 1}
-        return _Named(frozenset(kinds.values()), alone, {path[:-1]: kind for path, kind in alone.items()})
-
-    def _named_beside(self, name: str, arguments: JsonObject) -> set[Sensitivity]:
-        """Return the sensitive fields that other arguments name, if this one may hold the value of one of them."""
-        kinds = set[Sensitivity]()
-        for other, value in arguments.items() if self._guess.acts else ():
-            texts = [text for text in (value if isinstance(value, list) else [value]) if isinstance(text, str)]
-            if other != name and self._may_belong(name, other):
-                kinds |= {kind for text in texts if (kind := self._guess.names(text)) is not None}
-        return kinds
-
-    def _may_belong(self, name: str, other: str) -> bool:
-        """Return True if the argument `name` may hold the value of a field that the argument `other` names."""
-        if names_a_field(other):
-            return holds_a_value(name) or not {*types(resolve(self._parameters.get(name), self._root))} & _SCALARS
-        return holds_a_value(name) and not self._guess.is_prose(name)
 
     def walk(self, place: _Place, value: Json, schemas: Iterable[Json], above: _Mark) -> Iterator[Leaf]:
         """Yield the leaves in a value that may have one of these schemas."""
@@ -199,20 +171,18 @@ class _Search:
             yield from self._leaf(place, value, mark, here)
 
     def _object(self, place: _Place, value: JsonObject, here: list[JsonObject], mark: _Mark) -> Iterator[Leaf]:
-        has_pair = any(names_a_field(key) and self._is_name(inner) for key, inner in value.items())
+        has_pair = place.path in place.named.around or place.path in place.named.labelled
         for key, inner in value.items():
             is_known = any(key in branch.get("properties", {}) for branch in here)
             if not is_known:
                 # A key is no amount, but for a declared mark.
                 on_key = _Mark(inherited=True) if mark.kind == "amount" and not mark.declared else mark
                 yield from self._text(place.below(KEY, is_loose=False), key, [], on_key)
+                if mark.kind == "amount" and self._guess.acts and is_unit(key):
+                    yield place.below(KEY).leaf(key, "unit")
             is_open = has_pair and not self._guess.is_prose(key)
             below = place.below(key, key, is_loose=not is_known or is_open or holds_a_value(key))
             yield from self.walk(below, inner, inside(here, key), mark)
-
-    def _is_name(self, value: Json) -> bool:
-        """Return True if a value is the name of a sensitive field."""
-        return self._guess.acts and isinstance(value, str) and self._guess.names(value) is not None
 
     def _list(self, place: _Place, value: list[Json], here: list[JsonObject], mark: _Mark) -> Iterator[Leaf]:
         for index, inner in enumerate(value):
@@ -231,7 +201,8 @@ class _Search:
         """Yield the text as a leaf, or what it holds: JSON that all readers read alike is walked, others searched."""
         if whole := list(self._leaf(place, text, mark, here)):
             yield from whole
-            return
+            if any(leaf.kind != "unit" for leaf in whole):
+                return
         if place.path in place.named.places and _WAY.fullmatch(text):
             return  # it names a field; what may be the field's value is judged by itself
         place = replace(place, within=place.within or text)
@@ -239,8 +210,8 @@ class _Search:
             yield from self._framed(place, text, mark)
             return
         if not isinstance(held, str):
-            named = self._named(place, held)
-            place = replace(place, named=replace(named, kinds=named.kinds | place.named.kinds), is_loose=True)
+            named = place.named.within(named_in(self._guess, held, place.path))
+            place = replace(place, named=named, is_loose=True)
         yield from self.walk(place, held, [branch.get("contentSchema", {}) for branch in here], mark)
 
     # --- texts that are no JSON to every reader
@@ -262,26 +233,32 @@ class _Search:
         if not self._guess.acts:
             return None
         as_json = {part.start for part in parts(text) if part.after is not None}
-        found = (one for one in fields(text, prose=self._guess.is_prose(place.name)) if one.start not in as_json)
-        return next((kind for one in found if (kind := self._guess.names(one.name)) is not None), None)
+        is_prose = self._guess.is_prose(place.name) or is_natural(text)
+        found = (one for one in fields(text, prose=is_prose) if one.start not in as_json)
+        return next((kind for one in found if (kind := self._named_by(one)) is not None), None)
+
+    def _named_by(self, one: Field) -> Kind | None:
+        kind = self._guess.names(one.name)
+        return kind if kind != "amount" or one.has_number else None
 
     def _encoded(self, place: _Place, text: str, mark: _Mark, shown: list[Leaf]) -> Kind | None:
         """Return what a field is that the text has only once it is decoded."""
         known = {(leaf.kind, same(leaf.value)) for leaf in shown}
         read = [text, _ENTITY.sub(_read, text)] if self._guess.acts else []
-        plain = {(one.name, one.behind) for form in read for one in fields(form, prose=False)}
+        is_prose = self._guess.is_prose(place.name) or is_natural(text)
+        plain = {_told(one, is_prose) for form in read for one in fields(form, prose=False)}
         for form in decoded(text)[1:]:
             for leaf in self._in_form(place, form, mark):
                 if (leaf.kind, same(leaf.value)) not in known:
                     return leaf.kind
-            found = [one for one in fields(form, prose=False) if (one.name, one.behind) not in plain]
+            found = [one for one in fields(form, prose=False) if _told(one, is_prose) not in plain]
             for one in found if self._guess.acts else ():
                 if (kind := self._guess.names(one.name)) is not None:
                     return kind
         return None
 
     def _in_form(self, place: _Place, text: str, mark: _Mark) -> Iterator[Leaf]:
-        place = replace(place, named=_Named())  # fields that are named by texts are looked for as a notation
+        place = replace(place, named=Named())  # fields that are named by texts are looked for as a notation
         around, done = place, 0
         for part in parts(text):
             if part.start < done:
@@ -296,12 +273,15 @@ class _Search:
             try:
                 value, end = value_at(text, part.after)
             except ValueError:  # nobody can say where it ends: all that follows is judged as one value
-                yield around.leaf(text[part.after :].strip(), named.kind)
-                return
+                rest = text[part.after :].strip()
+                if named.kind != "amount" or says_how_much(rest[:_LONGEST_READ]):
+                    yield around.leaf(rest, named.kind)
+                    return
+                continue
             if isinstance(value, dict | list):
                 done = end
                 yield from self.walk(around, value, [], named)
-            elif value is not None:
+            elif value is not None and (named.kind != "amount" or says_how_much(str(value))):
                 yield from self._leaf(around, value, named, [])
 
     # --- one value
@@ -315,17 +295,21 @@ class _Search:
 
     def _guessed(self, place: _Place, value: Json, mark: _Mark, here: list[JsonObject]) -> Kind | None:
         """Return what an undeclared value is. A truth value, a listed value and a moment are guessed by look alone."""
+        if self._chooses_unit(place, value, by_name=True):
+            return "unit"
         if isinstance(value, bool):
             return None
-        if self._guess.acts and self._is_unit(place, value):
-            return "unit"
         is_moment = isinstance(value, str) and any(branch.get("format") in _MOMENTS for branch in here)
         if (place.within is None and self._guaranteed.is_listed(place.path)) or (
-            is_moment and _MOMENT.fullmatch(value)
+            is_moment and mark.kind != "amount" and _MOMENT.fullmatch(value)
         ):
             kind = None
         else:
-            kind = self._by_name(value, mark) or self._by_text(place, value)
+            kind = self._by_name(value, mark) or place.named.kind_of(
+                place.path, place.name, value, is_loose=place.is_loose
+            )
+        if kind is None and self._chooses_unit(place, value, by_name=False):
+            return "unit"
         return self._guess.look(place.name, here, value) if kind is None and isinstance(value, str) else kind
 
     def _by_name(self, value: Json, mark: _Mark) -> Sensitivity | None:
@@ -335,26 +319,15 @@ class _Search:
         is_amount = number(value) is not None if mark.inherited else bool(value.strip())
         return "amount" if is_amount else None
 
-    def _by_text(self, place: _Place, value: Json) -> Sensitivity | None:
-        """Return the kind of a field that a text beside the value names, where the value may be that field's."""
-        if not place.named.kinds or not place.is_loose or place.path in place.named.places:
-            return None
-        is_text = isinstance(value, str)
-        if is_text and (not value.strip() or value.casefold() in NAMES["operations"]):
-            return None
-        if (kind := place.named.around.get(place.path[:-1])) is not None:
-            return kind
-        others = sorted(place.named.kinds - {"amount"})
-        if others:
-            return others[0]
-        has_number = not is_text or any(map(str.isdigit, value)) or _REFERENCE.match(value) is not None
-        return "amount" if has_number else None
-
-    def _is_unit(self, place: _Place, value: Json) -> bool:
+    def _chooses_unit(self, place: _Place, value: Json, *, by_name: bool) -> bool:
         """Return True if the value says of what an amount is one, and the schema leaves a choice."""
-        is_currency = isinstance(value, str) and value.upper() in CURRENCIES
-        fixed = place.within is None and self._guaranteed.is_listed(place.path, only_one=True)
-        return (is_currency or measures(place.name)) and not fixed
+        if not self._guess.acts:
+            return False
+        if by_name:
+            is_one = names_a_unit(place.name) if isinstance(value, bool) else measures(place.name)
+        else:
+            is_one = isinstance(value, str) and not self._guess.is_prose(place.name) and is_unit(value)
+        return is_one and not (place.within is None and self._guaranteed.is_listed(place.path, only_one=True))
 
     def _mark(self, place: _Place, here: list[JsonObject], above: _Mark) -> _Mark:
         """Return what holds at a place. A kind wins over `false`, which counts where no alternative is without it.

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Mapping
 from decimal import Decimal, InvalidOperation
 from functools import lru_cache
+from importlib.resources import files
 
 from protocols.schema import Json
 
@@ -25,24 +27,48 @@ def same(value: Json) -> Same:
 # --- numbers
 
 CURRENCIES: Mapping[str, tuple[str, ...]] = {
-    "EUR": ("€", "euro", "euros"),
-    "USD": ("$", "us$", "dollar", "dollars"),
-    "GBP": ("£", "pound", "pounds"),
-    "JPY": ("¥", "yen"),
-    "CHF": ("franc", "francs"),
-    "INR": ("₹", "rupee", "rupees"),
-    "CNY": ("yuan", "renminbi"),
-    "RUB": ("₽", "ruble", "rubles"),
-    "KRW": ("₩", "won"),
-    **dict.fromkeys(["AED", "ARS", "AUD", "BRL", "CAD", "CLP", "COP", "CZK", "DKK", "EGP", "HKD", "HUF", "IDR"], ()),
-    **dict.fromkeys(["ILS", "KWD", "MXN", "MYR", "NOK", "NZD", "PHP", "PKR", "PLN", "RON", "SAR", "SEK", "SGD"], ()),
-    **dict.fromkeys(["THB", "TWD", "UAH", "VND", "ZAR", "BTC", "XBT", "ETH", "SOL", "XRP", "USDC", "USDT"], ()),
+    code: tuple(names)
+    for code, names in tomllib.loads(files("atc.taint").joinpath("currencies.toml").read_text(encoding="utf-8")).items()
 }
-"""Codes of currencies, each with what a person may write instead."""
-_CURRENCIES = r"(?:us\$|[$€£¥₹₽₩]|usd|eur|gbp|jpy|chf|cad|aud|inr|cny)"
+"""Codes of currencies, each with what a person may write instead, see `currencies.toml`."""
+_NAMED = {name.casefold(): code for code, names in CURRENCIES.items() for name in (code, *names)}
+_WORDS = frozenset(
+    """ada all bam bob buck cop cup dai dong gel gold lei mad mop pen pound quid rand real ron silver sol sos taka
+    tether top try won""".split()  # noqa: SIM905 - one word a line would hide the code
+)
+"""Codes and names that are words of another meaning: in capitals, or beside a number, they are of a currency."""
+_SIGNS = [name for names in CURRENCIES.values() for name in names if not name.isalpha() and " " not in name]
+_SHORT_NAMES = "(?:" + "|".join(re.escape(sign) for sign in sorted({*_SIGNS}, key=len, reverse=True))
+_SHORT_NAMES += rf"|kr\.?|zł|kč|ft|rs\.?|rm|usd|eur|gbp|jpy|chf|cad|aud|inr|cny|(?-i:{'|'.join(sorted(CURRENCIES))}))"
+
+
+def currency(text: str) -> str | None:
+    """Return the code of the currency that a text is the code, the sign or the name of."""
+    name = text.strip().casefold()
+    code = _NAMED.get(name) or _NAMED.get(name.removesuffix("s"))
+    return code if code is not None and (name not in _WORDS or text.isupper()) else None
+
+
+def has_currency(text: str, code: str) -> bool:
+    """Return True if a person wrote the currency: by its code, its sign or its name, in one of its forms."""
+    return any(_form(name).search(text) for name in (code, *CURRENCIES.get(code, ())))
+
+
+@lru_cache(maxsize=256)
+def _form(name: str) -> re.Pattern[str]:
+    """Return what finds a name of a currency; one that may be another word only beside a number, or in capitals."""
+    if not name[-1].isalpha():
+        return re.compile(rf"(?<![^\W\d_]){re.escape(name)}")
+    word = rf"(?<![^\W\d_]){re.escape(name)}s?(?![^\W\d_])"
+    if len(name) > 2 and name.casefold() not in _WORDS:
+        return re.compile(word, re.IGNORECASE)
+    beside = rf"(?i:{word}\.?\s?\d|\d\s?{word})"
+    return re.compile(f"{beside}|{word}" if name.isupper() and len(name) > 2 else beside)
+
+
 _NUMBER = re.compile(
-    rf"(?P<sign>[-−+])?(?P<currency>{_CURRENCIES})?(?P<digits>\d[\d.,'’_\u00a0\u202f]*|\.\d+)(?P<power>e[-+]?\d{{1,2}})?"
-    rf"(?:(?P<scale>k|m|mn|bn)|{_CURRENCIES}|%|,-)?(?:/[a-z]+)?",
+    rf"(?P<sign>[-−+])?(?P<currency>{_SHORT_NAMES})?(?P<digits>\d[\d.,'’_\u00a0\u202f]*|\.\d+)(?P<power>e[-+]?\d{{1,2}})?"
+    rf"(?:(?P<scale>k|m|mn|bn)|{_SHORT_NAMES}|%|,-)?(?:/[a-z]+)?",
     re.IGNORECASE,
 )
 _GROUPS = re.compile(
@@ -79,6 +105,13 @@ def numbers(text: str) -> frozenset[Decimal]:
     tokens = [token[:-1].rstrip(_ENDS) if token.endswith(".") else token for token in tokens]
     pairs = zip(map(number, tokens), [*tokens[1:], ""], strict=True)
     return frozenset(value * _SCALES.get(behind.casefold(), 1) for value, behind in pairs if value is not None)
+
+
+@lru_cache(maxsize=64)
+def shares(text: str) -> frozenset[Decimal]:
+    """The percentages of a text as shares of one: `19%` is 0.19."""
+    found = re.findall(r"(?<![\w.,])(\d{1,3}(?:[.,]\d{1,4})?)\s?(?:%|percent\b|per cent\b)", text)
+    return frozenset(Decimal(share.replace(",", ".")) / 100 for share in found)
 
 
 def _digits(digits: str) -> str:
