@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from functools import lru_cache
 from typing import Literal
 
@@ -29,13 +30,32 @@ _TIME = re.compile(r"\d{8}T\d{6}")
 _NOT_SAID = words("basic bearer false n/a none null optional required true unknown")
 _LONG_NUMBER = 6  # digits from which a number is a token rather than a count of them
 _RANDOM_LENGTH, _RANDOM_RUNS, _RANDOM_PART = 16, 4, re.compile("[A-Za-z0-9]{8,}")
+_FILE = re.compile(r"[\w.-]+(?:/[\w.-]+)+\.[A-Za-z]\w{1,4}")
+INVISIBLE = "[\u00ad\u034f\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufe00-\ufe0f\ufeff\U000e0000-\U000e007f]"
+"""A pattern of characters that nobody sees."""
+OTHER_SCRIPTS = re.compile(
+    rf"(?:{'|'.join(_SAID['other_scripts'])})(?P<is>[ \t]?(?:{'|'.join(_SAID['other_scripts_is'])})(?![^\W\d_a-zA-Z]))?",
+    re.IGNORECASE,
+)
+"""Names of passwords in other scripts than the Latin one, and the word `is` behind them."""
+_HIDDEN, _ACCENTS = re.compile(INVISIBLE), re.compile("[\u0300-\u036f]+")
+_LETTERS = str.maketrans({"ß": "ss", "ł": "l", "ø": "o", "đ": "d", "ı": "i", "æ": "ae", "Ł": "L", "Ø": "O", "Đ": "D"})
 _RUNS = re.compile(r"^[A-Z][a-z]+|[A-Z]+|[a-z]+|\d+")
+
+
+def folded(text: str) -> str:
+    """Return a text in Latin letters without accents, and without hidden characters, as names are compared."""
+    if text.isascii():
+        return text
+    seen = unicodedata.normalize("NFKC", _HIDDEN.sub("", text))
+    translated = OTHER_SCRIPTS.sub(" password ", seen)
+    return _ACCENTS.sub("", unicodedata.normalize("NFKD", translated)).translate(_LETTERS)
 
 
 @lru_cache(maxsize=4096)
 def kind_of(name: str) -> Kind | None:
     """What kind of secret a field of this name holds; None where the name says nothing of one."""
-    parts = [part.lower() for part in _PARTS.findall(name[:100])]
+    parts = [part.lower() for part in _PARTS.findall(folded(name[:100]))]
     while len(parts) > 1 and (parts[-1].isdigit() or parts[-1] in _NOTHING_NEW):
         parts.pop()
     if not parts or parts[0] in _QUESTIONS:
@@ -66,5 +86,7 @@ def is_secret(name: str, value: Json) -> bool:
 def looks_random(text: str) -> bool:
     """Whether letters and digits alternate as they do in a key, and not in a slug, a UUID or a time."""
     if len(text) < _RANDOM_LENGTH or any(map(str.isspace, text)) or _UUID.fullmatch(text) or _TIME.search(text):
+        return False
+    if "/" in text and _FILE.fullmatch(text):
         return False
     return any(len(_RUNS.findall(part)) >= _RANDOM_RUNS for part in _RANDOM_PART.findall(text))

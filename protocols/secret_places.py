@@ -28,6 +28,15 @@ _STEP = re.compile(
     (?:/[\w.-]{1,60}){0,3}?/([\w~.=-]{20,500})""",
     re.VERBOSE | re.IGNORECASE,
 )
+_QUERY = re.compile(r"[?&#](?:code|ticket|assertion|SAMLResponse|invite)=([\w.~%+/=-]{16,2000})", re.IGNORECASE)
+"""What a person comes back with from a page for signing in."""
+_LOGIN = re.compile(
+    r"""\b(?:log.?in|user(?:.?name)?|account|access|credentials?|zugang(?:sdaten)?|identifiants?)[ \t]?:[ \t]{0,4}
+    [\w.@+-]{1,60}[ \t]{0,4}[/|][ \t]{0,4}([^\s/|,;<>"'`]{6,200})(?![^\s.,;)])""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_COMMUNITY = re.compile(r"\b(?:snmp-server[ \t]+community|r[ow]community6?|com2sec[ \t]+\S{1,40}[ \t]+\S{1,60})[ \t]+(\S{4,100})")
+"""A name by which devices are asked, as their settings write it: whoever knows it may ask."""
 _HOOK = re.compile(r"https?://[^\s\"'<>]{0,200}?hook[^\s\"'<>]{0,500}", re.IGNORECASE)
 _ORACLE = re.compile(r"(?::thin:|sqlplus[ \t]+(?:-\w[ \t]+)?)[\w.$-]{1,100}/([^\s/@\"']{4,200})@", re.IGNORECASE)
 _BEARER = re.compile(r"(?<![\w-])(?:Bearer|Basic)[ \t]{1,4}[\"']?([^\s\"'<>,;]{8,})", re.IGNORECASE)
@@ -85,6 +94,8 @@ def _in_addresses(text: str, lower: str) -> Iterator[str]:
     """Yield what stands in URLs: passwords of users, tokens among the steps of a path."""
     if ":thin:" in lower or "sqlplus" in lower:
         yield from (found[1] for found in _ORACLE.finditer(text))
+    if "=" in text:
+        yield from (value for found in _QUERY.finditer(text) if looks_random(found[1]) for value in spelled(found[1]))
     if "://" not in text:
         return
     for found in _USERINFO.finditer(text):
@@ -133,6 +144,9 @@ def _in_statements(text: str, lower: str) -> Iterator[str]:
         yield from (found[0] for found in _STORED.finditer(text))
     if ":" in text:
         yield from (found[1] for found in _PGPASS.finditer(text))
+        yield from (value for found in _LOGIN.finditer(text) if is_no_word(value := found[1].rstrip(TAIL)))
+    if "community" in lower or "com2sec" in lower:
+        yield from (found[1] for found in _COMMUNITY.finditer(text) if is_no_word(found[1]))
     if "insert" in lower:
         yield from _inserted(text)
     if _MANIFEST.search(text) is not None:

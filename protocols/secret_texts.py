@@ -27,7 +27,7 @@ from protocols.secret_bonds import (
     SECOND,
     VALUE_BELOW,
 )
-from protocols.secret_names import Kind, kind_of, looks_random
+from protocols.secret_names import Kind, folded, kind_of, looks_random
 from protocols.secret_values import (
     SHORTEST,
     SIGNED,
@@ -37,10 +37,12 @@ from protocols.secret_values import (
     is_drawn,
     is_label,
     is_no_word,
+    is_other,
     named,
     spelled,
     worthy,
 )
+from protocols.secret_view import View
 from protocols.words import words
 
 _WINDOW = 400
@@ -49,11 +51,11 @@ _MOST_NAMES = 8_000
 """Names of one text that are looked at, so that none that repeats them takes long."""
 _RUN = re.compile(r"[^\s\"'<>;,]{16}")
 """What every value has somewhere that looks drawn at random."""
-_TOKEN = re.compile(r"[A-Za-z_][\w.$-]{1,100}")
+_TOKEN = re.compile(r"[^\W\d][\w.$-]{1,100}")
 _STEMS = words(
-    "auth bearer card code connectionstring contrase cookie cred cvc cvn cvv haslo jwt kennwort key"
-    " losenord mnemonic motde otp parola pass phrase pin psk pswd pw pwd salasana secret security senha"
-    " sess sig ssn token wachtwoord"
+    "adgangskode auth bearer card chave chiav clave cle code connectionstring contrase cookie cred cvc cvn cvv geheimzahl"
+    " haslo heslo jelszo jeton jwt kennwort key khau kodeord losenord lozink mnemonic motde nyckel otp parola pass phrase pin"
+    " psk pswd pw pwd salasana sandi schlu secret security senha sess sifre sig sleutel ssn token wachtwoord"
 )
 """Some of these stands in every name of a secret: most words are passed over without a closer look."""
 _ATTRIBUTES = frozenset({"domain", "expires", "max-age", "path", "priority", "samesite"})
@@ -68,6 +70,15 @@ def find(text: str) -> Iterator[str]:
     """Yield the secrets that stand in a text, some of them more than once."""
     if len(text) < SHORTEST:
         return
+    yield from _find(text)
+    view = View(text)
+    if view.text != text:
+        for value in _find(view.text):
+            yield from view.spelled(value)
+
+
+def _find(text: str) -> Iterator[str]:
+    """Yield the secrets of a text or of its view."""
     yield from secret_formats.find(text)
     yield from secret_places.find(text)
     rest = secret_formats.without_keys(text)
@@ -77,7 +88,7 @@ def find(text: str) -> Iterator[str]:
 
 def _has_stem(text: str) -> bool:
     """True if a name of a secret may stand in a text."""
-    lower = text.lower()
+    lower = folded(text).lower()
     return any(stem in lower for stem in _STEMS)
 
 
@@ -102,7 +113,7 @@ def _behind_names(text: str) -> Iterator[str]:
         if names > _MOST_NAMES:
             return
         if kind != "random" or name.lower() in SIGNED or _RUN.search(text, end, end + _WINDOW) is not None:
-            yield from _behind(text, start, end, kind, name.lower())
+            yield from (value for value in _behind(text, start, end, kind, name.lower()) if not is_other(name, value))
         if start >= lines_done:
             values, lines_done = secret_tables.find(text, start, lines_done)
             yield from values

@@ -42,6 +42,12 @@ _COUNTED = re.compile(
     r"[A-Za-z]{2,12}[-_/.#]?\d{1,3}|[A-Za-z]+/\d+(?:\.\d+)*|v?\d+(?:\.\d+)+\S{0,4}|\d+[a-z]{1,8}|[\d:TZ.+-]+"
 )
 """Names with a number, versions, quantities and times."""
+_CHORD = re.compile(
+    r"(?:(?:ctrl|control|alt|altgr|shift|cmd|command|option|opt|meta|super|win|fn|strg|umschalt|⌘|⌥|⇧)\s?[+-]\s?)+\S{1,9}",
+    re.IGNORECASE,
+)
+"""Keys of a keyboard that are pressed together."""
+_SYMBOL = re.compile(r"[A-Z]{2,6}(?:-\d{1,4})?")
 TAIL = ".,;:!?)]}>*`"
 
 
@@ -80,6 +86,13 @@ def worthy(value: str, kind: Kind, bond: Bond, *, quoted: bool) -> Iterator[str]
         return
     if is_secret("password", value) and not (quoted and is_label(value)):
         yield value
+
+
+def is_other(name: str, value: str) -> bool:
+    """True if a token or key of this name is another thing: a currency, a standard, a key of the keyboard."""
+    if not name.lower().endswith(("token", "key", "keys")):
+        return False
+    return _CHORD.fullmatch(value) is not None or _SYMBOL.fullmatch(value) is not None
 
 
 def is_label(value: str) -> bool:
