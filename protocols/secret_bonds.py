@@ -41,10 +41,11 @@ FLAG = re.compile(rf"[ \t]{{1,4}}(?:{QUOTED}|(?P<v>[^\s\"'`<>|;]{{1,600}}))")
 CALLED = re.compile(rf"\(\s{{0,4}}(?:{QUOTED})")
 IN_WORDS = re.compile(
     r"""(?:[ \t]+(?:for|of|to|on|from|used|by|you|requested)[ \t]+[^\s:=]{1,60}(?:[ \t][^\s:=]{1,40}){0,3}?)?
-    (?:[ \t]{1,3}(?:[\w-]{1,20}[ \t]){0,2}?(?:(?:is|ist|lautet?|lauten|heißt|heisst|est|es|è|é|jest|är|er|was|are|has|have|been|being|now|set|reset|changed|updated|
+    (?:[ \t]{1,3}(?:[\w-]{1,20}[ \t]){0,2}?(?:(?:is|ist|lautet?|lauten|heißt|heisst|est|es|è|é|jest|är|er|
+    was|are|has|have|been|being|now|set|reset|changed|updated|
     rotated|to|be|as|value|following|new|reads|equals|will|should)[ \t:]{1,3}){1,6}
     |(?:[ \t]{1,3}[\w'’/-]{1,20}){0,7}[ \t]{0,3}[:=\-–—>]{1,3}\s{1,3}|[ \t]\d[ \t]|[ \t]{1,3})
-    (?:\r?\n[ \t]{0,20})?[\"'`“‘«(\[<*]{0,3}(?P<v>[^\s\"'`“”‘’«»<>]{3,600})""",
+    (?:\r?\n[ \t]{0,20})?[\"'`“‘«(\[<*]{0,3}(?P<v>(?:(?!&[\w.\-]{1,40}=)[^\s\"'`“”‘’«»<>]){3,600})""",
     re.VERBOSE | re.IGNORECASE,
 )
 NEXT_LINE = re.compile(

@@ -31,15 +31,25 @@ _NOT_SAID = words("basic bearer false n/a none null optional required true unkno
 _LONG_NUMBER = 6  # digits from which a number is a token rather than a count of them
 _RANDOM_LENGTH, _RANDOM_RUNS, _RANDOM_PART = 16, 4, re.compile("[A-Za-z0-9]{8,}")
 _FILE = re.compile(r"[\w.-]+(?:/[\w.-]+)+\.[A-Za-z]\w{1,4}")
-INVISIBLE = "[\u00ad\u034f\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufe00-\ufe0f\ufeff\U000e0000-\U000e007f]"
-"""A pattern of characters that nobody sees."""
+HIDDEN = re.compile(
+    "[\u00ad\u034f\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufe00-\ufe0f\ufeff\U000e0000-\U000e007f]+"
+)
+"""Characters that nobody sees."""
 OTHER_SCRIPTS = re.compile(
-    rf"(?:{'|'.join(_SAID['other_scripts'])})(?P<is>[ \t]?(?:{'|'.join(_SAID['other_scripts_is'])})(?![^\W\d_a-zA-Z]))?",
+    rf"(?:{'|'.join(_SAID['other_scripts'])})"
+    rf"(?P<is>[ \t]?(?:{'|'.join(_SAID['other_scripts_is'])})(?![^\W\d_a-zA-Z]))?",
     re.IGNORECASE,
 )
 """Names of passwords in other scripts than the Latin one, and the word `is` behind them."""
-_HIDDEN, _ACCENTS = re.compile(INVISIBLE), re.compile("[\u0300-\u036f]+")
+_ACCENTS = re.compile("[\u0300-\u036f]+")
 _LETTERS = str.maketrans({"ß": "ss", "ł": "l", "ø": "o", "đ": "d", "ı": "i", "æ": "ae", "Ł": "L", "Ø": "O", "Đ": "D"})
+_CHORD = re.compile(
+    r"(?:(?:ctrl|control|alt|altgr|shift|cmd|command|option|opt|meta|super|win|fn|strg|umschalt|⌘|⌥|⇧)"
+    r"[ +-]{1,3})+\S{1,9}",
+    re.IGNORECASE,
+)
+"""Keys of a keyboard that are pressed together."""
+_SYMBOL = re.compile(r"[A-Z]{2,6}(?:-\d{1,4})?")
 _RUNS = re.compile(r"^[A-Z][a-z]+|[A-Z]+|[a-z]+|\d+")
 
 
@@ -47,7 +57,7 @@ def folded(text: str) -> str:
     """Return a text in Latin letters without accents, and without hidden characters, as names are compared."""
     if text.isascii():
         return text
-    seen = unicodedata.normalize("NFKC", _HIDDEN.sub("", text))
+    seen = unicodedata.normalize("NFKC", HIDDEN.sub("", text))
     translated = OTHER_SCRIPTS.sub(" password ", seen)
     return _ACCENTS.sub("", unicodedata.normalize("NFKD", translated)).translate(_LETTERS)
 
@@ -76,11 +86,18 @@ def is_secret(name: str, value: Json) -> bool:
     text = str(value).strip()
     if not isinstance(value, str):
         return kind == "number" or (kind == "text" and sum(map(str.isdigit, text)) >= _LONG_NUMBER)
-    if not text or text.lower() in _NOT_SAID:
+    if not text or text.lower() in _NOT_SAID or is_other(name, text):
         return False
     if kind == "number":
         return _CODE.fullmatch(text) is not None
     return kind == "text" or looks_random(text)
+
+
+def is_other(name: str, value: str) -> bool:
+    """True if a token or key of this name is another thing: a currency, a standard, a key of the keyboard."""
+    if not name.lower().endswith(("token", "key", "keys")):
+        return False
+    return _CHORD.fullmatch(value) is not None or _SYMBOL.fullmatch(value) is not None
 
 
 def looks_random(text: str) -> bool:

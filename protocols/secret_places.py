@@ -35,7 +35,9 @@ _LOGIN = re.compile(
     [\w.@+-]{1,60}[ \t]{0,4}[/|][ \t]{0,4}([^\s/|,;<>"'`]{6,200})(?![^\s.,;)])""",
     re.VERBOSE | re.IGNORECASE,
 )
-_COMMUNITY = re.compile(r"\b(?:snmp-server[ \t]+community|r[ow]community6?|com2sec[ \t]+\S{1,40}[ \t]+\S{1,60})[ \t]+(\S{4,100})")
+_COMMUNITY = re.compile(
+    r"\b(?:snmp-server[ \t]+community|r[ow]community6?|com2sec[ \t]+\S{1,40}[ \t]+\S{1,60})[ \t]+(\S{4,100})"
+)
 """A name by which devices are asked, as their settings write it: whoever knows it may ask."""
 _HOOK = re.compile(r"https?://[^\s\"'<>]{0,200}?hook[^\s\"'<>]{0,500}", re.IGNORECASE)
 _ORACLE = re.compile(r"(?::thin:|sqlplus[ \t]+(?:-\w[ \t]+)?)[\w.$-]{1,100}/([^\s/@\"']{4,200})@", re.IGNORECASE)

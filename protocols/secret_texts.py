@@ -27,7 +27,7 @@ from protocols.secret_bonds import (
     SECOND,
     VALUE_BELOW,
 )
-from protocols.secret_names import Kind, folded, kind_of, looks_random
+from protocols.secret_names import Kind, folded, is_other, kind_of, looks_random
 from protocols.secret_values import (
     SHORTEST,
     SIGNED,
@@ -37,7 +37,6 @@ from protocols.secret_values import (
     is_drawn,
     is_label,
     is_no_word,
-    is_other,
     named,
     spelled,
     worthy,
@@ -53,9 +52,11 @@ _RUN = re.compile(r"[^\s\"'<>;,]{16}")
 """What every value has somewhere that looks drawn at random."""
 _TOKEN = re.compile(r"[^\W\d][\w.$-]{1,100}")
 _STEMS = words(
-    "adgangskode auth bearer card chave chiav clave cle code connectionstring contrase cookie cred cvc cvn cvv geheimzahl"
-    " haslo heslo jelszo jeton jwt kennwort key khau kodeord losenord lozink mnemonic motde nyckel otp parola pass phrase pin"
-    " psk pswd pw pwd salasana sandi schlu secret security senha sess sifre sig sleutel ssn token wachtwoord"
+    "adgangskode answer antwort api auth bearer card chave chiav clave cle code"
+    " connectionstring contrase cookie cred cvc cvn cvv geheimzahl haslo heslo jelszo jeton jwt"
+    " kennwort key khau kodeord losenord lozink mnemonic motde nyckel otp parola pass phrase pin"
+    " prive psk pswd pw pwd salasana sandi schlu secret security segret senha sess sifre sig"
+    " sleutel ssn token wachtwoord zugang"
 )
 """Some of these stands in every name of a secret: most words are passed over without a closer look."""
 _ATTRIBUTES = frozenset({"domain", "expires", "max-age", "path", "priority", "samesite"})
@@ -72,8 +73,8 @@ def find(text: str) -> Iterator[str]:
         return
     yield from _find(text)
     view = View(text)
-    if view.text != text:
-        for value in _find(view.text):
+    for piece in view.pieces():
+        for value in _find(piece):
             yield from view.spelled(value)
 
 

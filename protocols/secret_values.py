@@ -42,12 +42,8 @@ _COUNTED = re.compile(
     r"[A-Za-z]{2,12}[-_/.#]?\d{1,3}|[A-Za-z]+/\d+(?:\.\d+)*|v?\d+(?:\.\d+)+\S{0,4}|\d+[a-z]{1,8}|[\d:TZ.+-]+"
 )
 """Names with a number, versions, quantities and times."""
-_CHORD = re.compile(
-    r"(?:(?:ctrl|control|alt|altgr|shift|cmd|command|option|opt|meta|super|win|fn|strg|umschalt|⌘|⌥|⇧)\s?[+-]\s?)+\S{1,9}",
-    re.IGNORECASE,
-)
-"""Keys of a keyboard that are pressed together."""
-_SYMBOL = re.compile(r"[A-Z]{2,6}(?:-\d{1,4})?")
+_UNSPACED = re.compile("[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+"""Letters of languages that write sentences without spaces."""
 TAIL = ".,;:!?)]}>*`"
 
 
@@ -88,13 +84,6 @@ def worthy(value: str, kind: Kind, bond: Bond, *, quoted: bool) -> Iterator[str]
         yield value
 
 
-def is_other(name: str, value: str) -> bool:
-    """True if a token or key of this name is another thing: a currency, a standard, a key of the keyboard."""
-    if not name.lower().endswith(("token", "key", "keys")):
-        return False
-    return _CHORD.fullmatch(value) is not None or _SYMBOL.fullmatch(value) is not None
-
-
 def is_label(value: str) -> bool:
     """True for words that a person reads, such as a label or a hint, and false for a phrase of small words."""
     parts = value.split()
@@ -119,7 +108,7 @@ def is_drawn(value: str) -> bool:
 def is_no_word(value: str) -> bool:
     """True for what is neither a word, nor a number, nor a name or path made of words."""
     letters, digits = sum(map(str.isalpha, value)), sum(map(str.isdigit, value))
-    if not letters or len(value) < SHORTEST:
+    if not letters or len(value) < SHORTEST or _UNSPACED.match(value):
         return False
     if digits:
         return _COUNTED.fullmatch(value) is None

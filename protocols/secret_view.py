@@ -11,32 +11,38 @@ import unicodedata
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
-from urllib.parse import unquote
+from itertools import islice
+from urllib.parse import unquote_plus
 
-from protocols.secret_names import INVISIBLE, OTHER_SCRIPTS
+from protocols.secret_names import HIDDEN, OTHER_SCRIPTS
+from protocols.words import words
 
 _Edit = tuple[int, int, str]
 """Where a piece of a text begins and ends, and what stands in its place."""
 _MOST_SCANS = 200
 """So often a text is searched from its beginning for what was found in its view."""
+_MOST_NAMES = 8_000
+"""Names in another script of one text that are looked at."""
+_AROUND = 1_000
+"""Characters before and behind a change that are read with it."""
 _NEAR = 20_000
 """Characters behind the last value in which the next one is looked for first."""
 
+# Each alternative begins with a plain character, so that all others are passed over quickly.
+_COLOUR = r"\[[0-?]{0,40}[\x20-/]{0,4}[@-~]"
 _ESCAPED = re.compile(
-    rf"""(?:\x1b|\\(?:e|033|x1b|u001b))\[[0-?]{{0,40}}[\x20-/]{{0,4}}[@-~]  # colours of a terminal
+    rf"""\x1b{_COLOUR} | \\e{_COLOUR} | \\033{_COLOUR} | \\x1b{_COLOUR} | \\u001b{_COLOUR}
     | \x1b\][^\x07\x1b\n]{{0,300}}(?:\x07|\x1b\\)
-    | (?P<percent>(?:%(?:25){{0,2}}[0-9A-Fa-f]{{2}})+)
-    | (?P<entity>&(?:\#\d{{1,7}}|\#[xX][0-9A-Fa-f]{{1,6}}|[A-Za-z]{{2,10}});)
-    | \\{{1,4}}(?:u00|x)(?P<code>[2-7][0-9A-Fa-f])
-    | {INVISIBLE}""",
+    | %(?:25){{0,2}}[0-9A-Fa-f]{{2}}(?:\+?%(?:25){{0,2}}[0-9A-Fa-f]{{2}})*
+    | &(?:\#\d{{1,7}}|\#[xX][0-9A-Fa-f]{{1,6}}|[A-Za-z]{{2,10}});
+    | \\u00[2-7][0-9A-Fa-f] | \\x[2-7][0-9A-Fa-f]""",
     re.VERBOSE,
 )
 _NESTED_PERCENT = re.compile("%(?:25)+(?=[0-9A-Fa-f]{2})")
-_ARROWS = dict.fromkeys("→⇒➜➔➡⟶⟹↦", "->")
+_ODD = re.compile(r"[^\x00-\x7f]{1,200}")
+_ACCENTS = frozenset(map(chr, range(0x300, 0x370)))
 
-_LINES = frozenset(
-    "blockquote br dl h1 h2 h3 h4 h5 h6 hr li ol p pre section table tbody tfoot thead tr ul".split()
-)
+_LINES = words("blockquote br dl h1 h2 h3 h4 h5 h6 hr li ol p pre section table tbody tfoot thead tr ul")
 """Tags that begin a line."""
 _TAG = rf"""</?(?:{"|".join(_LINES)}|a|abbr|b|big|cite|code|dd|del|dfn|div|dt|em|figcaption|font|i|ins|kbd|label
 |legend|mark|q|s|samp|small|span|strike|strong|sub|summary|sup|td|th|time|tt|u|var)(?:[\s/][^<>]{{0,300}})?>"""
@@ -71,10 +77,38 @@ class View:
         self._steps: list[tuple[list[int], list[int]]] = []
         self._done, self._scans = 0, _MOST_SCANS
         self._change(_unescaped(self.text))
+        self._change(_without_odd_letters(self.text))
         self._change(_without_markup(self.text))
         self._change(_without_emphasis(self.text))
         self._change(_without_marks(self.text))
         self._change(_translated(self.text))
+
+    def pieces(self) -> Iterator[str]:
+        """Yield the lines around all places that look other than in the source."""
+        starts: list[int] = []
+        for number, (here, _) in enumerate(self._steps):
+            last = -_AROUND
+            for place in here:
+                if place - last >= _AROUND // 2:
+                    last = place
+                    starts.append(self._later(place, number + 1))
+        done, begin = 0, -1
+        for place in [*sorted(starts), len(self.text) + 3 * _AROUND]:
+            if begin >= 0 and place - done > 2 * _AROUND:
+                first = self.text.rfind("\n", max(0, begin - _AROUND), max(0, begin - 200)) + 1
+                yield self.text[first or max(0, begin - _AROUND) : done + 2 * _AROUND]
+                begin = -1
+            begin = place if begin < 0 else begin
+            done = place
+
+    def _later(self, place: int, step: int) -> int:
+        """Return where in the view a place is that was found before a step."""
+        for here, before in self._steps[step:]:
+            at = bisect_right(before, place)
+            if at:
+                place = here[at - 1] + place - before[at - 1]
+                place = min(place, here[at]) if at < len(here) else place
+        return place
 
     def spelled(self, value: str) -> Iterator[str]:
         """Yield what was found in the view, and the same as the text spells it."""
@@ -117,30 +151,48 @@ class View:
 
 
 def _unescaped(text: str) -> Iterator[_Edit]:
-    """Yield characters in the place of their escapes, plain letters in that of others, nothing for hidden ones."""
-    if text.isascii() and not any(mark in text for mark in "\x1b%&\\"):
+    """Yield characters in the place of their escapes, and nothing in the place of colours."""
+    if not any(mark in text for mark in "\x1b%&\\"):
         return
-    for found in (_ESCAPED if text.isascii() else _all_escaped()).finditer(text):
+    for found in _ESCAPED.finditer(text):
         old, new = found[0], ""
-        if found["percent"]:
-            new = unquote(_NESTED_PERCENT.sub("%", old), errors="replace")
-        elif found["entity"]:
-            new = unicodedata.normalize("NFKC", html.unescape(old))
-        elif found["code"]:
-            new = chr(int(found["code"], 16))
-        elif found.re is not _ESCAPED and found["other"]:
-            new = _ARROWS.get(old) or unicodedata.normalize("NFKC", old)
+        if old[0] == "%":
+            new = unquote_plus(_NESTED_PERCENT.sub("%", old), errors="replace")
+        elif old[0] == "&":
+            new = html.unescape(old)
+        elif old[0] == "\\" and "[" not in old:
+            new = chr(int(old[-2:], 16))
         if new != old:
             yield found.start(), found.end(), new
 
 
+def _without_odd_letters(text: str) -> Iterator[_Edit]:
+    """Yield plain characters in the place of those that stand for them, and nothing in the place of hidden ones."""
+    if text.isascii():
+        return
+    plain = _plain_letters()
+    for found in _ODD.finditer(text):
+        start, end = found.span()
+        start -= text[start] in _ACCENTS and start > 0  # it belongs to the letter before
+        old = text[start:end]
+        new = old.translate(plain)
+        new = new if _ACCENTS.isdisjoint(new) else unicodedata.normalize("NFC", new)
+        if len(new) == len(old):
+            yield from ((start, end, new),) if new != old else ()
+        elif _ACCENTS.isdisjoint(old):
+            yield from ((start + n, start + n + 1, plain.get(ord(one), one)) for n, one in enumerate(old))
+        else:
+            yield start, end, new
+
+
 @cache
-def _all_escaped() -> re.Pattern[str]:
-    """The same pattern, and all characters that stand for plainer ones."""
+def _plain_letters() -> dict[int, str]:
+    """Return what each odd character stands for."""
     codes = [*range(0x80, 0xD800), *range(0xF900, 0x10000), *range(0x1D400, 0x1D800), *range(0x1F100, 0x1F200)]
-    plainer = (one for one in map(chr, codes) if unicodedata.normalize("NFKC", one) != one or one in _ARROWS)
-    other = rf"| (?P<other>[A-Za-z][\u0300-\u036f]{{1,4}} | [{''.join(map(re.escape, plainer))}])"
-    return re.compile(_ESCAPED.pattern + other, re.VERBOSE)
+    plainer = {one: unicodedata.normalize("NFKC", chr(one)) for one in codes if chr(one) not in _ACCENTS}
+    hidden = {one: "" for one in [*codes, *range(0xE0000, 0xE0080)] if HIDDEN.match(chr(one))}
+    arrows = {ord(one): "->" for one in "→⇒➜➔➡⟶⟹↦"}
+    return {one: letter for one, letter in plainer.items() if letter != chr(one)} | arrows | hidden
 
 
 def _without_markup(text: str) -> Iterator[_Edit]:
@@ -185,5 +237,5 @@ def _without_marks(text: str) -> Iterator[_Edit]:
 def _translated(text: str) -> Iterator[_Edit]:
     """Yield the English name of a secret in the place of its name in another script."""
     if not text.isascii():
-        for found in OTHER_SCRIPTS.finditer(text):
+        for found in islice(OTHER_SCRIPTS.finditer(text), _MOST_NAMES):
             yield found.start(), found.end(), " password: " if found["is"] else " password "

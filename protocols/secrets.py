@@ -16,17 +16,15 @@ from urllib.parse import quote, quote_plus
 from protocols import secret_texts
 from protocols.reply import parse
 from protocols.schema import Json, JsonObject, combined, inside
-from protocols.secret_names import is_secret, kind_of
-from protocols.words import words
+from protocols.secret_names import kind_of
+from protocols.secret_pairs import MAPS, Name, of_items, of_members
+from protocols.secret_values import is_no_word
 
 Change = Callable[[Json], Json]
 
 # --- places of a value
 
 _MOST_VIEWS = 500  # schemas that describe one place at once
-_CARRIERS = words("current data plaintext raw text value")
-_NAMING = ("name", "key", "variable", "var", "header", "field", "param")
-_MAPS = words("cookies passwords secrets")
 
 
 def covered(value: Json, schema: JsonObject | None, cover: Change, *, rest: Change | None = None) -> Json:
@@ -36,28 +34,32 @@ def covered(value: Json, schema: JsonObject | None, cover: Change, *, rest: Chan
     """
     plain: Change = rest or (lambda leaf: leaf)
 
-    def node(value: Json, place: _Place, name: str, *, marked: bool) -> Json:
+    def node(value: Json, place: _Place, name: Name, *, marked: bool) -> Json:
         """A value whose place is called `name`; `marked` when a schema above it says that all in it is secret."""
         inside = marked if place.said is None else place.said
         if isinstance(value, Mapping):
+            names = of_members(value, name)
             return {
-                plain(key): node(item, place.child(key), _name(key, value, name), marked=inside)
-                for key, item in value.items()
+                plain(key): node(item, place.child(key), own, marked=inside)
+                for (key, item), own in zip(value.items(), names, strict=True)
             }
         if isinstance(value, list | tuple):
-            inner = "" if place.said is False else name
-            return [node(item, place.child(i), inner, marked=inside) for i, item in enumerate(value)]
+            names = of_items(value, Name() if place.said is False else name)
+            return [
+                node(item, place.child(i), own, marked=inside)
+                for i, (item, own) in enumerate(zip(value, names, strict=True))
+            ]
         if value is None or isinstance(value, bool) or value == "" or place.said is False:
             return plain(value)
         # A listed value is known to all who read it.
-        return cover(value) if inside or (not place.listed and is_secret(name, value)) else plain(value)
+        return cover(value) if inside or (not place.listed and name.says_secret(value)) else plain(value)
 
-    return node(value, _Place((schema,), schema or {}), "", marked=False)
+    return node(value, _Place((schema,), schema or {}), Name(), marked=False)
 
 
 def may_name_secrets(name: str) -> bool:
     """Whether what stands under a name may be judged a secret for it, or for a name beside or above it."""
-    return kind_of(name) is not None or name.lower() == "value" or name.lower() in _MAPS
+    return kind_of(name) is not None or name.lower() == "value" or name.lower() in MAPS
 
 
 class _Place:
@@ -88,23 +90,6 @@ def _mark(schema: JsonObject) -> bool:
     return marked or schema.get("format") == "password"
 
 
-def _name(key: str, beside: JsonObject, above: str) -> str:
-    """By what name the value under `key` is to be judged: its own, or that which it is a carrier of.
-
-    So `{"token": {"value": …}}`, `{"name": "Authorization", "value": …}` and `{"secrets": {"DB_URL": …}}`.
-    """
-    if kind_of(key) is not None:
-        return key
-    for said in map(beside.get, _NAMING) if key.lower() == "value" else ():
-        if isinstance(said, str) and re.fullmatch(r"[\w.\-]+", said) and kind_of(said):
-            return said
-    if key.lower() in _CARRIERS and kind_of(above) is not None:
-        return above
-    if above.lower() in _MAPS and all(isinstance(item, str) for item in beside.values()):
-        return above
-    return key
-
-
 # --- secrets within texts
 
 _LONGEST_JSON = 1_000_000  # characters of a text that is looked at as JSON
@@ -122,17 +107,20 @@ def within(text: str) -> Iterator[str]:
 
 
 _SCHEME = re.compile(r"(?:ApiKey|Basic|Bearer|Digest|Token)\s+([^\s,]{6,})", re.IGNORECASE)
+_LOGIN = re.compile(r"[\w.@+-]{1,100}:([^\s:/]{6,500})")
 _COOKIE_ATTRIBUTES = frozenset({"domain", "expires", "max-age", "path", "priority", "samesite"})
 _COOKIE = re.compile(r"(?:^|;\s*)([^=;\s]+)=([^;\s]{8,})")
 
 
 def with_parts(secret: Json) -> list[Json]:
-    """A secret, and what of it is one by itself: the token after `Bearer`, the values of a cookie."""
+    """A secret, and what of it is one by itself: the token after `Bearer`, the password after a user, cookies."""
     if not isinstance(secret, str):
         return [secret]
     scheme = _SCHEME.fullmatch(secret.strip())
     values = [value for name, value in _COOKIE.findall(secret) if name.lower() not in _COOKIE_ATTRIBUTES]
-    return list(dict.fromkeys([secret, *([scheme[1]] if scheme else []), *values, *within(secret)]))
+    login = _LOGIN.fullmatch(secret)
+    parts = [found[1] for found in (scheme, login) if found is not None and (found is scheme or is_no_word(found[1]))]
+    return list(dict.fromkeys([secret, *parts, *values, *within(secret)]))
 
 
 def secrets_of(value: Json, schema: JsonObject | None) -> list[Json]:
