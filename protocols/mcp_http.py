@@ -10,7 +10,7 @@ import asyncio
 import math
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, ExitStack, aclosing, asynccontextmanager
 from typing import Any
 
@@ -260,7 +260,7 @@ class _Body(httpx2.AsyncByteStream):
             self._note(str(error))
             raise
 
-    async def _decompressed(self) -> AsyncIterator[bytes]:
+    async def _decompressed(self) -> AsyncGenerator[bytes]:
         try:
             steps = steps_of(self._answer.headers.get("content-encoding", ""))
             async with aclosing(self._answer.aiter_raw()) as pieces:
