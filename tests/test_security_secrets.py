@@ -45,6 +45,62 @@ TEXTS = {
     "next line": "The password\n\n%s\n",
     "statement": "CREATE USER x IDENTIFIED BY '%s'",
     "webhook": "https://hooks.example.com/hooks/catch/%s",
+    "Markdown": "**Password:** `%s`",
+    "cells": "<tr><td>Password</td><td>%s</td></tr>",
+    "HTML in words": "Your password is <strong>%s</strong>",
+    "colours": "\x1b[1mPassword:\x1b[0m %s",
+    "hidden characters": "pass\u200bword: %s",
+    "wide letters": "ｐａｓｓｗｏｒｄ：%s",
+    "escapes of a URL": "%%22password%%22%%3A%%22%s%%22",
+    "entities": "password&#61;%s",
+    "German": "Ihr Passwort lautet %s",
+    "Spanish": "contraseña: %s",
+    "Chinese": "您的密码是%s",
+    "French": "Mot de passe\u00a0: %s",
+    "anchor": "password: &p %s",
+    "callback": "GET /cb?code=%s&state=x",
+    "device": "snmp-server community %s RO",
+    "login": "Login: bob / %s",
+}
+MARKS = {
+    "emphasis of a chat": "*Password:* %s",
+    "italics": "_Password:_ %s",
+    "list of terms": "<dt>Password</dt>\n<dd>%s</dd>",
+    "bold name": "<b>Password:</b> %s",
+    "bold value": "Password: <b>%s</b>",
+    "board": "[b]Password:[/b] %s",
+    "fields": ":Password: %s",
+    "LaTeX": "\\textbf{Password:} %s",
+    "arrow": "Password → %s",
+    "leaders": "Password ......: %s",
+    "lines": "<strong>Password</strong><br>%s",
+    "struck": "Password: ~~%s~~",
+    "property list": "<key>password</key>\n<string>%s</string>",
+    "twice escaped": "password%%253D%s",
+    "soft hyphen": "pass&shy;word: %s",
+    "Russian": "Ваш пароль: %s",
+    "Polish": "Hasło: %s",
+    "access code": "Zugangscode: %s",
+}
+SECOND = "sommerregen-2024"
+PAIRS = {
+    "name and value": [{"name": "API Key", "value": SECOND}],
+    "identifier": [{"id": "password", "value": SECOND}],
+    "letters": {"k": "X-Api-Key", "v": SECOND},
+    "label": {"label": "Password", "content": SECOND},
+    "title": {"title": "API key", "text": SECOND},
+    "input": {"type": "password", "value": SECOND},
+    "change": {"field": "password", "old": None, "new": SECOND},
+    "patch": {"op": "replace", "path": "/password", "value": SECOND},
+    "columns": {"columns": ["user", "password"], "rows": [["bob", SECOND]]},
+    "columns as objects": {"fields": [{"name": "user"}, {"name": "password"}], "data": [["bob", SECOND]]},
+    "header row": [["user", "password"], ["bob", SECOND]],
+    "pairs": {"headers": [["x-api-key", SECOND]]},
+    "option": ["mysql", "--password", SECOND],
+    "option of a user": ["curl", "-u", f"bob:{SECOND}"],
+    "plural": {"tokens": {"bob": SECRET}},
+    "Spanish": {"contraseña": SECOND},
+    "answer": {"security_answer": SECOND},
 }
 ORDINARY = [
     "Set a password of at least eight characters.",
@@ -58,12 +114,20 @@ ORDINARY = [
     'password = os.environ["DB_PASSWORD"]',
     "postgres://user:password@localhost/db",
     "valueFrom:\n  secretKeyRef:\n    name: db",
+    "Access Key: Ctrl+Shift+K",
+    "Token: ERC-20",
+    "S3 key=uploads/9f86d081.png",
+    "<td>Password</td><td>Required</td>",
+    "密码必须至少8个字符",
+    {"label": "Password", "content": "Enter your new one"},
+    {"type": "password", "id": "9f86d081aa", "email": "bob@example.com"},
+    {"columns": ["name", "token", "price"], "rows": [["USD Coin", "USDC", 1.0]]},
 ]
 
 
-def prompts(state: Path, text: str) -> str:
+def prompts(state: Path, text: object) -> str:
     """All that a model is told of a run whose program stumbles over a text."""
-    programs = ("x = read_it()\nprint(x[10**9])", "print(len(read_it()))")
+    programs = ("x = read_it()\nprint(str(x)[10**9])", "print(len(read_it()))")
     script = ScriptedModel(*(f"```python\n{program}\n```" for program in programs))
     config = Config(samples=1, strategy="chain", state_dir=state)
     toolbox = Toolbox([tool("read_it", lambda _: text)])
@@ -80,22 +144,38 @@ def test_no_secret_of_a_text_reaches_the_prompt(own_folders, text):
     assert "[redacted-" in told
 
 
+@pytest.mark.parametrize("value", PAIRS.values(), ids=PAIRS)
+def test_no_secret_that_another_part_names_reaches_the_prompt(own_folders, value):
+    told = prompts(own_folders / "state", value)
+    assert SECRET not in told
+    assert SECOND not in told
+    assert "[redacted-" in told
+
+
 @pytest.mark.parametrize("text", ORDINARY)
 def test_ordinary_texts_reach_the_prompt_as_they_are(own_folders, text):
     assert "[redacted-" not in prompts(own_folders / "state", text)
 
 
 def test_no_secret_of_a_text_is_shown_or_exported(own_folders, atc_):
-    text = "\n".join(one % SECRET for one in TEXTS.values())
+    """Each text has a secret of its own, so that none is covered for another one's sake."""
+    texts = {name: (text, f"Zq8XvT3mKp7LrW2nBd5HsJ{n:02d}") for n, (name, text) in enumerate((TEXTS | MARKS).items())}
+    pages = [{"page": name, "body": text % secret} for name, (text, secret) in texts.items()]
+    pages += [{"page": "spelled", "body": "**Password:** som\u200bmer<b>regen</b>-2024"}, *PAIRS.values()]
     Path("desk.py").write_text(
-        f"def read_it() -> str:\n    '''Read.\n\n    read_only = True\n    '''\n    return {text!r}\n"
+        f"def read_it() -> list:\n    '''Read.\n\n    read_only = True\n    '''\n    return {pages!r}\n"
     )
-    Path("replies.json").write_text(json.dumps(["```python\nprint(len(read_it()))\n```"]))
+    programs = ("x = read_it()\nprint(x)\nprint(x[10**9])", "print(len(read_it()))")
+    Path("replies.json").write_text(json.dumps([f"```python\n{program}\n```" for program in programs]))
     assert atc_("run", "Look.", "--tools", "desk.py", "--model", "scripted:replies.json")[0] == 0
     for words in (["show", "last", "--json", "--prompts"], ["export", "last"], ["export", "last", "--html"]):
         code, out, err = atc_("runs", *words)
         assert code == 0
-        assert SECRET not in out + err, words
+        assert "[redacted-" in out
+        assert not [name for name, (_, secret) in texts.items() if secret in out + err], words
+        assert not [secret for secret in (SECRET, SECOND, "som\u200bmer", "som\\u200bmer") if secret in out + err], (
+            words
+        )
 
 
 @pytest.mark.parametrize(
@@ -105,7 +185,11 @@ def test_a_secret_of_a_sources_address_is_shown_nowhere(own_folders, atc_, place
     """It stays in the store's file, so that the run can be resumed."""
 
     def answer(request):
-        operation = {"operationId": "get_x", "responses": {"200": {"description": "It."}}}
+        operation = {
+            "operationId": "get_x",
+            "description": "Get the thing.",
+            "responses": {"200": {"description": "It."}},
+        }
         document = {"openapi": "3.1.0", "info": {"title": "t", "version": "1"}, "servers": [{"url": "/"}]}
         document["paths"] = {"/x": {"get": operation}}
         return Reply(body=document if "openapi" in request.path else {"you": f"came from {place % SECRET}", "n": 1})
