@@ -111,7 +111,9 @@ def thing_named(part: str) -> str:
     first, last = words[0], words[-1]
     if first in READS["names"]:
         acts = len(words) > 1 and (last in CAN_BE_VERB - READS["information"] or strict_verb(last))
-        return "verb" if acts else "reading"
+        one = singular(last) == last and last not in READS["information"]
+        owned = one and GRAMMAR["determiners"] & {*words[1:-1]}  # `find_my_car`
+        return "verb" if acts or owned else "reading"
     if len(words) > 1 and first in CAN_BE_VERB - READS["information"]:
         return "verb"
     stem = singular(last)
