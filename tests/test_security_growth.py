@@ -68,6 +68,7 @@ def document(url: str, response: object, arguments: object = None, **components:
     """An OpenAPI document of one tool, `ask`, with this response; with `arguments` it is a POST of these."""
     operation = {
         "operationId": "ask",
+        "description": "Returns the answer.",
         "x-atc-annotations": {"readOnlyHint": True},
         "responses": {"200": {"description": "", "content": {"application/json": {"schema": response}}}},
     }

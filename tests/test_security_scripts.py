@@ -57,7 +57,7 @@ def test_nothing_that_a_document_a_task_or_an_answer_says_is_code_in_the_script(
     everywhere = "".join(bad)
     operation = {
         "operationId": f"echo{everywhere}",
-        "summary": everywhere,
+        "summary": f"Returns the text. {everywhere}",
         "description": everywhere,
         "tags": bad,
         "parameters": [
