@@ -144,8 +144,11 @@ class Taint:
             call, path = found
             where, tool = text(general(path)), self._tools.get(call.tool)
             named = self._tools.spelling(tool) if tool is not None else call.tool
-            rules.append(typed(f"{named}:{where}" if where else named))
             origin = f"it equals {_field(call, path)}"
+            if self._trusted.covers(call, leaf.value):
+                origin += ", which could be built from the arguments of that call"
+            else:
+                rules.append(typed(f"{named}:{where}" if where else named))
         elif len(value) >= _SHORTEST_PART:
             parts = (_field(call, path) for call, path, held in texts if value.casefold() in held)
             origin = next((f"it is a part of {field}" for field in parts), origin)

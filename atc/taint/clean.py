@@ -122,6 +122,10 @@ class Trusted:
         places = ((call, path) for call in made for path in self._places.get(call.tool, ()))
         return any(wanted in _held(call, path) and not Given(call.arguments).makes(value) for call, path in places)
 
+    def covers(self, call: ToolCall, value: Json) -> bool:
+        """Return True if a rule is for the place of the value in this response; it was not enough."""
+        return any(same(value) in _held(call, path) for path in self._places.get(call.tool, ()))
+
 
 def _held(call: ToolCall, path: Path) -> Iterator[Same]:
     """Yield the values at a place of a response, or all of them."""

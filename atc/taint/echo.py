@@ -7,11 +7,12 @@ import re
 import unicodedata
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from decimal import Context, Decimal, localcontext
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal, localcontext
 
 from atc.paths import walk
 from atc.quoting import plain
 from atc.taint.encodings import decoded, of_numbers
+from atc.taint.number_words import numbers_in_words
 from atc.taint.values import number, same
 from protocols.schema import Json, JsonObject
 
@@ -24,14 +25,18 @@ _MOST_COMPARED = 2_000
 _MOST_COMBINED = 4
 """Numbers of which every sum, difference, product and quotient is tried; of more, two at a time."""
 _MOST_NUMBERS = 40
+_ALPHABET = "abcdefghijklmnopqrstuvwxyz"
+_SHORTEST_CIPHER = 6
+_LONGEST_CIPHER = 400
+"""Letters of a text that may be a cipher; longer ones hold too many words by chance."""
+_SMALL_NUMBER = 1_000
+_TENS_OF = (10, 100, 1000, Decimal("0.1"), Decimal("0.01"), Decimal("0.001"))
+_TIMES = (12, 24, 60, 1024, 1440, 3600, 7, 52, 365)
+"""What hours, days, dozens and bytes are counted in."""
 _ONE, _CENT = Decimal(1), Decimal("0.01")
+_BASES = re.compile(r"(?:0[bo])?([0-7]{1,64})", re.IGNORECASE | re.ASCII)
 _SCHEME = re.compile(r"^(?:mailto|tel|sms|https?|ftp|urn):(?://)?", re.IGNORECASE)
 _HEX = re.compile(r"(?:0x)?[\da-f]{1,16}", re.IGNORECASE | re.ASCII)
-_ONES = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen"
-_TENS = "ten twenty thirty forty fifty sixty seventy eighty ninety"
-_SMALL = {word: at for at, word in enumerate(f"{_ONES} eighteen nineteen".split(), 1)}
-_SMALL |= {word: 10 * at for at, word in enumerate(_TENS.split(), 1)}
-_LARGE = {"thousand": 10**3, "million": 10**6, "billion": 10**9}
 _EXACT = Context(prec=60, traps=[])
 _OPERATIONS = (operator.add, operator.sub, operator.mul, operator.truediv)
 
@@ -49,6 +54,9 @@ class Given:
         every = [*texts, *keys, "".join(texts), *spelled]
         forms = [letters for text in every for form in decoded(text) if (letters := _letters(form))]
         self._forms = list(dict.fromkeys([*forms, *(form[::-1] for form in forms)]))
+        texts = [text for text in texts if len(text) <= _LONGEST_CIPHER]
+        self._ciphers = [_letters(text[start::step]) for text in texts for step in (2, 3) for start in range(step)]
+        self._ciphers += [one for form in self._forms if len(form) <= _LONGEST_CIPHER for one in _deciphered(form)]
         self._counts = {Decimal(len(value)) for value in [*lists, *texts]}
         words = {_letters(word) for text in [*texts, *keys] for word in [text, *re.split(r"[\W_]+", text)]}
         self._wholes = {word for word in words if len(word) > 1}
@@ -67,13 +75,21 @@ class Given:
         """Return True if the number can be calculated from what was given, or is how much was given."""
         if number in self._counts:
             return True
+        wanted = abs(number)
+        if wanted in {abs(one * scale) for one in self._numbers for scale in (1, *_TENS_OF)}:
+            return True
         with localcontext(_EXACT):  # what cannot be calculated is no number, and equals nothing
-            return any(abs(number) == abs(made) for made in _combined(self._numbers))
+            if wanted >= _SMALL_NUMBER:
+                return any(wanted == abs(made) for made in _combined(self._numbers))
+            # Most small numbers can be made of small ones, and of many: only two large ones tell something.
+            return any(wanted == abs(made) for made in _pairs([one for one in self._numbers if abs(one) >= wanted]))
 
     def _covers(self, letters: str) -> bool:
         """Return True if all letters and digits but a few stand in what was given, in parts of any order."""
         if not letters or len(letters) > _MOST_COMPARED:
             return bool(self._forms)
+        if len(letters) >= _SHORTEST_CIPHER and any(letters in one for one in self._ciphers):
+            return True
         left = [0] * (len(letters) + 1)  # the fewest letters from each place on that were not given
         for start in reversed(range(len(letters))):
             longest = self._longest_from(letters, start)
@@ -93,6 +109,14 @@ class Given:
         return longest
 
 
+def _deciphered(letters: str) -> Iterator[str]:
+    """Yield what simple ciphers make of letters: each moved on in the alphabet, or counted from its other end."""
+    for moved in range(1, 26):
+        alphabet = _ALPHABET[moved:] + _ALPHABET[:moved]
+        yield letters.translate(str.maketrans(_ALPHABET, alphabet))
+    yield letters.translate(str.maketrans(_ALPHABET, _ALPHABET[::-1]))
+
+
 def _letters(text: str) -> str:
     """Return the letters and digits, in one spelling for compatibility forms, accents and letter case."""
     with suppress(UnicodeError):
@@ -106,26 +130,12 @@ def _numbers_of(value: Json) -> list[Decimal]:
     if isinstance(value, str):
         found = [number(token) for token in re.findall(r"\d[\d.,]*\d|\d", value[:1_000])]
         whole = [Decimal(int(value, 16))] if _HEX.fullmatch(value) else []
-        return [*(one for one in found if one is not None), *whole, *_in_words(value)]
+        if digits := _BASES.fullmatch(value.strip()):
+            bases = (2, 8) if {*digits[1]} <= {*"01"} else (8,)
+            whole += [Decimal(int(digits[1], base)) for base in bases]
+        return [*(one for one in found if one is not None), *whole, *numbers_in_words(value)]
     kind, held = same(value)
     return [Decimal(held)] if kind == "number" else []
-
-
-def _in_words(text: str) -> list[Decimal]:
-    """Return the numbers that a text has in English words: `nine thousand two hundred`."""
-    total, group, found = 0, 0, list[Decimal]()
-    for word in [*re.findall(r"[a-z]+", text[:1_000].lower()), ""]:
-        if word in _SMALL:
-            group += _SMALL[word]
-        elif word == "hundred":
-            group = (group or 1) * 100
-        elif word in _LARGE:
-            total += (group or 1) * _LARGE[word]
-            group = 0
-        elif word != "and" and total + group:
-            found.append(Decimal(total + group))
-            total = group = 0
-    return found
 
 
 def _combined(numbers: list[Decimal]) -> Iterator[Decimal]:
@@ -135,7 +145,12 @@ def _combined(numbers: list[Decimal]) -> Iterator[Decimal]:
         some += [sum(numbers, Decimal()), sum(numbers, Decimal()) / len(numbers), Decimal(len(numbers))]
     for made in some:
         yield from (made, made.quantize(_CENT), made.quantize(_ONE))
-        yield from (made * scale for scale in (10, 100, 1000, Decimal("0.1"), Decimal("0.01"), Decimal("0.001")))
+        yield from (made * scale for scale in _TENS_OF)
+    for one in numbers:
+        yield from (made for scale in _TIMES for made in (one * scale, one / scale))
+        yield from (one * 2, one / 2, one * one)
+        yield from (one.to_integral_value(ROUND_CEILING), one.to_integral_value(ROUND_FLOOR))
+        yield from (one + one * share / 100 for other in numbers for share in (other, -other))
 
 
 def _pairs(numbers: list[Decimal]) -> Iterator[Decimal]:
