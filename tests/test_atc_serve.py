@@ -217,7 +217,7 @@ def test_a_paused_run_goes_on_when_a_person_has_allowed_it(open_gateway, shop):
 
     key = b"the same gateway, started again".ljust(32)
     paused = talk(open_gateway(key=key), start)
-    gateway = open_gateway(key=key, allow_writes=("add_note",))
+    gateway = open_gateway(key=key)
     assert talk(gateway, go_on)["status"] == "paused"
     gateway._agent.resume(paused["run"].rpartition(".")[0], ask_person=lambda _: True)  # as 'runs resume' on a terminal
     reply = talk(gateway, go_on)
