@@ -6,7 +6,6 @@ import signal
 from collections import Counter
 from pathlib import Path
 
-import click
 import pytest
 
 from atc.cli import probe
@@ -236,7 +235,7 @@ def test_on_a_terminal_writes_are_asked_about_once(tmp_path, monkeypatch, capsys
     )
     asked = []
     monkeypatch.setattr(probe, "has_person", lambda: True)
-    monkeypatch.setattr(click, "confirm", lambda text, **_: asked.append(text) or answer)
+    monkeypatch.setattr(probe, "confirmed", lambda text: asked.append(text) or answer)
     with Log(tmp_path) as log:
         settings = probe.allowed(tools, ProbeSettings(), log)
         assert settings.allow_writes is answer

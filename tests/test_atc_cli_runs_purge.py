@@ -96,6 +96,7 @@ def test_wrong_use_deletes_nothing(config: Config, arguments: list[str], atc_) -
 def test_on_a_terminal_it_asks(config: Config, monkeypatch, atc_, answer: str, code: int, left: int) -> None:
     stored(config)
     monkeypatch.setattr("atc.cli.runs.has_person", lambda: True)
+    monkeypatch.setattr("atc.cli.output.has_person", lambda: True)
     monkeypatch.setattr("sys.stdin", io.StringIO(answer))
     ended, _, err = atc_("runs", "purge", "--all")
     assert (ended, "Delete 1 run with all that they hold? [y/N]" in err) == (code, True)
