@@ -7,7 +7,6 @@ for no other one that has the name later.
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -39,7 +38,7 @@ def settled(config: Config, standing: Config, toolbox: Toolbox, book: Path, *, s
         kept = []
         for entry in getattr(config, key):
             tool = _tool(key, entry, toolbox) if entry in getattr(standing, key) else None
-            if tool is None or known.setdefault(f"{key} {_name(key, entry)}", _digest(tool)) == _digest(tool):
+            if tool is None or known.setdefault(f"{key} {_name(key, entry)}", tool.whereabouts) == tool.whereabouts:
                 kept.append(entry)
             else:
                 say(_told(key, entry, tool, book))
@@ -70,10 +69,6 @@ def _tool(key: str, entry: str, toolbox: Toolbox) -> Tool | None:
         return None
     found: Sequence[Tool] = toolbox.meant(_name(key, entry))
     return found[0] if len(found) == 1 else None
-
-
-def _digest(tool: Tool) -> str:
-    return hashlib.sha256(tool.whereabouts.encode()).hexdigest()[:32]
 
 
 def _told(key: str, entry: str, tool: Tool, book: Path) -> str:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextvars import ContextVar
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from hashlib import sha256
 from typing import NamedTuple
 
 from protocols.errors import InvalidProtocol, UnknownTool
-from protocols.protocol import Binding, EvidenceLevel, HttpBinding, ToolProtocol, spelled
+from protocols.protocol import Binding, EvidenceLevel, HttpBinding, ToolProtocol
 from protocols.schema import Json, JsonObject, steps, wrapper_key
 from protocols.words import FreeNames, argument_aliases, identifier, tool_aliases
 
@@ -65,9 +65,14 @@ class Tool:
 
     @cached_property
     def whereabouts(self) -> str:
-        """What a call of it reaches, as a text that no tool of another service, server or file has."""
-        where = spelled(self._homeless).partition("?")[0]
-        return f"{where} ({self.place})" if self.place else where
+        """A digest of what a call of it reaches and how it is called, which no other operation has.
+
+        A query may choose the operation, so it counts too; a secret in it cannot be read from the digest. What counts
+        is the same whichever way the protocol was stored.
+        """
+        binding = None if self._homeless is None else asdict(self._homeless)
+        known = json.dumps([self.place, type(self._homeless).__name__, binding], sort_keys=True, default=str)
+        return sha256(known.encode()).hexdigest()[:32]
 
     @property
     def _homeless(self) -> Binding | None:
