@@ -26,10 +26,10 @@ def user(tmp_path):
     env = {key: value for key, value in os.environ.items() if not key.startswith(("ATC_", "XDG_", "OPENAI_"))}
     env |= {"XDG_CONFIG_HOME": str(tmp_path / "user"), "XDG_STATE_HOME": str(tmp_path), "PYTHONPATH": str(ROOT)}
 
-    def run(*words):
+    def run(*words, cwd=tmp_path, **variables):
         command = [sys.executable, *map(str, words)]
         how = {"capture_output": True, "text": True, "timeout": 120, "stdin": subprocess.DEVNULL, "check": False}
-        return subprocess.run(command, cwd=tmp_path, env=env, **how)
+        return subprocess.run(command, cwd=cwd, env=env | variables, **how)
 
     return run
 
@@ -188,3 +188,60 @@ def test_the_command_that_is_printed_can_be_copied(user, tmp_path):
     assert "run it with: python 'a $(touch b).py'" in done.stderr
     done = user("-c", MAIN, "runs", "export", "last", "-o", "a `b`.json")
     assert "replay it with: atc runs replay 'a `b`.json'" in done.stderr
+
+
+def test_a_script_gets_no_more_than_the_tools_of_an_untrusted_folder_got(user, tmp_path):
+    """Neither credentials, nor services of this machine, nor standing consent and trust."""
+    (tmp_path / "user" / "atc").mkdir(parents=True)
+    post = Post()
+    with serving(post.answer) as server:
+        own = (
+            f'[credentials.key]\nvalue = "s3cret"\nhosts = ["api.example.org:80", "{server.netloc}"]\nname = "X-Key"\n'
+        )
+        (tmp_path / "user" / "atc" / "config.toml").write_text(own)
+        (tmp_path / "user" / "atc" / "config.toml").chmod(0o600)
+        read = {"operationId": "list_items", "summary": "List the items.", "responses": {"200": {"description": "ok"}}}
+        far = tmp_path / "far"
+        far.mkdir()
+        (far / "document.json").write_text(json.dumps(openapi("http://api.example.org", {"/items": {"get": read}})))
+        (far / "atc.toml").write_text('tools = ["document.json"]\n')
+        program = "try:\n    print(list_items()['email'])\nexcept ToolError:\n    print('nothing')"
+        (far / "replies.json").write_text(json.dumps([f"```python\n{program}\n```"]))
+        solve = ("run", "List", "--model", "scripted:replies.json", "--strategy", "chain")
+        env = {"http_proxy": server.url, "no_proxy": ""}
+        assert user("-c", MAIN, *solve, cwd=far, **env).returncode == 0
+        script = far / "script.py"
+        assert user("-c", MAIN, "runs", "export", "last", "--python", "-o", script).returncode == 0
+        before = len(server.seen)
+        ran = user(script, **env)
+        assert (ran.returncode, ran.stdout) == (0, "ann@example.org\n"), ran.stderr
+        near = script.read_text().replace("http://api.example.org", server.url)
+        script.write_text(near)
+        refused = user(script)
+        assert (refused.returncode, "near_hosts is off" in refused.stderr) == (2, True), refused.stderr
+    assert [seen.headers.get("x-key") for seen in server.seen] == [None] * (before + 1)
+
+
+def test_standing_consent_holds_in_a_script_for_the_tool_that_it_was_given_for(user, tmp_path):
+    settings = tmp_path / "user" / "atc" / "config.toml"
+    settings.parent.mkdir(parents=True)
+    settings.write_text("allow_writes = ['send_mail']\n")
+    mine, other = Post(), Post()
+    with serving(mine.answer) as here, serving(other.answer) as there:
+        script = exported(user, tmp_path, mine.document(here.url), PROGRAM, TASK)
+        assert user(script).returncode == 0
+        mine.sent.clear()
+        script.write_text(script.read_text().replace(here.url, there.url))
+        taken = user(script)
+        assert (taken.returncode, mine.sent, other.sent) == (1, [], []), taken
+        assert "was given for another tool" in taken.stderr
+
+
+def test_a_script_believes_no_annotation_that_a_post_only_reads(user, tmp_path):
+    post = Post()
+    with serving(post.answer) as server:
+        script = exported(user, tmp_path, post.document(server.url), PROGRAM, TASK, "--allow-writes", "send_mail")
+        post.sent.clear()
+        script.write_text(script.read_text().replace('"readOnlyHint": false', '"readOnlyHint": true'))
+        ran = user(script)
+    assert (ran.returncode, post.sent, "send_mail may change something" in ran.stderr) == (1, [], True), ran

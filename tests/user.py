@@ -87,7 +87,7 @@ class Going:
 
         told = {"200": {"description": "", "content": {"application/json": {}}}}
         paths = {
-            "/slow": {"get": {"operationId": "slow", "responses": told}},
+            "/slow": {"get": {"operationId": "slow", "summary": "Return the notes.", "responses": told}},
             "/order": {"post": {"operationId": "order", "responses": told}},
         }
         document = {"openapi": "3.1.0", "info": {"title": "Shop", "version": "1"}, "paths": paths}

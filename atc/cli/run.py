@@ -6,7 +6,7 @@ import shlex
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any, NoReturn
 
 import click
@@ -15,10 +15,12 @@ from atc.agent import Agent, readable
 from atc.cli import options, output
 from atc.cli.output import has_person
 from atc.cli.settings import LIMITS, Layer, load_config, lowers
-from atc.cli.wiring import asker, open_agent, open_store
+from atc.cli.wiring import asker, open_agent, open_learned, open_store, open_toolbox
 from atc.config import Config
 from atc.learned import amended
-from atc.quoting import command, escape_hidden
+from atc.quoting import command, escape_hidden, named
+from atc.recording import Recording
+from atc.recording.script import MAY_BE_WITHHELD, to_script
 from atc.redaction import Redactor
 from atc.store.stored import RunRefused, StoredRun
 from atc.strategies import read
@@ -26,6 +28,7 @@ from atc.terminal import count
 from atc.types import Solution
 from atc.view import RunView, stderr_console, told_call
 from protocols.errors import ModelUnavailable
+from protocols.protocol import ToolProtocol
 from protocols.schema import Json
 from protocols.sources import absolute
 from sandbox.base import SandboxUnavailable
@@ -181,6 +184,44 @@ def _harmless(run: str, known: Mapping[str, Json], own: Config, flags: Mapping[s
     taken |= {key: value for key, value in known.items() if key in LIMITS and lowers(key, value, own)}
     taken |= {key: False for key in ("lend_credentials", "near_hosts") if known.get(key) is False}
     return taken | ({"policy": True} if known.get("policy") is True else {})
+
+
+def script_of(recording: Recording, stored: StoredRun, *, shared: bool) -> str:
+    """Return the recording of a stored run as a script, whose tools get no more than the run's got.
+
+    `shared`: others can write to the store, so this user's own settings say what the tools call, and not the run.
+
+    Raises:
+        RunRefused: a tool of it is none of those that this user's settings name.
+        InvalidRecording: see `to_script`.
+    """
+    withheld = {key for key in MAY_BE_WITHHELD if stored.summary.config.get(key) is False}
+    if shared:
+        config = load_config()
+        withheld |= {key for key in MAY_BE_WITHHELD if not getattr(config, key)}
+        recording = replace(recording, tools=_own_tools(recording, stored.summary.identities, config))
+    return to_script(recording, withheld=sorted(withheld))
+
+
+def _own_tools(recording: Recording, identities: Mapping[str, str], config: Config) -> dict[str, ToolProtocol]:
+    """Return the protocols that the sources of `config` have of the recorded tools, by alias.
+
+    Raises:
+        RunRefused: they have none of one.
+    """
+    known: dict[str, ToolProtocol] = {}
+    if config.tools:
+        learned = open_learned(config)
+        with open_toolbox(config) as toolbox:
+            informed = toolbox if learned is None else learned.over(toolbox)
+            known = {tool.identity: replace(tool.protocol, examples=()) for tool in informed.values()}
+    if foreign := [alias for alias in recording.tools if identities.get(alias) not in known]:
+        raise RunRefused(
+            f"run {recording.run} stands in a database that others can write to, and none of the tools that your"
+            f" settings name is its {named(foreign[0])}: name its source in your settings, or with"
+            " ATC_TOOLS=SOURCE, and export it again."
+        )
+    return {alias: known[identities[alias]] for alias in recording.tools}
 
 
 @contextmanager

@@ -17,7 +17,7 @@ import click
 from atc.cli import options, output
 from atc.cli.browser import open_page
 from atc.cli.output import has_person, json_text, print_result, say
-from atc.cli.run import config_of, resume
+from atc.cli.run import config_of, resume, script_of
 from atc.cli.settings import load_config
 from atc.cli.wiring import open_agent, open_store, saved_folder
 from atc.models.local import forget_prompts
@@ -25,7 +25,6 @@ from atc.questions import AskPerson
 from atc.quoting import escape_hidden
 from atc.recording import Recording, Replayer, line_without_secrets, record, without_secrets
 from atc.recording.document import parse, to_document
-from atc.recording.script import to_script
 from atc.saved import Savable
 from atc.store import RunStore
 from atc.store.stored import RunSummary, StoredRun
@@ -196,7 +195,7 @@ def export(run: str, *, path: Path | None, as_script: bool, as_page: bool, force
         recording = record(stored)
         hidden = recording.secrets
         if as_script:
-            text = to_script(recording)
+            text = script_of(recording, stored, shared=store.shared)
             use = f"run it with: {_typed('python', path)}"
         else:
             text = json_text(to_document(recording), indent=1) + "\n"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import replace
 from typing import Any, NoReturn
@@ -12,14 +13,14 @@ import click
 
 from atc.cli import options, output
 from atc.cli.main import explained
-from atc.cli.settings import load_config
-from atc.cli.wiring import asker, invoke_settings, open_questions, open_store
+from atc.cli.settings import Layer, load_config
+from atc.cli.wiring import asker, consenting, invoke_settings, open_questions, open_store
 from atc.config import Config
 from atc.consent import Consent
 from atc.held_calls import HeldCalls
 from atc.quoting import escape_hidden, quoted
 from atc.recording import InvalidRecording, RecordedTools
-from atc.recording.script import WHERE, Script, parse
+from atc.recording.script import MAY_BE_WITHHELD, WHERE, Script, parse
 from atc.types import Attempt, Program
 from protocols.errors import AtcError
 from protocols.invoke import Invoker
@@ -52,7 +53,7 @@ def run_script(text: str) -> NoReturn:
     command = click.Command(
         "script",
         params=[click.Option(["--allow-writes"], **_ALLOW_WRITES)],
-        callback=lambda **flags: _run(parse(text), load_config(flags)),
+        callback=lambda **flags: _start(text, flags),
         help="Run the exported program over its tools.",
     )
     options.trust_option(command)
@@ -65,6 +66,13 @@ def run_script(text: str) -> NoReturn:
         sentence, code = explained(error)
         click.echo(f"atc: {escape_hidden(' '.join(sentence.split()))}", err=True)
     sys.exit(code)
+
+
+def _start(text: str, flags: Mapping[str, Any]) -> int:
+    """Read the script, and run it with the settings of this user and no more than its run's tools were given."""
+    script = parse(text)
+    withheld = Layer(WHERE, {key: False for key in MAY_BE_WITHHELD if key in script.withheld})
+    return _run(script, load_config(flags, stored=withheld))
 
 
 def _run(script: Script, config: Config) -> int:
@@ -94,6 +102,7 @@ def _executed(script: Script, config: Config) -> Trace:
         tools = RecordedTools(script.tools).map(
             lambda tool: replace(tool, call=invoker.bind(tool.protocol), source=_SOURCE)
         )
+        config = consenting(config, tools)
         effects = Effects(tools=tools, on_unknown=config.on_unknown, settle_seconds=config.settle_seconds)
         journal = Journal(pins=Pins(clock=time.time()), effects=effects)
         consent = Consent(script.task, tools, config, asker(), journal, held=HeldCalls(questions))

@@ -7,17 +7,21 @@ data in it, and becomes a tool, a program or a question only in `atc.cli.scripts
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from atc import __version__
 from atc.recording import InvalidRecording, Recording
+from protocols.effects import is_safe, judged
 from protocols.protocol import HttpBinding, ToolProtocol, dump, load
 from protocols.schema import Json, mapping
+from protocols.sources.operation import annotations_of
 from protocols.toolbox import Tool
 
 FORMAT = "atc script 1"
+MAY_BE_WITHHELD = ("lend_credentials", "near_hosts")
+"""Settings that are off for tools that an untrusted folder named, and stay so in the script."""
 WHERE = "the script"
 """What messages call it."""
 _HEAD = f"""#!/usr/bin/env python3
@@ -44,6 +48,8 @@ class Script:
     task: str
     program: str
     tools: Mapping[str, ToolProtocol]
+    withheld: tuple[str, ...] = ()
+    """The settings of `MAY_BE_WITHHELD` that were off in the run: the tools get no more from the script."""
     redacted: tuple[str, ...] = ()
     """Placeholders of values that were left out; the user puts the values in."""
 
@@ -53,8 +59,10 @@ class Script:
         return [text for text in self.redacted if text in self.program]
 
 
-def to_script(recording: Recording) -> str:
+def to_script(recording: Recording, *, withheld: Sequence[str] = ()) -> str:
     """Return the recorded program with what `atc` needs to run it over its tools, as the text of a script.
+
+    `withheld` are the settings of `MAY_BE_WITHHELD` that were off in the run.
 
     Raises:
         InvalidRecording: the run gave no answer, or a tool of it cannot be called by a script.
@@ -74,7 +82,8 @@ def to_script(recording: Recording) -> str:
         "answer": recording.answer,
         "redacted": [text for text in recording.secrets if text in recording.program],
         "credentials": list(dict.fromkeys(name for tool in tools for name in _credentials(tool))),
-        "writes": [tool.alias for tool in tools if tool.protocol.writes],
+        "writes": [alias for alias, protocol in _judged_anew(recording.tools).items() if protocol.writes],
+        "withheld": list(withheld),
         "program": recording.program.rstrip("\n").split("\n"),
         "tools": {tool.alias: dump(tool.protocol) for tool in tools},
     }
@@ -98,11 +107,28 @@ def parse(text: str) -> Script:
     lines: list[Any] = program if isinstance(program, list) else [None]
     if not isinstance(task, str) or not isinstance(tools, dict) or not all(isinstance(one, str) for one in lines):
         raise InvalidRecording(WHERE, "RUN lacks its task, its program or its tools; export the run anew.")
+    if not isinstance(document.get("withheld"), list):
+        raise InvalidRecording(WHERE, "RUN does not say what was withheld from its tools; export the run anew.")
     loaded = {alias: load(tool, where=f"{WHERE}: tool {alias!r}") for alias, tool in tools.items()}
     if others := [alias for alias, tool in loaded.items() if not isinstance(tool.binding, HttpBinding)]:
         raise InvalidRecording(WHERE, f"the tool {others[0]!r} is not called over HTTP; export the run anew.")
-    redacted = tuple(str(one) for one in document.get("redacted") or ())
-    return Script(task=task, program="\n".join(lines) + "\n", tools=loaded, redacted=redacted)
+    withheld, redacted = (tuple(map(str, document.get(key) or ())) for key in ("withheld", "redacted"))
+    tools, source = _judged_anew(loaded), "\n".join(lines) + "\n"
+    return Script(task=task, program=source, tools=tools, withheld=withheld, redacted=redacted)
+
+
+def _judged_anew(tools: Mapping[str, ToolProtocol]) -> dict[str, ToolProtocol]:
+    """Return the tools with what a call of each does as its method and its description show it.
+
+    A stored annotation that something only reads makes no write a read.
+    """
+    known = [
+        replace(one, annotations=annotations_of(one.binding.method).heeding(one.annotations))
+        if isinstance(one.binding, HttpBinding) and not is_safe(one)
+        else one
+        for one in tools.values()
+    ]
+    return dict(zip(tools, judged(known), strict=True))
 
 
 def _credentials(tool: Tool) -> tuple[str, ...]:
