@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import lru_cache
@@ -17,6 +17,8 @@ from sandbox.contract import shorten
 from sandbox.trace import ToolCall
 
 _MOST_COMPARED = 100_000
+_EVERY_GUESS = 30
+"""What a guess costs besides, in names."""
 MOST_KEYS = 20
 _ARTICLE = {"object": "an object", "integer": "an integer", "null": "None"}
 _compared: ContextVar[list[int] | None] = ContextVar("compared", default=None)
@@ -66,7 +68,7 @@ def may_guess(names: int) -> bool:
     so_far = _compared.get()
     if so_far is None:
         return True
-    so_far[0] += names
+    so_far[0] += _EVERY_GUESS + names
     return so_far[0] <= _MOST_COMPARED
 
 
@@ -74,10 +76,10 @@ def nearest(name: str, names: Iterable[str], *, cutoff: float = 0.6, loose: bool
     """The one of `names` that was most likely meant by `name`; `loose` allows for one that holds the other."""
     if len(name) > LONGEST_COMPARED:
         return None
-    known = list(names)
-    if not may_guess(len(known)):
+    whole = names if isinstance(names, Collection) else list(names)
+    if not may_guess(len(whole)):
         return None
-    known = [one for one in known if len(one) <= LONGEST_COMPARED]
+    known = [one for one in whole if len(one) <= LONGEST_COMPARED]
     wanted, folded = _fold(name), {_fold(one): one for one in known}
     if wanted in folded:
         return folded[wanted]

@@ -8,19 +8,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from atc.check import types as t
+from atc.check.budget import FINDING, STEP, spend
 from atc.check.names import GIVEN, unbound
 from atc.check.schema import response_document, result_type
-from atc.check.source import FunctionNode, Hints, bound_names, walk
+from atc.check.source import FunctionNode, Hints, bound_names, times_stored
 from atc.findings import finding
 from atc.types import Finding
 from protocols.toolbox import Toolbox
-
-MOST_STEPS = 40_000
-"""Expressions and statements visited before the check stops looking further (about 0.1 s)."""
-
-
-class OutOfSteps(Exception):
-    """The program needs more steps than the check spends; what was found so far stands."""
 
 
 @dataclass(slots=True)
@@ -32,6 +26,7 @@ class Env:
 
     def copy(self) -> Env:
         """A separate copy."""
+        spend(len(self.names) // 8)
         return Env(dict(self.names), self.calm)
 
 
@@ -39,6 +34,7 @@ def join_env(left: Env | None, right: Env | None) -> Env | None:
     """What is known after two ways meet. A name bound on one way only keeps its type: unbound, it raises anyway."""
     if left is None or right is None:
         return left or right
+    spend(len(left.names) // 8 + len(right.names))
     names = dict(left.names)
     for name, value in right.names.items():
         known = names.get(name)
@@ -70,7 +66,7 @@ class Core:
         self.tools, self.module, self.hints = tools, module, hints
         self.frame = Frame(module)
         self.findings: list[Finding] = []
-        self.steps = self.quiet = 0
+        self.quiet = 0
         self.version = 0
         """Counts what was new of containers."""
         self.volatile = set(hints.shared)
@@ -98,14 +94,13 @@ class Core:
 
     def step(self) -> None:
         """Count one visit. Raises `OutOfSteps` where there were too many."""
-        self.steps += 1
-        if self.steps > MOST_STEPS:
-            raise OutOfSteps
+        spend(STEP)
 
     # Findings.
 
     def report(self, code: str, node: ast.AST, message: str, **more: Any) -> None:
         """Record a finding at `node` unless findings are silenced there; `more` as for `report.finding`."""
+        spend(FINDING)
         if not self.quiet:
             self.findings.append(finding(code, node, message, **more))
 
@@ -139,7 +134,8 @@ class Core:
         name, frame = node.id, self.frame
         if name in self.volatile or self.hints.opaque:
             return t.ToolRef(name) if name in self.tools and name not in self.volatile else t.ANY
-        detached, visible = False, set[str]()
+        detached = False
+        scopes: list[ast.AST] = []
         around: Frame | None = frame
         while around is not None:
             own = around is frame
@@ -148,18 +144,19 @@ class Core:
                 if found is not None:
                     return found
                 # In a class a name that is not bound yet is one of outside.
-                bound = set() if isinstance(around.scope, ast.ClassDef) else bound_names(around.scope)
-                if name in bound and name not in self.tools and name not in GIVEN:
+                within = not isinstance(around.scope, ast.ClassDef)
+                if within and name in bound_names(around.scope) and name not in self.tools and name not in GIVEN:
                     if around.env is not None and not detached and not self.catches("NameError", "UnboundLocalError"):
                         message = f"{name!r} is used before it is assigned. Assign it above this line."
                         self.report("used-before-assignment", node, message)
                     return t.ANY
-                visible |= bound
+                scopes += [around.scope] if within else []
             detached, around = detached or around.detached, around.parent
         if name in self.tools:
             return t.ToolRef(name)
         if name not in GIVEN and not self.quiet and not any("NameError" in names for names in self.shielded):
-            self.findings.append(unbound(node, visible, self.tools, called=called))
+            spend(FINDING)
+            self.findings.append(unbound(node, scopes, self.tools, called=called))
         return t.Library(name) if name in GIVEN else t.ANY
 
     def _in_frame(self, frame: Frame, name: str, *, detached: bool) -> t.Type | None:
@@ -169,8 +166,7 @@ class Core:
         if frame is self.frame or not detached or isinstance(found, t.Function | t.Library | t.ToolRef):
             return found
         # Another frame may have moved on by the time this one runs.
-        once = sum(isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store) for n in walk(frame.scope))
-        return found if once == 1 and found != t.NONE else t.ANY
+        return found if times_stored(frame.scope)[name] == 1 and found != t.NONE else t.ANY
 
     # Tools.
 
@@ -225,6 +221,7 @@ class Core:
                         self.add(cell, t.ANY)
                     case t.Mapped(cell) if cell.value is not t.ANY:
                         inside = [*cell.keys.values(), cell.value]
+                        spend(len(inside))
                         self.put(cell, t.ANY, t.ANY)
                         cell.keys.update(dict.fromkeys(cell.keys, t.ANY))
                     case t.Tuple(items):

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from atc.check import types as t
+from atc.check.budget import spend
 from atc.check.env import Core, Env
 from atc.check.fits import matches
 from atc.check.library import call_function, call_library, call_method, note_function, read_arguments, refuse
@@ -21,6 +22,10 @@ _SYMBOLS: dict[type[ast.AST], str] = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%", ast.Pow: "**",
     ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=",
 }  # fmt: skip
+
+
+_LONGEST_KNOWN = 10_000
+"""Characters of a text that the check puts together, as of an f-string: each may hold the last one twice."""
 
 
 def binary(
@@ -169,7 +174,8 @@ def evaluate(core: Core, node: ast.expr) -> t.Type:
     core.step()
     handler = _HANDLERS.get(type(node))
     if handler is not None:
-        return handler(core, node)
+        found = handler(core, node)
+        return found if t.size(found) <= t.MOST_SIZE else t.ANY
     for child in children(node):
         if isinstance(child, ast.expr):
             core.evaluate(child)
@@ -246,9 +252,15 @@ def _joined_str(core: Core, node: ast.JoinedStr) -> t.Type:
             core.evaluate(part.format_spec)
             if part.conversion == -1 and isinstance(part.format_spec, ast.JoinedStr) and part.format_spec.values:
                 need_value(core, value, part.value, "a format such as ':.2f' fails on None")
-        elif t.constant(value) is not None:
-            known.append(str(t.constant(value)))
-    return t.literal("".join(known)) if len(known) == len(node.values) else t.STR
+        elif isinstance(text := t.constant(value), str | int | float) and _is_short(text):
+            known.append(str(text))
+    text = sum(map(len, known)) if len(known) == len(node.values) else _LONGEST_KNOWN + 1
+    return t.literal("".join(known)) if text <= _LONGEST_KNOWN else t.STR
+
+
+def _is_short(value: Any) -> bool:
+    """Whether the text of a constant is worth knowing; Python writes no integer of very many digits."""
+    return value.bit_length() <= _LONGEST_KNOWN if isinstance(value, int) else True
 
 
 def _bool_op(core: Core, node: ast.BoolOp) -> t.Type:
@@ -276,6 +288,7 @@ def _bool_op(core: Core, node: ast.BoolOp) -> t.Type:
 
 def _restore_names(core: Core, before: Env, after: Env | None) -> None:
     """Back to `before`, with names that the expression itself bound (`:=`)."""
+    spend(2 * len(after.names) if after is not None else 0)
     for name, value in after.names.items() if after is not None else ():
         before.names[name] = t.join(before.names.get(name, value), value)
     core.frame.env = before
@@ -354,8 +367,10 @@ def _dict(core: Core, node: ast.Dict) -> t.Type:
         index = core.evaluate(key) if key is not None else None
         match index, core.evaluate(value):
             case None, t.Record(shape=shape) as spread if shape.closed:
+                spend(8 * len(shape.properties))
                 known |= {name: field_type(spread, name) or t.ANY for name in shape.properties}
             case None, t.Mapped(cell, refined) if not cell.open:
+                spend(len(cell.keys) + len(refined))
                 known |= cell.keys | dict(refined)
             case None, _:
                 core.put(made.cell, t.ANY, t.ANY)
@@ -364,6 +379,7 @@ def _dict(core: Core, node: ast.Dict) -> t.Type:
             case t.Type() as index, item:
                 check_hashable(core, index, key or node)
                 core.put(made.cell, index, item)
+    spend(8 * len(known))
     for name, kind in known.items():
         core.put(made.cell, t.literal(name), kind)
     made.cell.first = frozenset(key for key in known if isinstance(key, str))

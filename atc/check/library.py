@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from atc.check import types as t
+from atc.check.budget import spend
 from atc.check.env import Core, Env, Frame
 from atc.check.reading import check_hashable, get, iterate, need_value
 from atc.check.schema import calmed, field_type, items_of, list_keys, value_type
@@ -76,6 +77,7 @@ def call_function(
 ) -> t.Type:
     """What a call gives. With `sure` False the arguments are not all known, and every parameter is `ANY`."""
     node = function.node
+    spend(8 * (len(parameters(node)) + len(named)))
     bound = _bind_parameters(function, positional, named) if sure else None
     if sure and bound is None and call is not None and not core.catches("TypeError"):
         many = len(positional) > len(parameters(node))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 import sys
+from collections import defaultdict
 
 from atc.check.source import binds, bound_names, parameters, walk
 from atc.findings import finding, listed, may_guess, nearest, spelled
@@ -35,13 +36,17 @@ _MODULE_OF = {
 }  # fmt: skip
 
 
-def unbound(node: ast.Name, visible: set[str], tools: Toolbox, *, called: bool) -> Finding:
-    """The finding for a name that nothing binds: a tool that does not exist, a forgotten import, a misspelling."""
+def unbound(node: ast.Name, scopes: list[ast.AST], tools: Toolbox, *, called: bool) -> Finding:
+    """The finding for a name that nothing binds: a tool that does not exist, a forgotten import, a misspelling.
+
+    `scopes` are those around it.
+    """
     name = node.id
     if name in sys.stdlib_module_names or name in _MODULE_OF:
         line = f"from {_MODULE_OF[name]} import {name}" if name in _MODULE_OF else f"import {name}"
         return finding("undefined-name", node, f"{name!r} is not imported. Write `{line}` first.", better=line)
-    own = sorted(visible)
+    names = [bound_names(scope) for scope in scopes]
+    own = sorted(set().union(*names)) if may_guess(sum(map(len, names))) else []
     if not called:
         near = nearest(name, own, cutoff=0.75) or nearest(name, tools, cutoff=0.75)
         meant = f" Did you mean {near!r}?" if near else " Assign it before it is used."
@@ -64,22 +69,38 @@ def shadowed_tools(module: ast.Module, nodes: list[ast.AST], tools: Toolbox) -> 
     for scope in nodes:
         if not isinstance(scope, ast.Module | ast.FunctionDef | ast.AsyncFunctionDef):
             continue
-        for name in sorted(bound_names(scope) & tools.keys()):
-            inside = nodes if scope is module else walk(scope)
-            calls = [n for n in inside if isinstance(n, ast.Call) and getattr(n.func, "id", None) == name]
-            node = next((part for part in inside if name in binds(part)), None)
-            if node is None or (scope is module and _meant(nodes, tools[name], node, calls)):
+        taken = sorted(bound_names(scope) & tools.keys())
+        uses = Uses(nodes if scope is module else walk(scope)) if taken else None
+        for name in taken if uses is not None else ():
+            calls, node = uses.calls[name], uses.binding.get(name)
+            if node is None or (scope is module and _meant(uses, tools[name], node)):
                 continue
             if scope is module or (calls and name not in parameters(scope)):  # type: ignore[arg-type]
                 found.append(_shadowed(name, node))
     return found
 
 
-def _meant(nodes: list[ast.AST], tool: Tool, node: ast.AST, calls: list[ast.Call]) -> bool:
+class Uses:
+    """Where each name stands among nodes: its calls, what is not a call, and the first node that binds it."""
+
+    def __init__(self, nodes: list[ast.AST]) -> None:
+        self.calls: defaultdict[str, list[ast.Call]] = defaultdict(list)
+        self.names: defaultdict[str, list[ast.Name]] = defaultdict(list)
+        self.binding: dict[str, ast.AST] = {}
+        for node in nodes:
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+                self.calls[node.func.id].append(node)
+            if isinstance(node, ast.Name):
+                self.names[node.id].append(node)
+            for name in binds(node):
+                self.binding.setdefault(name, node)
+
+
+def _meant(uses: Uses, tool: Tool, node: ast.AST) -> bool:
     """Whether the program seems to know what it does: it wraps the tool, or has no use for the tool itself."""
-    name, line = tool.alias, getattr(node, "lineno", 0)
+    name, line, calls = tool.alias, getattr(node, "lineno", 0), uses.calls[tool.alias]
     callees = {call.func for call in calls}
-    passed = [n for n in nodes if isinstance(n, ast.Name) and n.id == name and n not in callees and n is not node]
+    passed = [use for use in uses.names[name] if use not in callees and use is not node]
     match node:
         case ast.FunctionDef() | ast.AsyncFunctionDef():
             own = set(parameters(node))

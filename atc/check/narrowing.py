@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from atc.check import types as t
+from atc.check.budget import spend
 from atc.check.env import Core, Env
 from atc.check.schema import calmed, field_type, items_of
 from atc.check.source import walk
@@ -155,6 +156,7 @@ def _rebuilt(base: t.Type, keys: tuple[str, ...], new: t.Type) -> t.Type:
     for member in t.members(base):
         if isinstance(member, t.Record | t.Mapped):
             inner = _rebuilt((field_type(member, keys[0]) if len(keys) > 1 else None) or t.ANY, keys[1:], new)
+            spend(len(member.refined))
             kept = tuple(pair for pair in member.refined if pair[0] != keys[0])
             member = replace(member, refined=(*kept, (keys[0], inner)))
         result.append(member)

@@ -7,6 +7,7 @@ from collections import Counter, OrderedDict
 from typing import Any
 
 from atc.check import types as t
+from atc.check.budget import spend
 from atc.check.env import Core
 from atc.check.schema import field_type, holder, item_type, items_of, list_keys, some, value_type
 from atc.check.source import parameters, walk
@@ -115,6 +116,7 @@ def _computed(core: Core, member: t.Type, index: t.Type) -> t.Type:
         case t.Record():
             return value_type(member)
         case t.Mapped(cell):
+            spend(len(cell.keys))
             if cell.default is not None:
                 core.put(cell, index if t.constant(index) is None else t.ANY, cell.default)
             return some(t.join(*cell.keys.values(), cell.value, cell.default or t.NEVER))
@@ -214,6 +216,7 @@ def _report_read(core: Core, value: t.Type, key: Any, node: ast.expr) -> None:
             message = f"{text} ({value.origin}) is an object with keys {_keys(value)}, not a list.{then}"
             core.report("not-a-list", node, message, tool=value.origin.tool, better=better)
         case t.Mapped(cell):
+            spend(8 * len(cell.keys))
             near = nearest(key, [known for known in cell.keys if isinstance(known, str)]) if key == str(key) else None
             meant = f" Did you mean {near!r}?" if near else ""
             message = f"{text} has no key {key!r}; the program gives it only {listed(map(repr, cell.keys))}.{meant}"
@@ -296,6 +299,7 @@ def _instead(core: Core, record: t.Record, key: str) -> tuple[str, str | None]:
 def _givers(core: Core, record: t.Record, key: str) -> list[str]:
     """Tools in whose responses the key stands, at the top or in the items of a list there."""
     found, own = [], core.tools[record.origin.tool]
+    spend(4 * len(core.tools))
     for alias, tool in core.tools.items():
         # To read, nobody need call what may change something.
         other = tool is not own and tool.protocol.writes <= own.protocol.writes

@@ -9,10 +9,13 @@ from dataclasses import replace
 from typing import Any
 
 from atc.check import types as t
+from atc.check.budget import spend
 from protocols.schema import JsonObject, pointer, resolve, types
 from protocols.toolbox import Tool
 
 _MOST_BRANCHES = 12
+_DEEPEST = 64
+"""Steps into a response, whose schema may refer to itself."""
 _COMBINERS = ("allOf", "anyOf", "oneOf")
 _OPENERS = ("patternProperties", "if", "dependentSchemas", "$dynamicRef", "$recursiveRef")
 _SILENT = {"title", "description", "default", "example", "examples", "deprecated", "readOnly", "writeOnly", "required"}
@@ -47,6 +50,8 @@ def result_type(tool: Tool, document: t.Document) -> t.Type:
 
 def convert(schema: Any, document: t.Document, origin: t.Origin) -> t.Type:
     """The type of a value that conforms to `schema`."""
+    if len(origin.path) > _DEEPEST:
+        return t.ANY
     done = document.types.get((id(schema), origin))
     if done is not None:
         return done
@@ -186,6 +191,7 @@ def _array(fragments: Fragments, document: t.Document) -> t.ArrayShape:
 def field_type(record: t.Record | t.Mapped, key: Any) -> t.Type | None:
     """What stands under `key`, or None where no such key can be."""
     if not isinstance(record, t.Mapped) or not record.cell.open:
+        spend(len(record.refined))
         for known, value in record.refined:
             if known == key:
                 return value
@@ -232,6 +238,7 @@ def _items(member: t.Type, node: ast.expr | None) -> t.Type:
         case t.Record(shape=shape):
             return t.Atom("str", None, t.KeyOf(member, node)) if node is not None and shape.properties else t.STR
         case t.Mapped(cell):
+            spend(8 * len(cell.keys))
             return t.join(*map(t.literal, cell.keys), cell.key)
         case t.Atom("str"):
             return t.STR
@@ -256,6 +263,7 @@ def _calmed(member: t.Type) -> t.Type:
         case t.Record() | t.Array():
             return replace(member, calm=True)
         case t.Mapped(cell):
+            spend(8 * len(cell.keys))
             return replace(member, refined=tuple((k, t.not_none(field_type(member, k) or t.ANY)) for k in cell.keys))
         case _:
             return t.Null() if isinstance(member, t.Null) else member
@@ -264,6 +272,7 @@ def _calmed(member: t.Type) -> t.Type:
 def list_keys(record: t.Record) -> list[str]:
     """The keys of an object under which a list stands."""
     shape = record.shape
+    spend(8 * len(shape.properties))
     return [
         key
         for key, schema in shape.properties.items()
@@ -273,6 +282,7 @@ def list_keys(record: t.Record) -> list[str]:
 
 def holder(record: t.Record, key: str) -> tuple[str, str] | None:
     """Where one level further down a key is: in words, and as subscripts."""
+    spend(8 * len(record.shape.properties))
     for name in record.shape.properties:
         for member in t.members(field_type(record, name) or t.ANY):
             if isinstance(member, t.Record) and key in member.shape.properties:

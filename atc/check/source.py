@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from atc.check.budget import spend
 from atc.findings import finding
 from atc.types import Finding, Program
 from protocols import parsing
@@ -40,6 +42,7 @@ def walk(node: ast.AST) -> list[ast.AST]:
     found = [node]
     for part in found:
         found += children(part)
+    spend(2 * len(found))
     return found
 
 
@@ -92,6 +95,7 @@ def doubled_arguments(nodes: Iterable[ast.AST]) -> list[Finding]:
 
 _OPAQUE = {"*", "exec", "eval", "globals", "locals", "vars", "setattr", "__import__", "compile"}
 _BOUND = f"{__name__}.bound"
+_STORED = f"{__name__}.stored"
 _INNER = (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)
 
 
@@ -102,6 +106,15 @@ def bound_names(scope: ast.AST) -> set[str]:
         found = scope.__dict__[_BOUND] = set(parameters(scope)) if isinstance(scope, FunctionNode) else set()
         for node in own_nodes(scope):
             found.update(binds(node))
+    return found
+
+
+def times_stored(scope: ast.AST) -> Counter[str]:
+    """How often a scope, and those in it, store to each name."""
+    found: Counter[str] | None = scope.__dict__.get(_STORED)
+    if found is None:
+        stores = (n for n in walk(scope) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
+        found = scope.__dict__[_STORED] = Counter(node.id for node in stores)
     return found
 
 
@@ -126,7 +139,7 @@ def own_nodes(scope: ast.AST) -> list[ast.AST]:
     """The nodes of a scope that are not in a scope within it; of a comprehension only what binds names here."""
     body = getattr(scope, "body", [])
     waiting = list(body) if isinstance(body, list) else [body]
-    found = []
+    found: list[ast.AST] = []
     while waiting:
         node = waiting.pop()
         found.append(node)
@@ -134,12 +147,15 @@ def own_nodes(scope: ast.AST) -> list[ast.AST]:
             waiting += [part for part in walk(node) if isinstance(part, ast.NamedExpr)]
         elif not isinstance(node, FunctionNode | ast.ClassDef):
             waiting += children(node)
+    spend(2 * len(found))
     return found
 
 
 def parameters(node: FunctionNode) -> list[str]:
     """The names of a function's parameters."""
-    return [part.arg for part in children(node.args) if isinstance(part, ast.arg)]
+    parts = children(node.args)
+    spend(len(parts))
+    return [part.arg for part in parts if isinstance(part, ast.arg)]
 
 
 def runs_late(node: FunctionNode) -> bool:

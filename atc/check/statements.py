@@ -7,7 +7,8 @@ from collections.abc import Callable
 
 from atc.check import expressions
 from atc.check import types as t
-from atc.check.env import Core, Env, Frame, OutOfSteps, join_env
+from atc.check.budget import OutOfSteps, bounded, spend
+from atc.check.env import Core, Env, Frame, join_env
 from atc.check.expressions import binary, bind_target
 from atc.check.library import note_function, run_body
 from atc.check.narrowing import outcomes, refine
@@ -24,6 +25,9 @@ _OF_NAMES = ("undefined-", "unknown-", "used-", "missing-argument", "positional-
 
 class Flow(Core):
     """The interpreter: `Core` with its statements and expressions."""
+
+    sure = 0
+    """So many findings are of parts that were followed to their end."""
 
     def evaluate(self, node: ast.expr) -> t.Type:
         """The type of an expression, its findings reported."""
@@ -57,11 +61,21 @@ def flow_findings(module: ast.Module, hints: Hints, tools: Toolbox) -> list[Find
 
 def _run(flow: Flow) -> list[FunctionNode]:
     """Run the program; gives the functions that run when we do not see it."""
-    mark = 0
     elsewhere: list[FunctionNode] = []
     try:
-        flow.execute(flow.module.body)
-        mark = len(flow.findings)
+        _follow(flow, elsewhere)
+    except (OutOfSteps, RecursionError):
+        # Findings of a pass that did not end are not sure.
+        del flow.findings[flow.sure :]
+    return elsewhere
+
+
+def _follow(flow: Flow, elsewhere: list[FunctionNode]) -> None:
+    """Follow the program, as far as the work that a check may do reaches; adds to `elsewhere`."""
+    with bounded():
+        for statement in flow.module.body:
+            flow.execute([statement])
+            flow.sure = len(flow.findings)
         outer = Frame(flow.module, env=flow.frame.env, detached=True)
         for node in flow.hints.functions:
             if node not in flow.analysed:
@@ -72,11 +86,7 @@ def _run(flow: Flow) -> list[FunctionNode]:
                 parent = flow.defined_in.get(node, outer)
                 frame = Frame(node, parent, Env(dict.fromkeys(parameters(node), t.ANY)), detached=True)
                 run_body(flow, t.Function(node, parent), frame)
-                mark = len(flow.findings)
-    except (OutOfSteps, RecursionError):
-        # Findings of a pass that did not end are not sure.
-        del flow.findings[mark:]
-    return elsewhere
+                flow.sure = len(flow.findings)
 
 
 def _assign(core: Core, node: ast.Assign) -> None:
@@ -266,6 +276,7 @@ def _loop(
         for env in continues:
             again = join_env(again, env)
         after = join_env(entry, again)
+        spend(len(after.names) if after is not None else 0)
         if version == core.version and (after == entry or (len(core.findings) == mark and _settled(entry, after))):
             entry = after
             break
@@ -284,6 +295,7 @@ def _settled(old: Env | None, new: Env | None) -> bool:
     """Whether all that was known before a turn still holds after it."""
     if old is None or new is None:
         return old is new
+    spend(len(old.names))
     return old.calm == new.calm and all(new.names.get(name) == value for name, value in old.names.items())
 
 
@@ -291,6 +303,7 @@ def _widened(old: Env | None, new: Env | None) -> Env | None:
     """`new`, with every variable that still changes unknown; of constants only the kind is kept."""
     if old is None or new is None:
         return new
+    spend(4 * len(new.names))
     names: dict[str, t.Type] = {}
     for name, value in new.names.items():
         before = old.names.get(name, t.NEVER)

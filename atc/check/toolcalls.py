@@ -6,6 +6,7 @@ import ast
 from collections.abc import Mapping
 
 from atc.check import types as t
+from atc.check.budget import spend
 from atc.check.env import Core
 from atc.check.fits import allowed_types, misfit, type_misfit
 from atc.check.reading import called, need_value
@@ -64,6 +65,7 @@ def _check_names(core: Core, tool: Tool, call: ast.Call, named: Passed, placed: 
     unknown = (
         [] if more is True or isinstance(more, Mapping) else [row for row in named if row[1] not in tool.arguments]
     )
+    spend(2 * len(tool.arguments))
     free = [name for name in tool.arguments if name not in seen]
     meant = {_report_unknown(core, tool, place, name, value, free) for place, name, _, value in unknown}
     signature = listed(tool.arguments) if tool.arguments else "no arguments"
@@ -87,6 +89,7 @@ def _check_names(core: Core, tool: Tool, call: ast.Call, named: Passed, placed: 
 def _report_unknown(core: Core, tool: Tool, place: ast.AST, name: str, value: t.Type, free: list[str]) -> str | None:
     """Report an argument that the tool has not, and give the one that was likely meant: alike, or the only one due."""
     alias, root = tool.alias, tool.protocol.input_schema
+    spend(2 * (len(core.tools) + len(tool.arguments)))
     by_original = [own for own, original in tool.arguments.items() if original == name]
     schemas = [(own, tool.protocol.parameters[tool.arguments[own]]) for own in free if may_guess(_MOST_VIEWS)]
     views = [(own, view) for own, schema in schemas for view in combined([schema], root, most=_MOST_VIEWS)]

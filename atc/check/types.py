@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from atc.check.budget import spend
 from atc.findings import listed
 from protocols.schema import JsonObject
 
@@ -14,6 +15,10 @@ NUMBERS = ("int", "float", "number", "bool")
 """Names of atoms that Python counts as numbers."""
 MOST_VALUES = 64
 _MOST_MEMBERS = 8
+_LONGEST_INTEGER = 10_000
+"""Bits of an integer that is known by its value: Python writes no longer one in decimal."""
+MOST_SIZE = 1_000
+"""Parts of a type, each counted as often as it is there: `x = (x, x)` doubles them, and each comparison reads all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +149,10 @@ class Record(Type):
     origin: Origin
     refined: tuple[tuple[str, Type], ...] = ()
     calm: bool = False
+    size: int = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "size", 1 + sum(size(part) for _, part in self.refined))
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,6 +202,10 @@ class Mapped(Type):
 
     cell: DictCell
     refined: tuple[tuple[str, Type], ...] = ()
+    size: int = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "size", 1 + sum(size(part) for _, part in self.refined))
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,6 +213,10 @@ class Tuple(Type):
     """A tuple of known length."""
 
     items: tuple[Type, ...]
+    size: int = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "size", 1 + sum(map(size, self.items)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,6 +225,10 @@ class Iterating(Type):
 
     item: Type
     kind: str = "iterator"
+    size: int = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "size", 1 + size(self.item))
 
 
 SIZED = ("range", "dict_keys", "dict_values", "dict_items")
@@ -245,6 +266,15 @@ class Union(Type):
     """One of two or more types, none of them a Union, `ANY` or `NEVER`."""
 
     members: tuple[Type, ...]
+    size: int = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "size", sum(map(size, self.members)))
+
+
+def size(value: Type) -> int:
+    """How many parts a type has, as they are read one after another where two types are compared."""
+    return getattr(value, "size", 1)
 
 
 def members(value: Type) -> tuple[Type, ...]:
@@ -261,12 +291,13 @@ def join(*values: Type) -> Type:
         for member in members(value):
             if member is ANY:
                 return ANY
+            spend(1 + len(found) * size(member))
             if member is not NEVER and member not in found:
                 _add(found, member)
+            if len(found) > _MOST_MEMBERS:
+                return ANY
     if not found:
         return NEVER
-    if len(found) > _MOST_MEMBERS:
-        return ANY
     return found[0] if len(found) == 1 else Union(tuple(found))
 
 
@@ -303,7 +334,11 @@ def _merge(old: Type, new: Type) -> Type | None:
 
 
 def _common(old: Record | Mapped, new: Record | Mapped) -> tuple[tuple[str, Type], ...]:
-    return tuple(pair for pair in old.refined if pair in new.refined)
+    if old.refined is new.refined:
+        return old.refined
+    spend(2 * (len(old.refined) + len(new.refined)))
+    known = dict(new.refined)
+    return tuple(pair for pair in old.refined if pair[0] in known and known[pair[0]] == pair[1])
 
 
 def _merge_atoms(old: Atom, new: Atom) -> Atom | None:
@@ -313,6 +348,7 @@ def _merge_atoms(old: Atom, new: Atom) -> Atom | None:
     pattern = old.pattern if old.pattern == new.pattern else None
     if old.values is None or new.values is None:
         return Atom(old.name, None, key_of, pattern)
+    spend(len(old.values) + len(new.values))
     values = tuple(dict.fromkeys(old.values + new.values))
     return Atom(old.name, values if len(values) <= MOST_VALUES else None, key_of, pattern, old.listed and new.listed)
 
@@ -343,6 +379,8 @@ def literal(value: Any) -> Type:
     if value is None:
         return NONE
     name = type(value).__name__
+    if isinstance(value, int) and value.bit_length() > _LONGEST_INTEGER:
+        return INT
     return Atom(name, (value,)) if name in ("str", "int", "float", "bool", "bytes") else ANY
 
 
