@@ -77,12 +77,18 @@ def heard(text: str) -> Heard:
     if verb := _acts_besides(sentences[1:], whole) or acts_in_passing(plain):
         return Heard("acts", verb)
     first = _opening(sentences[0])
-    if first.voice == "information":  # `Weather API. Returns the forecast.`
+    if first.voice in ("information", "thing") or _is_heading(sentences[0]):  # `Weather API. Returns the forecast.`
         later = (_opening(words) for words in sentences[1:])
         return next((one for one in later if one.voice == "reads"), first)
     if first.voice not in ("reads", "acts") and (verb := is_done(sentences[0])):
         return Heard("acts", verb)
     return first
+
+
+def _is_heading(words: Sequence[str]) -> bool:
+    """True if a sentence names an API, without a verb: `Acme API, RESTful implementation.`"""
+    named = {"api", "apis", "rest", "restful"} & {*words[1:]}
+    return bool(named) and not base_of(words[0], STRICT) and not any(word in _DETERMINERS for word in words)
 
 
 def _apart(name: re.Match[str]) -> str:
