@@ -88,11 +88,25 @@ def named_in(guess: Guesses, value: Json, at: Path = ()) -> Named:
     return Named(frozenset(kinds), frozenset(labels), around, labelled, frozenset(places), frozenset(apart))
 
 
-def named_beside(guess: Guesses, name: str, arguments: JsonObject, parameters: Mapping[str, Json]) -> set[Sensitivity]:
-    """Return the sensitive fields that other arguments than `name` name, if it may hold the value of one of them."""
+def naming(guess: Guesses, arguments: JsonObject) -> dict[str, Json]:
+    """Return those arguments that may name a field of another one."""
+    if not guess.acts:
+        return {}
+    given = arguments.items()
+    return {
+        name: value
+        for name, value in given
+        if isinstance(value, list | Mapping) or (isinstance(value, str) and guess.names(value) is not None)
+    }
+
+
+def named_beside(
+    guess: Guesses, name: str, arguments: JsonObject, others: JsonObject, parameters: Mapping[str, Json]
+) -> set[Sensitivity]:
+    """Return the sensitive fields that `others` name, if the argument `name` may hold the value of one of them."""
     kinds = set[Sensitivity | None]()
     is_open = isinstance(arguments[name], list | Mapping)
-    for other, value in arguments.items() if guess.acts else ():
+    for other, value in others.items():
         if other == name:
             continue
         if isinstance(value, str):

@@ -24,7 +24,7 @@ from atc.taint.framed import parts, same_for_all, value_at
 from atc.taint.guesses import Guesses, Sensitivity, holds_a_value, is_unit, measures, names_a_unit, says_how_much
 from atc.taint.notations import Field, fields, is_natural
 from atc.taint.opaque import is_opaque
-from atc.taint.pairs import Named, named_beside, named_in
+from atc.taint.pairs import Named, named_beside, named_in, naming
 from atc.taint.values import Same, number, same
 from protocols.protocol import ToolProtocol
 from protocols.schema import Json, JsonObject, combined, inside
@@ -44,8 +44,16 @@ _MOMENT = re.compile(
     r"|\d{4}-\d\d-\d\d(?:[Tt ]\d\d:\d\d[\d:.Zz+-]*)?|\d\d:\d\d[\d:.Zz+-]*",
     re.ASCII,
 )
-_WORDS = re.compile(r"[A-Z]?[a-z]*(?:[ _.-][a-z]+)*|[\w-]{0,5}", re.ASCII)
+_WORDS = re.compile(
+    r"(?:[A-Z]?[a-z]{0,30}\d{0,6}|\d{1,9})(?:[ _.-][A-Z]?[a-z]{1,30}){0,40}(?:[ _.-]\d{1,9}){0,2}|[\w-]{0,5}", re.ASCII
+)
 """What no notation has a field in, and what no encoding looks like."""
+_SPACED = re.compile(r"[a-z_-]+ \d+")
+"""A setting without a sign between name and value."""
+_MOST_WORK = 10_000
+"""How much one argument may cost, in values that are plain words; a second is enough for so many."""
+_CHARACTERS = 40
+"""Characters of other texts that cost as much, in each of their forms."""
 _WAY = re.compile(r"[\w/.$#\[\]-]*", re.ASCII)
 _ENTITY = re.compile(r"&[A-Za-z]{2,12};")
 """A sign of markup, such as a currency's; letters of names are never written so."""
@@ -80,10 +88,11 @@ def sensitive_leaves(protocol: ToolProtocol, arguments: JsonObject) -> Iterable[
     alone. Amounts count on tools that do something. An argument that cannot be judged is an opaque leaf as a whole.
     """
     search, found = _Search(protocol), dict[tuple[str, str, Same], Leaf]()
+    others = search.naming(arguments)
     for name, value in arguments.items():
         try:
-            held = [((name, leaf.kind, same(leaf.value)), leaf) for leaf in search.of_argument(name, value, arguments)]
-        except Exception:  # noqa: BLE001 - what cannot be judged is judged to need a person
+            held = [((name, leaf.kind, same(leaf.value)), leaf) for leaf in search.of_argument(name, arguments, others)]
+        except Exception:  # noqa: BLE001 - also `_TooMuchWork`: what cannot be judged is judged to need a person
             leaf = Leaf(argument=name, path=(), value=value, kind="opaque")
             held = [((name, "opaque", ("json", name)), leaf)]
         for key, leaf in held:
@@ -134,6 +143,10 @@ def _told(one: Field, is_prose: bool) -> tuple[str, str]:
     return one.name, "" if is_prose else one.behind
 
 
+class _TooMuchWork(Exception):
+    """An argument is so large that it is not judged value by value."""
+
+
 class _Search:
     """Looks for the sensitive values of one call."""
 
@@ -141,19 +154,37 @@ class _Search:
         self._root, self._parameters = protocol.input_schema, protocol.parameters
         self._guess = Guesses(protocol)
         self._guaranteed = Guarantees({}, self._root, None)
+        self._left = 0
 
-    def of_argument(self, name: str, value: Json, arguments: JsonObject) -> Iterator[Leaf]:
-        """Yield the leaves of one of the arguments of a call."""
+    def naming(self, arguments: JsonObject) -> JsonObject:
+        """Return the arguments that may name a field of another one."""
+        return naming(self._guess, arguments)
+
+    def of_argument(self, name: str, arguments: JsonObject, others: JsonObject) -> Iterator[Leaf]:
+        """Yield the leaves of one of the arguments of a call; `others` may name it."""
+        value = arguments[name]
         schema = self._parameters.get(name, self._root.get("additionalProperties", {}))
         self._guaranteed = Guarantees(schema, self._root, value)
+        self._left = _MOST_WORK
         place = _Place(name, (), name)
-        beside = frozenset(named_beside(self._guess, name, arguments, self._parameters))
+        beside = frozenset(named_beside(self._guess, name, arguments, others, self._parameters))
         named = replace(named_in(self._guess, value), beside=beside)
         place = replace(place, named=named, is_loose=bool(beside) or name not in self._parameters)
         yield from self.walk(place, value, [schema], _Mark())
 
+    def _spend(self, work: int) -> None:
+        """Count what was done for the argument.
+
+        Raises:
+            _TooMuchWork: it was enough.
+        """
+        self._left -= work
+        if self._left < 0:
+            raise _TooMuchWork
+
     def walk(self, place: _Place, value: Json, schemas: Iterable[Json], above: _Mark) -> Iterator[Leaf]:
         """Yield the leaves in a value that may have one of these schemas."""
+        self._spend(1)
         if value is None:
             return
         if len(place.path) > _MAX_DEPTH:  # no argument that anybody declared: it is looked at as a whole
@@ -218,8 +249,9 @@ class _Search:
 
     def _framed(self, place: _Place, text: str, mark: _Mark, *, is_joined: bool = False) -> Iterator[Leaf]:
         """Yield each value behind a sensitive name in the style of JSON, or the whole text if it may hold others."""
-        if mark.declared or _WORDS.fullmatch(text):
+        if mark.declared or (_WORDS.fullmatch(text) and not _SPACED.fullmatch(text)):
             return
+        self._spend(10 + len(text) // _CHARACTERS)
         shown = list(self._in_form(place, text, mark))
         yield from shown
         kind = self._in_notation(place, text) or self._encoded(place, text, mark, shown)
@@ -234,8 +266,13 @@ class _Search:
             return None
         as_json = {part.start for part in parts(text) if part.after is not None}
         is_prose = self._guess.is_prose(place.name) or is_natural(text)
-        found = (one for one in fields(text, prose=is_prose) if one.start not in as_json)
+        found = (one for one in self._fields(text, prose=is_prose) if one.start not in as_json)
         return next((kind for one in found if (kind := self._named_by(one)) is not None), None)
+
+    def _fields(self, text: str, *, prose: bool) -> Iterator[Field]:
+        for one in fields(text, prose=prose):
+            self._spend(1)
+            yield one
 
     def _named_by(self, one: Field) -> Kind | None:
         kind = self._guess.names(one.name)
@@ -246,12 +283,13 @@ class _Search:
         known = {(leaf.kind, same(leaf.value)) for leaf in shown}
         read = [text, _ENTITY.sub(_read, text)] if self._guess.acts else []
         is_prose = self._guess.is_prose(place.name) or is_natural(text)
-        plain = {_told(one, is_prose) for form in read for one in fields(form, prose=False)}
+        plain = {_told(one, is_prose) for form in read for one in self._fields(form, prose=False)}
         for form in decoded(text)[1:]:
+            self._spend(len(form) // _CHARACTERS)
             for leaf in self._in_form(place, form, mark):
                 if (leaf.kind, same(leaf.value)) not in known:
                     return leaf.kind
-            found = [one for one in fields(form, prose=False) if _told(one, is_prose) not in plain]
+            found = [one for one in self._fields(form, prose=False) if _told(one, is_prose) not in plain]
             for one in found if self._guess.acts else ():
                 if (kind := self._guess.names(one.name)) is not None:
                     return kind
@@ -261,6 +299,7 @@ class _Search:
         place = replace(place, named=Named())  # fields that are named by texts are looked for as a notation
         around, done = place, 0
         for part in parts(text):
+            self._spend(1)
             if part.start < done:
                 continue
             if part.after is None:
