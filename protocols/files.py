@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import grp
 import os
+import pwd
 import shlex
 import stat
 import tempfile
@@ -13,7 +15,7 @@ from protocols.errors import AtcError
 
 FILE_MODE = 0o600
 FOLDER_MODE = 0o700
-_OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
+_ELSEWHERE = "give atc a folder that stands where nobody else can write (ATC_STATE_DIR, ATC_CACHE_DIR)"
 
 
 class CannotWrite(AtcError):
@@ -126,46 +128,93 @@ def check_folder(path: Path, *, anywhere: bool = False) -> None:
     except (FileNotFoundError, NotADirectoryError):
         return
     _refuse_foreign(path, status, owners=(0, os.geteuid()))
-    if status.st_mode & _OTHERS_WRITE:
-        raise NotPrivate(
+    if others_write(status):
+        told = (
             f"{str(path)!r} can be changed by other users (mode {stat.S_IMODE(status.st_mode):04o}), who decide what is"
-            f" read from it; repair it with: chmod -R go-w {shlex.quote(str(path))}"
+            " read from it"
         )
+        raise NotPrivate(f"{told}; {_repair('chmod -R go-w', path, status)}")
     if not anywhere:
-        _check_above(path)
+        check_above(path)
 
 
-def _check_above(path: Path) -> None:
-    """Raise NotPrivate if another user can put something else in the place of `path`."""
+def others_write(status: os.stat_result) -> bool:
+    """Return True if somebody besides the owner, this user and root may write to what has this status."""
+    if status.st_mode & stat.S_IWOTH:
+        return True
+    return bool(status.st_mode & stat.S_IWGRP) and not _is_private_group(status.st_gid, status.st_uid)
+
+
+def _is_private_group(group: int, owner: int) -> bool:
+    """Return True if a group is the one that the owner or this user alone has: of the same name, with no other member.
+
+    Where neither has a name, as in a container, it is the group of the same number.
+    """
+    users = {owner, os.geteuid()}
+    names = {_name_of(user) for user in users}
+    try:
+        known = grp.getgrgid(group)
+    except KeyError:
+        return group in users
+    return known.gr_name in names and names | {"root"} >= set(known.gr_mem)
+
+
+def _name_of(user: int) -> str | None:
+    try:
+        return pwd.getpwuid(user).pw_name
+    except KeyError:
+        return None
+
+
+def check_above(path: Path) -> None:
+    """Check that nobody else can put something else in the place of `path`, which may be a link of this user.
+
+    Raises:
+        NotPrivate: another user can, in one of the folders above it. Says the repairing command.
+    """
     owners = {0, os.geteuid(), *_unmapped()}
     for above in _above(path):
-        status = above.lstat()
+        try:
+            status = above.lstat()
+        except FileNotFoundError:
+            continue
         if status.st_uid not in owners:
-            raise NotPrivate(
-                f"{str(path)!r} stands in {str(above)!r}, which belongs to another user, who could replace it; use"
-                f" a folder elsewhere, or repair it with: chown {os.geteuid()} {shlex.quote(str(above))}"
-            )
+            told = f"{str(path)!r} stands in {str(above)!r}, which belongs to another user, who could replace it"
+            raise NotPrivate(f"{told}; {_repair(f'chown {os.geteuid()}', above, status)}")
         # In a folder such as /tmp, with the sticky bit, nobody renames what another user owns.
-        if not stat.S_ISLNK(status.st_mode) and status.st_mode & _OTHERS_WRITE and not status.st_mode & stat.S_ISVTX:
-            raise NotPrivate(
-                f"{str(path)!r} stands in {str(above)!r}, in which other users can replace it; repair it"
-                f" with: chmod go-w {shlex.quote(str(above))}"
-            )
+        if not stat.S_ISLNK(status.st_mode) and others_write(status) and not status.st_mode & stat.S_ISVTX:
+            told = f"{str(path)!r} stands in {str(above)!r}, in which other users can replace it"
+            raise NotPrivate(f"{told}; {_repair('chmod go-w', above, status)}")
 
 
 def _refuse_foreign(path: Path, status: os.stat_result, *, owners: Collection[int]) -> None:
     """Raise NotPrivate if `path` is a link or belongs to none of `owners`."""
-    quoted = shlex.quote(str(path))
     if stat.S_ISLNK(status.st_mode):
         raise NotPrivate(
             f"{str(path)!r} is a symbolic link, so what it holds may be somebody else's; remove the link with:"
-            f" rm {quoted}"
+            f" rm {shlex.quote(str(path))}"
         )
     if status.st_uid not in owners:
-        raise NotPrivate(
-            f"{str(path)!r} belongs to another user, who could read and change it; if you know what is in it, make it"
-            f" yours with: chown -R {os.geteuid()} {quoted}"
+        told = f"{str(path)!r} belongs to another user ({status.st_uid}), who could read and change it"
+        raise NotPrivate(f"{told}; {_repair(f'chown -R {os.geteuid()}', path, status)}")
+
+
+def _repair(repair: str, path: Path, status: os.stat_result) -> str:
+    """Return what this user can do about `path`: the command `repair` if they may give it, else what else there is."""
+    whole, owner, user = f"{repair} {shlex.quote(str(path))}", status.st_uid, os.geteuid()
+    foreign = repair.startswith("chown")
+    if user == owner or (user == 0 and not foreign):
+        return f"repair it with: {whole}"
+    if user == 0:  # in a container, the folder may be the host's
+        return (
+            f"run atc as that user (a container with --user {owner}), or, if it is to be yours, repair it with: {whole}"
         )
+    if foreign:
+        return f"run atc as that user, or {_ELSEWHERE}"
+    if status.st_mode & stat.S_ISVTX:
+        mine = shlex.quote(str(path / f"atc-{user}"))
+        return f"give atc a folder of your own in it (ATC_STATE_DIR or ATC_CACHE_DIR={mine})"
+    return f"user {owner}, its owner, can repair it with 'chmod go-w'; or {_ELSEWHERE}"
 
 
 def _above(path: Path) -> Iterator[Path]:

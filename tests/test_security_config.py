@@ -180,6 +180,44 @@ def test_files_of_another_user_are_refused(place):
     assert "belongs to another user" in done.stderr
 
 
+def of_a_group(file):
+    os.chown(file, -1, 12345)
+    file.chmod(0o664)
+
+
+def replaced(file):
+    (file.parent.parent.parent / "elsewhere").write_text(file.read_text())
+    file.unlink()
+    file.symlink_to(file.parent.parent.parent / "elsewhere")
+    file.parent.chmod(0o777)
+
+
+OPEN = {
+    "a group's": of_a_group,
+    "in everybody's folder": lambda file: file.parent.chmod(0o777),
+    "under everybody's folder": lambda file: file.parent.parent.chmod(0o777),
+    "in another's folder": lambda file: os.chown(file.parent, 12345, 12345),
+    "replaced by a link": replaced,
+}
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can make folders of another user")
+@pytest.mark.parametrize("how", OPEN)
+def test_the_users_own_settings_count_only_where_nobody_else_can_write_them(place, how):
+    place.settings.write_text(f"tools = [{str(place.clone / 'helper.py')!r}]\n")
+    OPEN[how](place.settings)
+    done = place.atc("tools", "list")
+    assert (done.returncode, done.stderr.count("\n"), place.ran.exists()) == (2, 1, False), done
+    assert "your settings" in done.stderr
+
+
+def test_the_users_own_settings_may_be_a_link_to_their_own_file(place):
+    (place.home / "dotfiles").mkdir()
+    (place.home / "dotfiles" / "config.toml").write_text(f"tools = [{str(place.clone / 'helper.py')!r}]\n")
+    place.settings.symlink_to(place.home / "dotfiles" / "config.toml")
+    assert "act" in place.atc("tools", "list").stdout
+
+
 def test_tools_of_a_cloned_folder_get_neither_credentials_nor_servers(place):
     with serving(lambda _: Reply(body={"ok": True})) as server:
         place.settings.write_text(

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import sys
+import tempfile
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -38,8 +40,13 @@ def linked(folder: Path) -> None:
     folder.symlink_to(folder.with_name("elsewhere"))
 
 
+def shared_with_a_group(folder: Path) -> None:
+    os.chown(folder, -1, 12345)
+    folder.chmod(0o770)
+
+
 SPOILED = {
-    "by the group": (lambda folder: folder.chmod(0o770), "chmod -R go-w "),
+    "by a group": (shared_with_a_group, "chmod -R go-w "),
     "by everybody": (lambda folder: folder.chmod(0o757), "chmod -R go-w "),
     "a link": (linked, "rm "),
     "another's": (owned_by_another, "chown -R 0 "),
@@ -73,6 +80,58 @@ def test_so_is_a_folder_in_it(user, stack, name, how):
     done = user.run_text("print(find())", "--tools", f"{shop.url}/doc")
     assert (done.returncode, name in done.stderr) == (3, True), done
     assert [seen.target for seen in shop.seen if seen.target != "/doc"] == []
+
+
+@ROOT_ONLY
+def test_the_users_own_group_is_nobody_else(user):
+    """Programs with the umask 002 make such folders, where each user has a group of their own."""
+    assert user.atc("runs", "list").returncode == 0
+    state = user.home / "state" / "atc"
+    for folder in (state, state.parent, user.home):
+        folder.chmod(0o775)
+    done = user.atc("runs", "list")
+    assert done.returncode == 0, done.stderr
+
+
+OTHER_USER = ("setpriv", "--reuid=12345", "--regid=12345", "--clear-groups")
+
+
+@ROOT_ONLY
+@pytest.mark.skipif(
+    subprocess.run([*OTHER_USER, sys.executable, "-c", ""], check=False, capture_output=True).returncode != 0,
+    reason="another user cannot run this Python",
+)
+@pytest.mark.parametrize(
+    ("owner", "group", "mode", "told"),
+    [
+        (0, 12345, 0o2775, ""),
+        (0, 0, 0o777, "user 0, its owner, can repair it"),
+        (1000, 1000, 0o755, "run atc as that user"),
+        (0, 0, 0o1777, "atc-12345"),
+    ],
+)
+def test_a_user_who_cannot_repair_a_folder_is_told_what_they_can_do(user, owner, group, mode, told):
+    """Volumes of containers: a group's, everybody's, the host user's, and one like /tmp."""
+    with tempfile.TemporaryDirectory() as place:
+        Path(place).chmod(0o755)
+        volume = Path(place) / "volume"
+        volume.mkdir()
+        os.chown(volume, owner, group)
+        volume.chmod(mode)
+        settings = {"ATC_STATE_DIR": str(volume), "HOME": place, "XDG_CONFIG_HOME": place}
+        user.work = Path(place)
+        done = user.atc("runs", "list", before=OTHER_USER, **settings)
+        assert (done.returncode, told in done.stderr) == (3 if told else 0, True), done
+        if mode == 0o1777:
+            settings["ATC_STATE_DIR"] = f"{volume}/atc-12345"
+            assert user.atc("runs", "list", before=OTHER_USER, **settings).returncode == 0
+
+
+@ROOT_ONLY
+def test_root_is_not_led_to_take_a_folder_of_the_host_from_its_user(user):
+    assert user.atc("runs", "list").returncode == 0
+    owned_by_another(user.home / "state" / "atc")
+    assert "run atc as that user (a container with --user 12345)" in user.atc("runs", "list").stderr
 
 
 @ROOT_ONLY
@@ -166,6 +225,7 @@ def test_a_run_of_a_container_that_is_gone_goes_on_once_its_lease_is_over(going,
     going.go.set()
     done = user.atc("runs", "resume", "last")
     assert (done.returncode, writes(going.shop)) == (0, ["/order"]), done
+    assert "for a sign of life" in done.stderr, "nobody waits without knowing why"
 
 
 def test_a_run_whose_process_was_killed_here_goes_on_at_once(going, user):

@@ -27,7 +27,7 @@ from atc.retrieve.methods import read as read_method
 from atc.standing import KEYS
 from atc.strategies import read as read_strategy
 from protocols.errors import AtcError
-from protocols.files import keep_private, write_whole
+from protocols.files import NotPrivate, check_above, keep_private, others_write, write_whole
 from protocols.source_secrets import shown
 from protocols.sources import is_local_data
 from protocols.words import closest
@@ -213,13 +213,22 @@ def _read_own() -> SettingsFile | None:
     """Return the user's own settings, or None if there are none.
 
     Raises:
-        InvalidConfig: somebody else can write them; or see `read_file`.
+        InvalidConfig: somebody else can write or replace them; or see `read_file`.
     """
     own = read_file(user_config_file())
-    if own is not None and own.foreign:
+    if own is None:
+        return None
+    try:
+        check_above(own.path.absolute())
+    except NotPrivate as error:
+        raise InvalidConfig(f"your settings are not yours alone: {error}") from error
+    foreign = own.foreign
+    if not foreign and others_write(own.path.stat()):
+        foreign = "can be changed by the users of its group"
+    if foreign:
         place = shlex.quote(str(own.path.resolve()))
         raise InvalidConfig(
-            f"your settings in {str(own.path)!r}: the file {own.foreign}. Read it, and if it says what you want, repair"
+            f"your settings in {str(own.path)!r}: the file {foreign}. Read it, and if it says what you want, repair"
             f" it with: chown {os.geteuid()} {place} && chmod go-w {place}"
         )
     return own
@@ -240,9 +249,10 @@ def _trusted() -> dict[str, str]:
     """Return the digests of the files that the user trusts, by path.
 
     Raises:
-        NotPrivate: another user wrote them.
+        NotPrivate: another user wrote them, or can replace the file.
     """
     keep_private(_trust_book())
+    check_above(_trust_book().absolute())
     try:
         known: dict[str, str] = json.loads(_trust_book().read_text(encoding="utf-8"))
     except (OSError, ValueError):
