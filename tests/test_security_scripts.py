@@ -218,7 +218,8 @@ def test_a_script_gets_no_more_than_the_tools_of_an_untrusted_folder_got(user, t
         near = script.read_text().replace("http://api.example.org", server.url)
         script.write_text(near)
         refused = user(script)
-        assert (refused.returncode, "near_hosts is off" in refused.stderr) == (2, True), refused.stderr
+        assert (refused.returncode, refused.stderr.count("\n")) == (2, 1), "one cause, one sentence"
+        assert "near_hosts is off" in refused.stderr
     assert [seen.headers.get("x-key") for seen in server.seen] == [None] * (before + 1)
 
 

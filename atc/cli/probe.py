@@ -187,6 +187,7 @@ def begin(log: Log, folder: Path, source: str) -> None:
 
 def invoker_for(config: Config, settings: ProbeSettings) -> Invoker:
     """What makes calls: each is one request, since the gate of probing waits and repeats."""
+    wiring.say_withheld(config)
     own = replace(wiring.invoke_settings(config), retries=0, timeout_seconds=settings.timeout_seconds)
     return Invoker(own)
 

@@ -22,6 +22,7 @@ from atc.quoting import command, escape_hidden, named
 from atc.recording import Recording
 from atc.recording.script import MAY_BE_WITHHELD, to_script
 from atc.redaction import Redactor
+from atc.store.lease import LEASE_SECONDS
 from atc.store.stored import RunRefused, StoredRun
 from atc.strategies import read
 from atc.terminal import count
@@ -109,6 +110,10 @@ def resume(run: str, *, resend: bool, accept_orphans: bool, **flags: Any) -> Non
         stored = store.load(run)
     run = stored.summary.id
     config = config_of(stored, flags, shared=store.shared)
+    lease = stored.summary.lease
+    if lease is not None and stored.summary.status in ("running", "interrupted") and lease.holder.life() == "unknown":
+        wait = f"waiting up to {LEASE_SECONDS:g} seconds for a sign of life"
+        output.say(f"run {run} was being worked on by {lease.holder}, which cannot be looked up from here: {wait}.")
     decided = {"--resend": resend, "--accept-orphans": accept_orphans, "--on-unknown skip": config.on_unknown == "skip"}
     _require_person(stored, [*_newly_allowed(stored, config), *(name for name, given in decided.items() if given)])
 

@@ -14,7 +14,7 @@ import click
 from atc.cli import options, output
 from atc.cli.main import explained
 from atc.cli.settings import Layer, load_config
-from atc.cli.wiring import asker, consenting, invoke_settings, open_questions, open_store
+from atc.cli.wiring import asker, consenting, invoke_settings, open_questions, open_store, say_withheld
 from atc.config import Config
 from atc.consent import Consent
 from atc.held_calls import HeldCalls
@@ -102,6 +102,7 @@ def _executed(script: Script, config: Config) -> Trace:
         tools = RecordedTools(script.tools).map(
             lambda tool: replace(tool, call=invoker.bind(tool.protocol), source=_SOURCE)
         )
+        say_withheld(config)
         config = consenting(config, tools)
         effects = Effects(tools=tools, on_unknown=config.on_unknown, settle_seconds=config.settle_seconds)
         journal = Journal(pins=Pins(clock=time.time()), effects=effects)

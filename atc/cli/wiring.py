@@ -45,6 +45,10 @@ RUNS = "runs.sqlite"
 """The file of runs in the state folder."""
 _VARIABLES = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "OLLAMA_HOST")
 """What a model is reached by; workers elsewhere get these from here."""
+_WITHHELD = (
+    "These tools get none of your credentials and MCP servers: lend_credentials is off, as it is for tools that an"
+    " untrusted atc.toml names ('atc config trust', and a new run)."
+)
 
 
 def state_folder(config: Config, name: str = "") -> Path:
@@ -171,6 +175,7 @@ def open_toolbox(config: Config, *, saved: bool = True) -> Iterator[Toolbox]:
         invoker = stack.enter_context(Invoker(invoke_settings(config)))
         sources = config.tools or (_flights(config, stack, invoker),)
         loaded = load_tools(*sources, invoker=invoker)
+        say_withheld(config)
         toolbox = offered(loaded, saved_folder(config)) if saved else loaded
         flags = context.params if (context := click.get_current_context(silent=True)) else {}
         named = [("--allow-writes", name) for name in flags.get("allow_writes") or () if name != "all"]
@@ -252,13 +257,7 @@ def invoke_settings(config: Config) -> InvokeSettings:
         confirm_start=may_start, trust_annotations=config.trust_annotations, near_hosts=config.near_hosts
     )
     if not config.lend_credentials:
-        told = (
-            "these tools get none of your credentials and MCP servers: lend_credentials is off, as it is for tools that"
-            " an untrusted atc.toml names ('atc config trust', and a new run)."
-        )
-        if config.credentials or config.mcp:
-            say(f"T{told[1:]}")
-        return replace(settings, problems=dict.fromkeys(config.credentials, told))
+        return replace(settings, problems=dict.fromkeys(config.credentials, f"t{_WITHHELD[1:]}"))
     config, problems = with_secrets(config)
     return replace(
         settings,
@@ -269,6 +268,12 @@ def invoke_settings(config: Config) -> InvokeSettings:
         open_browser=show_page if has_person() else None,
         tokens=state_folder(config) / "sign-ins.json",
     )
+
+
+def say_withheld(config: Config) -> None:
+    """Tell the user that their tools get no credentials, if they have any. Called once the tools are loaded."""
+    if not config.lend_credentials and (config.credentials or config.mcp):
+        say(_WITHHELD)
 
 
 @contextmanager
