@@ -70,8 +70,10 @@ def shadowed_tools(module: ast.Module, nodes: list[ast.AST], tools: Toolbox) -> 
         if not isinstance(scope, ast.Module | ast.FunctionDef | ast.AsyncFunctionDef):
             continue
         taken = sorted(bound_names(scope) & tools.keys())
-        uses = Uses(nodes if scope is module else walk(scope)) if taken else None
-        for name in taken if uses is not None else ():
+        if not taken:
+            continue
+        uses = Uses(nodes if scope is module else walk(scope))
+        for name in taken:
             calls, node = uses.calls[name], uses.binding.get(name)
             if node is None or (scope is module and _meant(uses, tools[name], node)):
                 continue

@@ -1,0 +1,99 @@
+"""Numbers that are written in words of some languages, in Chinese signs, or in Roman numerals."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from decimal import Decimal
+
+_COUNTED = {  # from one on; further names of the same numbers behind
+    "en": "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen"
+    " eighteen nineteen",
+    "de": "eins zwei drei vier fünf sechs sieben acht neun zehn elf zwölf dreizehn vierzehn fünfzehn sechzehn siebzehn"
+    " achtzehn neunzehn",
+    "fr": "un deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze quinze seize dix-sept dix-huit"
+    " dix-neuf",
+    "es": "uno dos tres cuatro cinco seis siete ocho nueve diez once doce trece catorce quince dieciséis diecisiete"
+    " dieciocho diecinueve",
+}
+_TENS = {
+    "en": "ten twenty thirty forty fifty sixty seventy eighty ninety",
+    "de": "zehn zwanzig dreißig vierzig fünfzig sechzig siebzig achtzig neunzig",
+    "fr": "dix vingt trente quarante cinquante soixante septante huitante nonante",
+    "es": "diez veinte treinta cuarenta cincuenta sesenta setenta ochenta noventa",
+}
+_SMALL = {word: at for words in _COUNTED.values() for at, word in enumerate(words.split(), 1)}
+_SMALL |= {word: 10 * at for words in _TENS.values() for at, word in enumerate(words.split(), 1)}
+_SMALL |= {"ein": 1, "eine": 1, "a": 1, "dozen": 12, "score": 20}
+_HUNDREDS = {"hundred": 100, "hundert": 100, "cent": 100, "cents": 100, "cien": 100, "ciento": 100, "cientos": 100}
+_LARGE = {"thousand": 10**3, "tausend": 10**3, "mille": 10**3, "mil": 10**3, "grand": 10**3}
+_LARGE |= {"million": 10**6, "millionen": 10**6, "millions": 10**6, "millón": 10**6, "millones": 10**6}
+_LARGE |= {"billion": 10**9, "milliarde": 10**9, "milliarden": 10**9}
+_JOINED = {"and", "und", "et", "y"}
+_EVERY = sorted({*_SMALL, *_HUNDREDS, *_LARGE, *_JOINED} - {"a"}, key=len, reverse=True)
+_RUN = re.compile("(?:" + "|".join(_EVERY) + ")+")
+_ONE_OF_RUN = re.compile("|".join(_EVERY))
+_TIMES = {"twice": 2, "double": 2, "half": Decimal("0.5"), "triple": 3}
+_ROMAN = re.compile(r"(?=[MDCLXVI])M*(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})")
+_SIGNS = {"M": 1000, "D": 500, "C": 100, "L": 50, "X": 10, "V": 5, "I": 1}
+_LONGEST = 1_000
+"""Characters that are read."""
+
+
+def numbers_in_words(text: str) -> list[Decimal]:
+    """Return the numbers that a text has in words: `nine thousand two hundred`, `neuntausend`, `九千`, `MMXX`."""
+    text = text[:_LONGEST]
+    found = [Decimal(number) for number in _spelled(_words(text.lower()))]
+    found += [_roman(word) for word in re.findall(r"[MDCLXVI]+", text) if _ROMAN.fullmatch(word)]
+    return [*found, *_chinese(text)]
+
+
+def _words(text: str) -> list[str]:
+    """Return the words, and of a word that is several names of numbers in a row each of them."""
+    words = list[str]()
+    for word in re.findall(r"[^\W\d_]+", text):
+        words += _ONE_OF_RUN.findall(word) if _RUN.fullmatch(word) else [word]
+    return words
+
+
+def _spelled(words: list[str]) -> Iterator[int]:
+    total, group = 0, 0
+    for word in [*words, ""]:
+        if word in _SMALL:
+            group += _SMALL[word]
+        elif word in _HUNDREDS:
+            group = (group or 1) * 100
+        elif word in _LARGE:
+            total += (group or 1) * _LARGE[word]
+            group = 0
+        elif word not in _JOINED:
+            if total + group:
+                yield total + group
+            total = group = 0
+
+
+def _roman(word: str) -> Decimal:
+    values = [_SIGNS[sign] for sign in word]
+    behind = [*values[1:], 0]
+    return Decimal(sum(-value if value < after else value for value, after in zip(values, behind, strict=True)))
+
+
+def _chinese(text: str) -> Iterator[Decimal]:
+    """Yield the numbers that runs of numerals beyond ASCII are, where signs such as the one for a thousand multiply."""
+    for run in re.findall(r"[^\W\da-zA-Z_]+", text):
+        total, group, digit = 0, 0, 0
+        for sign in run:
+            value = int(unicodedata.numeric(sign, -1))
+            if value < 0:
+                break
+            if value < 10:
+                digit = value
+            elif value < 10_000:
+                group += (digit or 1) * value
+                digit = 0
+            else:
+                total += (group + digit or 1) * value
+                group = digit = 0
+        else:
+            yield Decimal(total + group + digit)
