@@ -58,8 +58,9 @@ def atc(start):
 
 
 def document(tmp_path, url, operation, *, method="post", path="/orders", name="api.json"):
-    """An OpenAPI document of one tool, `order`."""
-    told = {"operationId": "order", "responses": {"200": {"description": "done"}}, **operation}
+    """An OpenAPI document of one tool: `order`, or of a GET `orders`."""
+    named = {"operationId": "orders", "description": "Lists the orders."} if method == "get" else {}
+    told = {"operationId": "order", **named, "responses": {"200": {"description": "done"}}, **operation}
     text = {"openapi": "3.1.0", "info": {"title": "shop", "version": "1"}, "paths": {path: {method: told}}}
     file = tmp_path / name
     file.write_text(json.dumps({**text, "servers": [{"url": url}]}))
@@ -172,7 +173,7 @@ def test_a_credential_replaces_whatever_is_read_as_it(tmp_path, atc):
         )
         told = {"parameters": [parameter("cookie", "header")], "security": [{"k": []}]}
         file = document(tmp_path, server.url, told, method="get")
-        assert atc("tools", "call", "order", "cookie=a=1;sid=forged;b=2", "--tools", file)[0] == 0
+        assert atc("tools", "call", "orders", "cookie=a=1;sid=forged;b=2", "--tools", file)[0] == 0
         assert server.last.headers["cookie"] == "a=1; b=2; sid=right"
 
 
@@ -180,7 +181,8 @@ def test_a_credential_replaces_whatever_is_read_as_it(tmp_path, atc):
 def test_no_call_is_redirected_to_another_origin(tmp_path, atc, method, status):
     with serving() as other, serving(lambda _: Reply(status, b"", {"Location": f"{other.url}/x"})) as server:
         file = document(tmp_path, server.url, {}, method=method)
-        code, said = atc("tools", "call", "order", "--tools", file, "--allow-writes", "all")
+        name = "orders" if method == "get" else "order"
+        code, said = atc("tools", "call", name, "--tools", file, "--allow-writes", "all")
         assert (code, other.seen, len(server.seen)) == (1, [], 1)
         assert f"the redirect leads to another origin, {other.url}/x" in said
 
@@ -223,7 +225,7 @@ def test_a_document_of_the_internet_names_no_service_here(tmp_path, atc):
 def test_an_address_has_one_spelling(tmp_path, atc, host):
     with serving() as server:
         file = document(tmp_path, f"http://{host}:{server.netloc.partition(':')[2]}", {}, method="get")
-        code, said = atc("tools", "call", "order", "--tools", file)
+        code, said = atc("tools", "call", "orders", "--tools", file)
         assert (code, server.seen) == (2, [])
         assert "is not an IPv4 address of four decimal numbers" in said
 
@@ -238,11 +240,11 @@ def test_a_name_of_the_internet_does_not_lead_here(tmp_path, atc):
     with serving() as server:
         address = f"http://api.example:{server.netloc.partition(':')[2]}"
         file = document(tmp_path, address, {}, method="get")
-        code, said = atc("tools", "call", "order", "--tools", file, **names)
+        code, said = atc("tools", "call", "orders", "--tools", file, **names)
         assert (code, server.seen) == (1, [])
         assert "api.example is at 127.0.0.1, on this machine or its own network" in said
         assert f"give 'SOURCE@{address}'" in said
-        assert atc("tools", "call", "order", "--tools", f"{file}@{address}", **names)[0] == 0
+        assert atc("tools", "call", "orders", "--tools", f"{file}@{address}", **names)[0] == 0
 
 
 def endless(start, piece):
