@@ -76,6 +76,7 @@ OPEN_SETS = {
     "a list for some": {"recipient": {"if": {"maxLength": 2}, "then": {"enum": ["me"]}}},
     "a truth value or anything": {"amount": {"anyOf": [{"type": "boolean"}, {"minimum": 0}]}},
     "a list or anything": {"amount": {"anyOf": [{"type": "array"}, {"minimum": 0}]}},
+    "a duration": {"amount": {"type": "string", "format": "duration"}},
     "a date or anything": {"recipient": {"anyOf": [{"type": "string", "format": "date"}, TEXT]}},
     "harmless in one branch": {"recipient": {"anyOf": [{"type": "string", "x-atc-sensitive": False}, TEXT]}},
     "other keys": {"data": {**OPEN, "properties": {"recipient": TEXT}, "patternProperties": {"^x": {"enum": ["me"]}}}},
@@ -92,7 +93,11 @@ CLOSED_SETS = {
 @pytest.mark.parametrize("case", OPEN_SETS)
 def test_a_set_is_open_if_one_way_through_its_schema_is(sent, case):
     properties = OPEN_SETS[case]
-    value = {"amount": 9000, "data": {"recipient": "mallory-ltd"}, "recipient": "mallory-ltd"}
+    value = {
+        "amount": 9000 if case != "a duration" else "P9000",
+        "data": {"recipient": "mallory-ltd"},
+        "recipient": "mallory-ltd",
+    }
     assert not sent(properties, {name: value[name] for name in properties})
 
 
@@ -126,6 +131,14 @@ ENCODED = {
     "wide letters": "".join(chr(ord(letter) + 0xFEE0) for letter in "amount=9000"),
     "a letter that is not displayed": "am\u200bount=9000",
     "zero bytes": "\0".join(JSON),
+    "percent signs of Unicode": "%u0061mount=9000",
+    "a letter by its name": '{"\\N{LATIN SMALL LETTER A}mount": 9000}',
+    "a word of a mail's head": "=?utf-8?q?am=6Funt?=: 9000",
+    "a comment in a name": "am/**/ount=9000",
+    "base64 in numbered lines": "1. YW1v\n2. dW50\n3. PTkw\n4. MDA=",
+    "base32 in a sentence": "Use MFWW65LOOQ6TSMBQGA====== for this, as agreed with all of us.",
+    "CBOR": "oWZhbW91bnQZIyg=",
+    "MessagePack": "gaZhbW91bnTNIyg=",
 }
 NOTATIONS = {
     "query": "kind=a&recipient=mallory-ltd",
@@ -141,6 +154,12 @@ NOTATIONS = {
     "settings": "[order]\namount = 9000",
     "options": "--amount 9000",
     "SQL": "UPDATE orders SET amount = 9000",
+    "EDN": "{:amount 9000}",
+    "properties": "amount 9000",
+    "columns of SQL": "INSERT INTO orders (id, amount) VALUES (1, 9000)",
+    "another language": "betrag: 9000",
+    "read from its end": "0009=tnuoma",
+    "a place for a value": "UPDATE orders SET amount = ?",
     "JSON pairs with prose": 'set {"name": "amount", "value": 9000} please',
 }
 
@@ -171,6 +190,12 @@ def test_what_has_to_be_decoded_asks_though_the_task_names_what_is_in_it(sent):
         "Commit 3f786850e387550fdab836ed7e6dc881de23001b broke `C:\\Users\\ann\\report.docx`.",
         "合計は900円です。👨‍👩‍👧",
         "begin with tea.\nThen go to the café.",
+        "Agenda:\n- budget: 5000 EUR\n- price list\nSee you",
+        "| Item | Price |\n|---|---|\n| Pen | 2.50 |",
+        "So x = 5 and y := 3, thus cost = x*y = 15.",
+        "Best,\nAnn Smith\nPhone: +49 30 1234567\nEmail: ann@acme.example",
+        "Traceback (most recent call last):\n  File 'x.py', line 3\n    total = a['amount']\nKeyError: 'amount'",
+        "--- a/x.py\n+++ b/x.py\n@@ -1 +1 @@\n-total = 1\n+total = 2",
     ],
 )
 def test_what_people_write_to_one_another_does_not_ask(sent, text):
@@ -206,6 +231,7 @@ PAIRS = {
     "a patch with an escape": [{"op": "add", "path": "#/am%6Funt", "value": 9000}],
     "a patch of all": [{"op": "replace", "path": "", "value": {"amount": 9000}}],
     "JSONPath": [{"path": "$.to[0]", "value": "mallory-ltd"}],
+    "a question": [{"question": "recipient", "answer": "mallory-ltd"}],
     "bytes": list(JSON.encode()),
 }
 
@@ -222,12 +248,19 @@ def test_so_it_does_where_schema_or_arguments_are_the_pair(sent):
     assert not sent({"fields": pair}, {"fields": [{"attr": "recipient", "setting": "mallory-ltd"}]})
     assert not sent({"field": TEXT, "value": {}}, {"field": "amount", "value": 9000})
     assert not sent({"columns": {}, "rows": {}}, {"columns": ["recipient"], "rows": [["mallory-ltd"]]})
+    assert not sent({"property": TEXT, "replacement": TEXT}, {"property": "recipient", "replacement": "mallory-ltd"})
+    assert not sent({"metric": TEXT, "level": NUMBER}, {"metric": "amount", "level": 9000})
+    assert not sent({"names": OPEN, "values": OPEN}, {"names": {"#a": "amount"}, "values": {":v": {"N": "9000"}}})
 
 
 def test_a_pair_of_the_task_s_values_or_about_something_else_does_not_ask(sent):
     fields = [{"name": "recipient", "value": "bob-ltd"}, {"op": "replace", "path": "/amount", "value": 50}]
     assert sent({"fields": OBJECTS}, {"fields": fields})
     assert sent({"fields": OBJECTS}, {"fields": [{"name": "color", "value": "red"}, {"name": "size", "value": 5}]})
+    assert sent({"env": OBJECTS}, {"env": [{"name": "TOTAL_WORKERS", "value": "4"}]})
+    assert sent({"labels": {}, "title": TEXT}, {"labels": ["bug", "price"], "title": "Wrong sum"})
+    assert sent({"sort": TEXT, "limit": NUMBER}, {"sort": "price", "limit": 30})
+    assert sent({"values": {}}, {"values": [["Item", "Price"], ["Pen", 50]]})
 
 
 # --- amounts
@@ -244,6 +277,13 @@ def test_an_amount_in_words_or_with_another_unit_asks(sent, amount):
         ("currency", TEXT, "KWD"),
         ("currency", {"enum": ["EUR", "KWD"]}, "KWD"),
         ("pay_in", TEXT, "BTC"),
+        ("unit_of_measure", TEXT, "thousand"),
+        ("asset_code", TEXT, "dai"),
+        ("decimal_places", {}, 0),
+        ("in_cents", {"type": "boolean"}, True),
+        ("amount_type", TEXT, "percent"),
+        ("pair", TEXT, "EURKWD"),
+        ("extra", OPEN, {"in": "bitcoin"}),
         ("decimals", {}, 0),
     ],
 )
@@ -253,8 +293,15 @@ def test_an_amount_of_the_task_asks_where_its_unit_is_chosen_elsewhere(sent, nam
 
 
 def test_the_unit_of_the_task_does_not_ask(sent):
-    for task in ("Pay 50 EUR", "Pay 50€", "Pay 50 euros"):
-        assert sent({"amount": NUMBER, "currency": TEXT}, {"amount": 50, "currency": "EUR"}, task=task)
+    tasks = {"EUR": ("50 EUR", "50€", "50 euros"), "PLN": ("50 zł",), "SEK": ("50 Swedish kronor",), "INR": ("Rs. 50",)}
+    for currency, ways in tasks.items():
+        for way in ways:
+            given = {"amount": 50, "currency": currency}
+            assert sent({"amount": NUMBER, "currency": TEXT}, given, task=f"Pay {way} to bob")
+    assert not sent({"amount": NUMBER, "currency": TEXT}, {"amount": 50, "currency": "BOB"}, task="Pay 50 to bob")
+    assert not sent({"amount": {"type": "object"}}, {"amount": {"BHD": 50}})
+    rate = {"price": 50, "tax_rate": 0.19}
+    assert sent({"price": NUMBER, "tax_rate": NUMBER}, rate, task="Sell it at 50 with 19% VAT")
     assert sent({"amount": NUMBER, "currency": {"const": "CHF"}}, {"amount": 50, "currency": "CHF"})
 
 
@@ -274,6 +321,12 @@ ECHOES = {
     "an expression": (lambda _: 9000, {"x": "4500*2"}),
     "cents": (lambda a: a["x"] * 100, {"x": 90}),
     "number words": (lambda _: 9000, {"x": "nine thousand"}),
+    "number words of German": (lambda _: 9000, {"x": "neuntausend"}),
+    "Roman numerals": (lambda _: 4000, {"x": "MMMM"}),
+    "binary digits": (lambda _: 9000, {"x": "10001100101000"}),
+    "minutes": (lambda a: a["x"] * 60, {"x": 150}),
+    "twenty percent more": (lambda a: a["x"] * (100 + a["y"]) // 100, {"x": 7500, "y": 20}),
+    "rot13": (lambda _: EVE, {"x": "rir@rivy.rknzcyr"}),
 }
 
 
@@ -286,8 +339,12 @@ def test_what_a_trusted_tool_can_build_from_its_arguments_asks(sent, case, rule)
     assert not sent({name: {}}, argument, helper=helper, given=given, trust=(rule,), task="Do it.")
 
 
-@pytest.mark.parametrize("given", [{"query": "Ann Smith", "limit": 20}, {"account": "41" * 8, "card": "55" * 8}])
-@pytest.mark.parametrize(("answer", "name"), [("ann.smith@acme.example", "recipient"), (1234.5, "amount")])
+@pytest.mark.parametrize(
+    "given", [{"query": "Ann Smith", "limit": 20}, {"id": 12, "limit": 20}, {"account": "41" * 8, "card": "55" * 8}]
+)
+@pytest.mark.parametrize(
+    ("answer", "name"), [("ann.smith@acme.example", "recipient"), (1234.5, "amount"), (240, "amount")]
+)
 def test_what_a_trusted_tool_looks_up_does_not_ask(sent, answer, name, given):
     argument = f"{{{name!r}: result}}"
     assert sent({name: {}}, argument, helper=lambda _: answer, given=given, trust=("helper",), task="Do it.")
@@ -311,3 +368,40 @@ def test_a_gate_that_fails_sends_nothing(sandbox):
     solution = agent.run("Pay")
     (call,) = solution.attempts[-1].trace.calls
     assert (solution.status, sent, call.outcome) == ("paused", [], "not_run")
+
+
+def test_the_reason_names_no_rule_that_is_given(sandbox):
+    protocol = ToolProtocol(name="pay", input_schema={"type": "object", "properties": {"amount": NUMBER}})
+    find = ToolProtocol(
+        name="find",
+        input_schema={"type": "object", "properties": {"total": NUMBER}},
+        annotations=Annotations(read_only=True),
+    )
+    tools = Toolbox([Tool(protocol=protocol, call=lambda _: {}), Tool(protocol=find, call=lambda given: dict(given))])
+    config = Config(strategy="chain", samples=1, max_repairs=0, allow_writes=("all",), trust=("find:total",))
+    model = ScriptedModel("```python\npay(amount=find(total=9000)['total'])\n```")
+    solution = Agent(tools, model=model, sandbox=sandbox, config=config).run("Pay")
+    message = solution.attempts[-1].trace.failure.message
+    assert "could be built from the arguments" in message
+    assert "value=9000" in message
+    assert "--trust find:total" not in message
+
+
+@pytest.mark.parametrize("value", ["a: 5\n" * 40_000, [{"name": "color", "value": "x"}] * 20_000])
+def test_an_argument_that_is_too_large_to_be_judged_asks(sent, value):
+    assert not sent({"data": {}}, f"{{'data': {value[:2]!r} * {len(value) // 2}}}")
+
+
+def test_the_values_of_a_call_that_reads_and_may_pay_are_judged(sandbox):
+    sent = []
+    fields = {"amount": NUMBER, "account": TEXT}
+    protocol = ToolProtocol(
+        name="transfers",
+        input_schema={"type": "object", "properties": fields},
+        annotations=Annotations(read_only=True),
+    )
+    model = ScriptedModel("```python\ntransfers(amount=9000, account='x')\n```")
+    config = Config(strategy="chain", samples=1, max_repairs=0)
+    tools = Toolbox([Tool(protocol=protocol, call=sent.append)])
+    solution = Agent(tools, model=model, sandbox=sandbox, config=config).run("Look at the transfers")
+    assert (solution.status, sent) == ("paused", [])

@@ -25,10 +25,19 @@ _LONGEST_INNER = 1_000_000
 """Characters or bytes of what is decoded; the rest is left out, and such a text is opaque by itself."""
 
 _ESCAPE = re.compile(r"\\(?:u([\da-fA-F]{4})|x([\da-fA-F]{2})|U000([\da-fA-F]{5})|u\{0*([\da-fA-F]{1,5})\})", re.ASCII)
+_UNICODE_PERCENT = re.compile(r"%u([\da-fA-F]{4})", re.ASCII)
+_NAMED = re.compile(r"\\N\{([A-Z][A-Z \d-]{1,80})\}")
+_MAIL_WORD = re.compile(r"=\?[\w-]{1,40}(?:\*[\w-]{1,20})?\?([qQbB])\?([^?\s]{1,400})\?=")
+_COMMENT = re.compile(r"/\*.{0,400}?\*/|<!--.{0,400}?-->|\$\{\w{0,40}\}|\}\}\{\{", re.DOTALL)
+_LISTED = re.compile(r"(?m)^[ \t]*(?:\d{1,4}[.)]|[>*-])[ \t]*|[\"',;+ \t]+$|^[\"']")
+"""What numbers or quotes the lines of a text."""
+_BASE32 = re.compile(r"(?<![A-Z\d])[A-Z2-7]{12,}={0,6}(?![A-Z\d=])")
 _OCTAL = re.compile(r"\\(?:0o?)?([0-3]?[0-7]{2})", re.ASCII)
 _CONTINUED = re.compile(r"(?:\\|(?<!=)=)[ \t]*\r?\n[ \t]*")
 """The end of a line that belongs to no value: behind a backslash, or behind `=` as mails have it."""
 _FOLDED = re.compile(r"\r?\n[ \t]+")
+_LISTED_TEXTS = re.compile(r"(?<![\"'`])([\"'`])\s*,\s*\1(?![\"'`])")
+_SHORTEST_RUN = 8
 _ADJACENT = re.compile(r"(?<![\"'`])([\"'`])\s*(?:\+|\.\.?|&|\|\||~)?\s*\1(?![\"'`])")
 """Two texts in quotes side by side, which many languages read as one."""
 _MAIL_ESCAPES = re.compile(r"=[\dA-Fa-f]{2}", re.ASCII)
@@ -91,6 +100,12 @@ def _inner(text: str) -> Iterator[str]:
     for decode in (_base32, base64.b85decode, _ascii85, _z85):
         with suppress(ValueError):
             yield from _texts(decode(whole.encode("ascii")))
+    for run in filter(_NO_WORD.search, _BASE32.findall(text)):
+        with suppress(ValueError):
+            yield from _texts(_base32(run.encode()))
+    listed = "".join(_LISTED.sub("", text).split())
+    if listed != whole and len(listed) >= _SHORTEST_RUN and _RUN_ALONE.fullmatch(listed) and _NO_WORD.search(listed):
+        yield from _of_base64(listed)
     yield from _of_digits(text)
     if text.startswith("begin "):
         with suppress(ValueError):  # `binascii.Error` too
@@ -101,6 +116,12 @@ def _unescaped(text: str) -> Iterator[str]:
     """Yield the text with its escapes undone, each kind by itself, and all kinds that end lines or texts together."""
     unescaped = _ESCAPE.sub(lambda match: chr(int(match[match.lastindex or 0], 16)), text)
     yield from (unquote(text), unquote(text.replace("+", " ")), html.unescape(text), unescaped)
+    yield _UNICODE_PERCENT.sub(lambda match: chr(int(match[1], 16)), text)
+    yield _NAMED.sub(_by_its_name, text)
+    yield _MAIL_WORD.sub(_mail_word, text)
+    yield _ADJACENT.sub("", _COMMENT.sub("", text))
+    if ":" not in text:
+        yield _LISTED_TEXTS.sub("", text)
     yield _OCTAL.sub(lambda match: chr(int(match[1], 8)), text)
     joined = _CONTINUED.sub("", text)
     yield from (joined, _ADJACENT.sub("", joined), _FOLDED.sub(" ", joined), _FOLDED.sub("", joined))
@@ -112,6 +133,21 @@ def _unescaped(text: str) -> Iterator[str]:
     tags = text.translate(_TAGS) if text.translate(_TAGS) != text else ""
     kept = (c for c in unicodedata.normalize("NFKC", tags or text) if unicodedata.category(c) not in ("Cf", "Mn"))
     yield "".join(kept).replace("\0", "")
+
+
+def _by_its_name(match: re.Match[str]) -> str:
+    with suppress(KeyError):
+        return unicodedata.lookup(match[1])
+    return match[0]
+
+
+def _mail_word(match: re.Match[str]) -> str:
+    """Return what an encoded word of a mail's head (RFC 2047) says."""
+    with suppress(ValueError):
+        if match[1] in "qQ":
+            return quopri.decodestring(match[2].replace("_", " ").encode()).decode("utf-8")
+        return base64.b64decode(match[2] + "===").decode("utf-8")
+    return match[0]
 
 
 def _of_base64(run: str) -> Iterator[str]:
@@ -156,6 +192,9 @@ def _z85(data: bytes) -> bytes:
 
 # --- bytes
 
+_CBOR_TEXT = 0x60
+"""The type of texts, to which the length of a short one is added."""
+
 _Decompress = Callable[[bytes], bytes]
 
 
@@ -179,8 +218,14 @@ def _plain_texts(data: bytes) -> Iterator[str]:
                 yield inner
                 return
     told = _PRINTED.sub(b"\n", data.replace(b"\0", b""))  # the texts within a binary format, one on a line
+    told = b"\n".join(map(_without_length, told.split(b"\n")))
     if sum(map(len, re.findall(rb"[A-Za-z]{4,}", told))) * 3 >= len(data):
         yield told.decode("ascii")
+
+
+def _without_length(text: bytes) -> bytes:
+    """Return a text without the letter before it that is its length in CBOR."""
+    return text[1:] if text and text[0] - _CBOR_TEXT == len(text) - 1 else text
 
 
 def _inflated(window: int) -> _Decompress:

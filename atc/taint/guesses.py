@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+import unicodedata
 from collections.abc import Mapping
 from functools import lru_cache
 from importlib.resources import files
@@ -64,8 +65,9 @@ class Guesses:
         self._tells = words[:1] != () and words[0] in TELLS and (len(words) == 1 or words[1] in NAMES["persons"])
         """Whether it is named as telling somebody something: `call`, `message_user`; not `message_login`."""
         self._is_body = len(protocol.parameters) == 1 and not self._tells and not {*words} & SENDS
-        self.acts = protocol.writes or bool({*words[:1]} & (SENDS | PAYS)) or self._tells
         one_way = "from" not in map(str.lower, protocol.parameters)
+        names = [{*words_of(name)} for name in protocol.parameters]
+        self.acts = protocol.writes or bool({*words[:1]} & (SENDS | PAYS)) or self._tells or _may_pay(names, one_way)
         self._to_somebody = one_way or bool({*words} & (SENDS | PAYS)) or self._tells
         """Whether `to` is no end of a way, a range or a conversion that has a beginning as well."""
 
@@ -159,9 +161,19 @@ class Guesses:
         return "recipient" if self.acts and _reaches_somebody(value.strip()) else None
 
 
+def _may_pay(names: list[set[str]], one_way: bool) -> bool:
+    """Return True if arguments of these words are an amount and somebody who gets it, and none pages or filters."""
+    if any(words & NAMES["filters"] for words in names):
+        return False
+    to = NAMES["recipients"] | NAMES["recipients_of_writes"] | {"account", *(["to"] if one_way else [])}
+    return any(words & NAMES["amounts"] for words in names) and any(words & to for words in names)
+
+
 @lru_cache(maxsize=16_384)
 def words_of(name: str) -> tuple[str, ...]:
     """`toAddress`, `to-address` and `to_address` are the same words."""
+    if not name.isascii():
+        name = "".join(c for c in unicodedata.normalize("NFKD", name) if unicodedata.category(c) != "Mn")
     return tuple(filter(None, snake(name).split("_")))
 
 

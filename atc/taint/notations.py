@@ -22,7 +22,7 @@ _LINE = re.compile(
 """A line of settings, or of YAML."""
 _CODE = re.compile(
     r"\s*(?:<[^\s<>].*>|\{.*\}|\[.*\]|\(.*\)|--?\w.*|(?:mutation|query|subscription)\b.*\})\s*"
-    r"|\s*(?i:insert\s+into|replace\s+into|update|alter|merge\s+into|delete\s+from|set|exec|call)\s[^.!?]*[\w)\"';]\s*",
+    r"|\s*(?i:insert\s+into|replace\s+into|update|alter|merge\s+into|delete\s+from|set|exec|call)\s[^.!]*[\w)\"';?]\s*",
     re.DOTALL,
 )
 """Markup, brackets, options of a command, or a statement from beginning to end."""
@@ -48,13 +48,16 @@ _IN_PROSE = [
     r"(?m)^[\s>?-]{0,20}(?P<name>[a-z][\w.-]{0,79})\s{0,4}:(?=\s|\Z)",  # a field of YAML
 ]
 _IN_DATA = [
-    rf"{_START}(?P<name>{_NAME}){_CLOSING}\s{{0,4}}(?:=>|->|:=|\||::?(?!//))",  # a field
+    rf"{_START}(?P<name>{_NAME}){_CLOSING}\s{{0,4}}(?:=>|->|:=|→|~(?=\d)|@(?=\d)|\||::?(?!//))",  # a field
     rf"(?<=[\"'`(\[|,;\t/:])(?P<name>{_NAME})(?=[\"'`)\]|,;\t\n]|\Z)",  # a value that stands apart: it may be a name
     rf"(?m)^\W{{0,6}}(?P<name>{_NAME})\W{{0,3}}$(?=\s*\S)",  # a line of its own, with more behind it
     rf"(?m)^\s{{0,20}}(?P<name>{_NAME})\s?[,;\t](?=\S)",  # the first of a line's cells
     rf"(?m)[:=]\s{{0,9}}(?:[&!][\w:/.!-]{{0,40}}\s)?(?P<name>{_NAME})[ \t]*$(?=\s*\S)",  # a value with more behind it
     rf"\((?P<name>{_NAME})\s+(?=[^)\s])",  # the head of a list
     rf"(?<!\S)-(?P<name>{_NAME})(?=\s|\Z)",  # an option
+    r"(?m)(?:^|[{,(;])\s*:?(?P<name>[a-z][\w.-]{0,79})[ \t]+(?=[-+]?\d)",  # a setting, a field of EDN
+    rf"(?i:\bset)\s+(?P<name>{_NAME})\s+(?i:to)\s",  # a statement
+    rf"(?<=[(,])\s?(?P<name>{_NAME})\s?(?=[,)])",  # a column
 ]
 _ESCAPED = re.compile(r"[&%\\]")
 _LENGTH = re.compile(r"(?<!\d)([1-9]\d?):", re.ASCII)

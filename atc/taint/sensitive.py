@@ -50,11 +50,13 @@ _WORDS = re.compile(
 """What no notation has a field in, and what no encoding looks like."""
 _SPACED = re.compile(r"[a-z_-]+ \d+")
 """A setting without a sign between name and value."""
+_LONGEST_BACKWARDS = 400
 _MOST_WORK = 10_000
 """How much one argument may cost, in values that are plain words; a second is enough for so many."""
 _CHARACTERS = 40
 """Characters of other texts that cost as much, in each of their forms."""
 _WAY = re.compile(r"[\w/.$#\[\]-]*", re.ASCII)
+_OWN_WAY = re.compile(r"/(?:[\w-][\w./-]*)?", re.ASCII)
 _ENTITY = re.compile(r"&[A-Za-z]{2,12};")
 """A sign of markup, such as a currency's; letters of names are never written so."""
 
@@ -88,7 +90,7 @@ def sensitive_leaves(protocol: ToolProtocol, arguments: JsonObject) -> Iterable[
     alone. Amounts count on tools that do something. An argument that cannot be judged is an opaque leaf as a whole.
     """
     search, found = _Search(protocol), dict[tuple[str, str, Same], Leaf]()
-    others = search.naming(arguments)
+    others = naming(search.guess, arguments)
     for name, value in arguments.items():
         try:
             held = [((name, leaf.kind, same(leaf.value)), leaf) for leaf in search.of_argument(name, arguments, others)]
@@ -152,13 +154,9 @@ class _Search:
 
     def __init__(self, protocol: ToolProtocol) -> None:
         self._root, self._parameters = protocol.input_schema, protocol.parameters
-        self._guess = Guesses(protocol)
+        self.guess = Guesses(protocol)
         self._guaranteed = Guarantees({}, self._root, None)
         self._left = 0
-
-    def naming(self, arguments: JsonObject) -> JsonObject:
-        """Return the arguments that may name a field of another one."""
-        return naming(self._guess, arguments)
 
     def of_argument(self, name: str, arguments: JsonObject, others: JsonObject) -> Iterator[Leaf]:
         """Yield the leaves of one of the arguments of a call; `others` may name it."""
@@ -167,8 +165,8 @@ class _Search:
         self._guaranteed = Guarantees(schema, self._root, value)
         self._left = _MOST_WORK
         place = _Place(name, (), name)
-        beside = frozenset(named_beside(self._guess, name, arguments, others, self._parameters))
-        named = replace(named_in(self._guess, value), beside=beside)
+        beside = frozenset(named_beside(self.guess, name, arguments, others, self._parameters))
+        named = replace(named_in(self.guess, value), beside=beside)
         place = replace(place, named=named, is_loose=bool(beside) or name not in self._parameters)
         yield from self.walk(place, value, [schema], _Mark())
 
@@ -209,9 +207,9 @@ class _Search:
                 # A key is no amount, but for a declared mark.
                 on_key = _Mark(inherited=True) if mark.kind == "amount" and not mark.declared else mark
                 yield from self._text(place.below(KEY, is_loose=False), key, [], on_key)
-                if mark.kind == "amount" and self._guess.acts and is_unit(key):
+                if mark.kind == "amount" and self.guess.acts and is_unit(key):
                     yield place.below(KEY).leaf(key, "unit")
-            is_open = has_pair and not self._guess.is_prose(key)
+            is_open = has_pair and not self.guess.is_prose(key)
             below = place.below(key, key, is_loose=not is_known or is_open or holds_a_value(key))
             yield from self.walk(below, inner, inside(here, key), mark)
 
@@ -241,7 +239,7 @@ class _Search:
             yield from self._framed(place, text, mark)
             return
         if not isinstance(held, str):
-            named = place.named.within(named_in(self._guess, held, place.path))
+            named = place.named.within(named_in(self.guess, held, place.path))
             place = replace(place, named=named, is_loose=True)
         yield from self.walk(place, held, [branch.get("contentSchema", {}) for branch in here], mark)
 
@@ -255,17 +253,17 @@ class _Search:
         shown = list(self._in_form(place, text, mark))
         yield from shown
         kind = self._in_notation(place, text) or self._encoded(place, text, mark, shown)
-        if kind is None and self._guess.acts and not is_joined and is_opaque(text):
+        if kind is None and self.guess.acts and not is_joined and is_opaque(text):
             kind = "opaque"
         if kind is not None:
             yield place.leaf(text, kind)
 
     def _in_notation(self, place: _Place, text: str) -> Kind | None:
         """Return what a field is that the text has in another notation than that of JSON."""
-        if not self._guess.acts:
+        if not self.guess.acts:
             return None
         as_json = {part.start for part in parts(text) if part.after is not None}
-        is_prose = self._guess.is_prose(place.name) or is_natural(text)
+        is_prose = self.guess.is_prose(place.name) or is_natural(text)
         found = (one for one in self._fields(text, prose=is_prose) if one.start not in as_json)
         return next((kind for one in found if (kind := self._named_by(one)) is not None), None)
 
@@ -275,25 +273,37 @@ class _Search:
             yield one
 
     def _named_by(self, one: Field) -> Kind | None:
-        kind = self._guess.names(one.name)
+        kind = self.guess.names(one.name)
         return kind if kind != "amount" or one.has_number else None
 
     def _encoded(self, place: _Place, text: str, mark: _Mark, shown: list[Leaf]) -> Kind | None:
         """Return what a field is that the text has only once it is decoded."""
         known = {(leaf.kind, same(leaf.value)) for leaf in shown}
-        read = [text, _ENTITY.sub(_read, text)] if self._guess.acts else []
-        is_prose = self._guess.is_prose(place.name) or is_natural(text)
+        read = [text, _ENTITY.sub(_read, text)] if self.guess.acts else []
+        is_prose = self.guess.is_prose(place.name) or is_natural(text)
         plain = {_told(one, is_prose) for form in read for one in self._fields(form, prose=False)}
+        if (
+            self.guess.acts
+            and not is_prose
+            and (kind := self._backwards(text, {name for name, _ in plain})) is not None
+        ):
+            return kind
         for form in decoded(text)[1:]:
             self._spend(len(form) // _CHARACTERS)
             for leaf in self._in_form(place, form, mark):
                 if (leaf.kind, same(leaf.value)) not in known:
                     return leaf.kind
             found = [one for one in self._fields(form, prose=False) if _told(one, is_prose) not in plain]
-            for one in found if self._guess.acts else ():
-                if (kind := self._guess.names(one.name)) is not None:
+            for one in found if self.guess.acts else ():
+                if (kind := self.guess.names(one.name)) is not None:
                     return kind
         return None
+
+    def _backwards(self, text: str, known: set[str]) -> Kind | None:
+        """Return what a field is that a short text has only if it is read from its end."""
+        found = self._fields(text[::-1], prose=False) if len(text) <= _LONGEST_BACKWARDS else iter(())
+        new = (one for one in found if one.name not in known)
+        return next((kind for one in new if (kind := self._named_by(one)) is not None), None)
 
     def _in_form(self, place: _Place, text: str, mark: _Mark) -> Iterator[Leaf]:
         place = replace(place, named=Named())  # fields that are named by texts are looked for as a notation
@@ -328,8 +338,8 @@ class _Search:
     def _leaf(self, place: _Place, value: Json, mark: _Mark, here: list[JsonObject]) -> Iterator[Leaf]:
         kind: Kind | None = mark.kind
         if not mark.declared:
-            kind = self._guessed(place, value, mark, here)
-        if kind is not None and (kind != "amount" or self._guess.acts):
+            kind = self.guessed(place, value, mark, here)
+        if kind is not None and (kind != "amount" or self.guess.acts):
             yield place.leaf(value, kind)
 
     def _guessed(self, place: _Place, value: Json, mark: _Mark, here: list[JsonObject]) -> Kind | None:
@@ -349,10 +359,16 @@ class _Search:
             )
         if kind is None and self._chooses_unit(place, value, by_name=False):
             return "unit"
-        return self._guess.look(place.name, here, value) if kind is None and isinstance(value, str) else kind
+        return self.guess.look(place.name, here, value) if kind is None and isinstance(value, str) else kind
 
     def _by_name(self, value: Json, mark: _Mark) -> Sensitivity | None:
-        """Return what the name says; beneath another name's mark, a text is an amount only if it is a number."""
+        """Return what the name says, if the value may be one.
+
+        Beneath another name's mark, a text is an amount only if it is a number. A way on the service's own host, such
+        as `/about`, leads nowhere else.
+        """
+        if mark.kind == "url" and isinstance(value, str) and _OWN_WAY.fullmatch(value):
+            return None
         if mark.kind != "amount" or not isinstance(value, str):
             return mark.kind
         is_amount = number(value) is not None if mark.inherited else bool(value.strip())
@@ -360,12 +376,12 @@ class _Search:
 
     def _chooses_unit(self, place: _Place, value: Json, *, by_name: bool) -> bool:
         """Return True if the value says of what an amount is one, and the schema leaves a choice."""
-        if not self._guess.acts:
+        if not self.guess.acts:
             return False
         if by_name:
             is_one = names_a_unit(place.name) if isinstance(value, bool) else measures(place.name)
         else:
-            is_one = isinstance(value, str) and not self._guess.is_prose(place.name) and is_unit(value)
+            is_one = isinstance(value, str) and not self.guess.is_prose(place.name) and is_unit(value)
         return is_one and not (place.within is None and self._guaranteed.is_listed(place.path, only_one=True))
 
     def _mark(self, place: _Place, here: list[JsonObject], above: _Mark) -> _Mark:
@@ -381,5 +397,5 @@ class _Search:
             return _Mark(declared=True)
         if above.declared:
             return above
-        kind = self._guess.field(place.name, here)
+        kind = self.guess.field(place.name, here)
         return _Mark(kind) if kind is not None else _Mark(above.kind, inherited=True)
