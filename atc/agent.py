@@ -249,10 +249,11 @@ class Agent:
         self._declared = self._declared.also(added)
         self.toolbox = self.toolbox.also(added)
 
-    def apart(self, name: str) -> Agent:
+    def apart(self, name: str, *, shared: bool = False) -> Agent:
         """Return an agent over the same tools, sandbox and store that learns for itself alone, under this name.
 
-        It knows nothing of what this agent has learned. Only this agent is to be closed.
+        `shared` says that several people are shown what it learns, as for `LearnedSchemas`. It knows nothing of what
+        this agent has learned. Only this agent is to be closed.
         """
         return Agent(
             self._declared,
@@ -261,7 +262,7 @@ class Agent:
             config=self.config,
             ask_person=self._ask_person,
             store=self._store,
-            learned=None if self._learned is None else self._learned.apart(name),
+            learned=None if self._learned is None else self._learned.apart(name, shared=shared),
             questions=self._questions,
         )
 

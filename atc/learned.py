@@ -21,7 +21,7 @@ from typing import Any
 from atc.redaction import Redactor
 from atc.synthesize import described
 from probing.infer import infer
-from probing.keys import words_of
+from probing.keys import shareable, words_of
 from protocols.files import keep_private, write_whole
 from protocols.judge import validator
 from protocols.protocol import Evidence, EvidenceLevel, dump
@@ -30,7 +30,7 @@ from protocols.secrets import within
 from protocols.toolbox import Tool, Toolbox
 from sandbox.trace import ToolCall
 
-_RULES = 2
+_RULES = 3
 """Of what is learned of a response, by number. What was learned by other rules, which kept other keys, is not read."""
 _LARGEST_CHARACTERS = 300_000
 """Of a tool's responses as JSON. Nothing is learned from more: reading it would hold up the run."""
@@ -40,15 +40,20 @@ _IN_PLACE, _LISTS = ("properties", "$defs"), ("anyOf", "oneOf", "prefixItems")
 
 
 class LearnedSchemas:
-    """The response schemas that were learned, one small file a tool. Safe to share between threads and processes."""
+    """The response schemas that were learned, one small file a tool. Safe to share between threads and processes.
 
-    def __init__(self, folder: Path) -> None:
+    `shared` says that others than those whose calls brought the responses are shown them: then only keys that certainly
+    are names of fields are kept, see `probing.keys`.
+    """
+
+    def __init__(self, folder: Path, *, shared: bool = False) -> None:
         self._folder = folder
+        self._shared = shared
         self._lock = threading.Lock()
 
-    def apart(self, name: str) -> LearnedSchemas:
+    def apart(self, name: str, *, shared: bool = False) -> LearnedSchemas:
         """Return schemas of their own, which share nothing with these, kept in a folder of this name."""
-        return LearnedSchemas(self._folder / "apart" / name)
+        return LearnedSchemas(self._folder / "apart" / name, shared=shared)
 
     def over(self, toolbox: Toolbox) -> Toolbox:
         """The toolbox with what is known of tools that declare no response schema, or a wrong one."""
@@ -63,7 +68,8 @@ class LearnedSchemas:
             return toolbox
         with self._lock:
             known = self.over(toolbox)
-            better = observed(known, (replace(call, result=redact.value(call.result)) for call in news))
+            clean = (replace(call, result=redact.value(call.result)) for call in news)
+            better = observed(known, clean, shared=self._shared)
             for alias, tool in better.items():
                 if tool is not known[alias]:
                     name, schema = tool.protocol.name, tool.protocol.output_schema
@@ -105,17 +111,25 @@ def amended(before: Toolbox, after: Toolbox) -> list[Tool]:
     return [tool for tool in declared if after[tool.alias].protocol.output_schema != tool.protocol.output_schema]
 
 
+def exported(tool: Tool, declared: Tool) -> Tool:
+    """Return the tool as a file for others may show it: with those keys alone that certainly are names of fields."""
+    if tool.protocol.output_schema is None or tool.protocol.output_schema == declared.protocol.output_schema:
+        return tool
+    words = words_of(declared.protocol)
+    return _with(tool, shareable(tool.protocol.output_schema, words), tool.protocol.evidence.level)
+
+
 def is_news(tool: Tool, response: Json) -> bool:
     """Whether a response shows what the tool's protocol does not tell: it is undescribed, or this departs from it."""
     schema = tool.protocol.output_schema
     return schema is None or not described(tool) or not validator(schema).is_valid(response)
 
 
-def observed(toolbox: Toolbox, calls: Iterable[ToolCall], *, exactly: bool = False) -> Toolbox:
+def observed(toolbox: Toolbox, calls: Iterable[ToolCall], *, exactly: bool = False, shared: bool = False) -> Toolbox:
     """The toolbox with what completed calls show of tools that are undescribed, or described wrongly.
 
     For one run, in which it changes nothing of what programs get. With `exactly` the check takes what came for all that
-    can come, and an object has no other keys.
+    can come, and an object has no other keys. `shared` as for `infer`.
     """
     came, sizes = dict[str, list[Json]](), Counter[str]()
     for call in calls:
@@ -127,17 +141,17 @@ def observed(toolbox: Toolbox, calls: Iterable[ToolCall], *, exactly: bool = Fal
     for alias, responses in came.items():
         tool, known = toolbox[alias], toolbox[alias].protocol.output_schema
         if any(is_news(tool, response) for response in responses):
-            found = structure(_inferred(tool, responses, exactly=exactly))
+            found = structure(_inferred(tool, responses, exactly=exactly, shared=shared))
             schema = _as_programs_see_it(tool, found, exactly=exactly)
             if schema not in (None, known):
                 changed[alias] = _with(tool, schema, "declared" if exactly else "observed")
     return toolbox.map(lambda tool: changed.get(tool.alias, tool)) if changed else toolbox
 
 
-def _inferred(tool: Tool, responses: list[Json], *, exactly: bool) -> JsonObject:
+def _inferred(tool: Tool, responses: list[Json], *, exactly: bool, shared: bool) -> JsonObject:
     if exactly:
         return infer(responses, every_key=True)
-    return infer(responses, tool.protocol.output_schema or None, words=words_of(tool.protocol))
+    return infer(responses, tool.protocol.output_schema or None, words=words_of(tool.protocol), shared=shared)
 
 
 def structure(schema: Any) -> Any:

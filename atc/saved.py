@@ -113,7 +113,7 @@ class Savable:
             )
         given = ", ".join(f"{parameter}={value!r}" for parameter, value in parameters.items())
         answer = self._proved(f"{binding.source}\n{name}({given})", binding, sandbox)
-        schema: JsonObject = structure(infer([answer]))
+        schema: JsonObject = structure(infer([answer], shared=True))
         if schema.get("type") == "object":
             schema = {**schema, "additionalProperties": True}
         return ToolProtocol(
@@ -200,7 +200,7 @@ class Savable:
         return trace.value
 
     def _schema(self, value: Json) -> dict[str, Any]:
-        schema: dict[str, Any] = structure(infer([value]))
+        schema: dict[str, Any] = structure(infer([value], shared=True))
         hidden = self._redact.value(value) != value or self._redact(repr(value)) != repr(value)
         return schema if hidden else schema | {"description": f"Such as {value!r}."}
 

@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 
 from genson import SchemaBuilder
 
-from probing.keys import data_keys, property_names
+from probing.keys import own_data_keys, property_names, shared_data_keys
 from protocols.judge import first_error, validator
 from protocols.schema import Json, JsonObject, pointer, resolve, type_name, types
 
@@ -47,15 +47,18 @@ def infer(
     *,
     words: Collection[str] = frozenset(),
     every_key: bool = False,
+    shared: bool = False,
 ) -> dict[str, Any]:
     """Return the schema (JSON Schema 2020-12) of `responses`, merged with a `known` one; `{}` if there is neither.
 
-    Keys that are data become a map's; `words` are those of the tool's document, see `probing.keys`. With `every_key`
-    each key is a field: for a schema that nobody is shown.
+    Keys that are data become a map's; `words` are those of the tool's document, see `probing.keys`. `shared` says that
+    others than the owner of the responses are shown the schema. With `every_key` each key is a field: for one that
+    nobody is shown.
     """
     seen = [_cut(response, _DEEPEST) for response in responses]
     told = frozenset({*words, *property_names(known)})
-    data_of: DataKeys = (lambda _: frozenset()) if every_key else partial(data_keys, words=told)
+    rule = shared_data_keys if shared else own_data_keys
+    data_of: DataKeys = (lambda _: frozenset()) if every_key else partial(rule, words=told)
     found = _found(seen, data_of)
     wide = None if known is None else relaxed(known, seen)
     return found if wide is None else _merged(wide, found, wide, seen, _FOLLOWED, data_of)
@@ -119,7 +122,7 @@ def one_or_all(kinds: Sequence[str]) -> str | list[str]:
     return found[0] if len(found) == 1 else found
 
 
-def _schema_of(values: Sequence[Any], data_of: DataKeys = data_keys) -> dict[str, Any]:
+def _schema_of(values: Sequence[Any], data_of: DataKeys = shared_data_keys) -> dict[str, Any]:
     builder = SchemaBuilder(schema_uri=None)
     for value in values:
         builder.add_object(value)

@@ -60,8 +60,25 @@ def vault():
     read_only = True
     """
     return {"correcthorsebatterystaple": True, "hunter2": "x", "K7QX-99AB": "valid", "DE89370400440532013000": 1}
+
+def ward():
+    """Who lies there.
+
+    read_only = True
+    """
+    return {"Will": {"diagnosis": "F32.1"}, "Bill": {"diagnosis": "B20"}, "June": {"diagnosis": "B20"}}
+
+def door():
+    """What opens it.
+
+    read_only = True
+    """
+    return {"trustno1": "x"}
 '''
 DATA = ("Alice", "Miller", "bjones", "correcthorse", "hunter2", "K7QX", "DE8937")
+EVIDENT = tuple(text for text in DATA if text != "bjones")
+"""What is no field of one's own shapes either; `bjones` may be one, as `msrp` is, where it stands in a record."""
+LIKE_FIELDS = ("Will", "Bill", "June", "trustno1")
 VERSION = "2025-06-18"
 
 
@@ -245,24 +262,28 @@ def test_shapes_are_shown_to_the_token_that_saw_them_and_never_hold_data(serve, 
     served = serve(*(["--share-learned"] if shared else []))
     one, two = served.client("one"), served.client("two")
     for _ in range(2):
-        assert one.run("print(len(rooms()), len(ill()), len(vault()))")["answer"] == "1 2 4"
+        said = one.run("print(len(rooms()), len(ill()), len(vault()), len(ward()), len(door()))")
+        assert said["answer"] == "1 2 4 3 1"
     own = one.tool("describe_tools", names=["rooms", "ill", "vault"])
-    others = two.tool("describe_tools", names=["rooms", "ill", "vault"])
+    others = two.tool("describe_tools", names=["rooms", "ill", "vault", "ward", "door"])
     resource = two.send("resources/read", {"uri": "atc://protocols/rooms"})[2]["result"]["contents"][0]["text"]
     assert "floor" in own
     assert "diagnosis" in own
     assert ("floor" in others, "floor" in resource) == (shared, shared)
-    assert not [text for text in DATA if text in own + others + resource]
+    assert not [text for text in EVIDENT if text in own]
+    assert not [text for text in DATA + LIKE_FIELDS if text in others + resource]
 
 
 def test_runs_learn_no_key_that_is_data(own_folders, atc_):
     (own_folders / "shop.py").write_text(TOOLS)
-    program = "```python\nprint(len(rooms()), len(ill()), len(vault()))\n```"
+    program = "```python\nprint(len(rooms()), len(ill()), len(vault()), len(ward()), len(door()))\n```"
     (own_folders / "replies.json").write_text(json.dumps([program]))
     code, _, err = atc_("run", "How many?", "--tools", "shop.py", "--model", "scripted:replies.json")
     assert code == 0, err
     atc_("tools", "import", "shop.py", "-o", "out")
     written = "".join(path.read_text() for path in (own_folders / "out").glob("*.json"))
-    written += "".join(path.read_text() for path in (own_folders / "state" / "learned").rglob("*.json"))
+    learned = "".join(path.read_text() for path in (own_folders / "state" / "learned").rglob("*.json"))
     assert "diagnosis" in written
-    assert not [text for text in DATA if text in written]
+    assert "diagnosis" in learned
+    assert not [text for text in EVIDENT if text in learned]
+    assert not [text for text in DATA + LIKE_FIELDS if text in written]

@@ -55,7 +55,7 @@ def _address(_ctx: click.Context, _option: click.Parameter, value: str | None) -
 @options.trust_option
 @options.learn_option
 @click.option(
-    "--share-learned", is_flag=True, help="Show each HTTP client the response shapes that all others' calls showed."
+    "--share-learned", is_flag=True, help="Show each HTTP client the response shapes that other clients' calls showed."
 )
 @options.sandbox_option
 @click.option("--max-seconds", type=options.POSITIVE, default=120.0, metavar="S", help="Of one program (120).")

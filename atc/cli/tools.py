@@ -16,6 +16,7 @@ from atc.cli import options, output, wiring
 from atc.cli.settings import load_config
 from atc.consent import Consent
 from atc.held_calls import HeldCalls
+from atc.learned import exported
 from atc.retrieve.document import documents
 from atc.retrieve.expand import expand_all
 from atc.retrieve.finder import open_finder, open_index, spelled_out
@@ -236,6 +237,7 @@ def import_(source: str, *, folder: Path, force: bool, **flags: Any) -> None:
     learned = wiring.open_learned(config)
     with wiring.open_toolbox(config, saved=False) as declared:
         toolbox = learned.over(declared) if learned is not None else declared
+        toolbox = toolbox.map(lambda tool: exported(tool, declared[tool.alias]))
         seen = [alias for alias in toolbox if toolbox[alias] is not declared[alias]]
         texts = {folder / f"{tool.alias}.json": _text(dump(tool.protocol)) for tool in toolbox.values()}
     for path in texts:

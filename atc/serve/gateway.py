@@ -87,8 +87,8 @@ class Gateway:
     Each reply is a JSON object. Runs are named by handles, which cannot be guessed: a client can continue its own runs
     and no other's, also after it has connected anew, and at another gateway over the same store, which has the same
     `key`. `agent` must have a store. A client is told the shapes that its own calls have shown; with `share_learned`
-    also those that the calls of other clients and of the person who runs the gateway have shown. `waits` is told of
-    each run that waits for a person when its client has its reply.
+    also those that the calls of other clients have shown, with the keys alone that certainly are names of fields.
+    `waits` is told of each run that waits for a person when its client has its reply.
     """
 
     def __init__(
@@ -108,7 +108,7 @@ class Gateway:
         self._own = load_tools(self._results.read_result)
         agent.offer(self._own.values())
         self._agents_lock = threading.Lock()
-        self._agents: dict[str, Agent] = {}  # by client
+        self._agents: dict[str, Agent] = {}  # by what they learn under
         self._writers: OrderedDict[str, str] = OrderedDict()  # the client of each run that was about to write
         self._search_lock = threading.Lock()
         self._search: Retriever | None = None
@@ -120,13 +120,13 @@ class Gateway:
 
     def _agent_of(self, client: str) -> Agent:
         """Return the agent of one client. The one client over stdio is who runs the gateway."""
-        if not client or self._share_learned:
+        if not client:
             return self._agent
+        name = "shared" if self._share_learned else hmac.new(self._key, client.encode(), sha256).hexdigest()[:32]
         with self._agents_lock:
-            if client not in self._agents:
-                name = hmac.new(self._key, client.encode(), sha256).hexdigest()[:32]
-                self._agents[client] = self._agent.apart(name)
-            return self._agents[client]
+            if name not in self._agents:
+                self._agents[name] = self._agent.apart(name, shared=self._share_learned)
+            return self._agents[name]
 
     def tools(self, client: str = "") -> Toolbox:
         """The tools that a client's programs may call, but for `read_result`."""
