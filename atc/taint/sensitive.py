@@ -338,7 +338,7 @@ class _Search:
     def _leaf(self, place: _Place, value: Json, mark: _Mark, here: list[JsonObject]) -> Iterator[Leaf]:
         kind: Kind | None = mark.kind
         if not mark.declared:
-            kind = self.guessed(place, value, mark, here)
+            kind = self._guessed(place, value, mark, here)
         if kind is not None and (kind != "amount" or self.guess.acts):
             yield place.leaf(value, kind)
 
