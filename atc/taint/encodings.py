@@ -130,6 +130,9 @@ def _unescaped(text: str) -> Iterator[str]:
     if _UTF7.search(text):
         with suppress(ValueError):
             yield text.encode("ascii").decode("utf-7")
+    if text.isascii():
+        yield text.replace("\0", "")
+        return
     tags = text.translate(_TAGS) if text.translate(_TAGS) != text else ""
     kept = (c for c in unicodedata.normalize("NFKC", tags or text) if unicodedata.category(c) not in ("Cf", "Mn"))
     yield "".join(kept).replace("\0", "")
@@ -218,9 +221,8 @@ def _plain_texts(data: bytes) -> Iterator[str]:
                 yield inner
                 return
     told = _PRINTED.sub(b"\n", data.replace(b"\0", b""))  # the texts within a binary format, one on a line
-    told = b"\n".join(map(_without_length, told.split(b"\n")))
     if sum(map(len, re.findall(rb"[A-Za-z]{4,}", told))) * 3 >= len(data):
-        yield told.decode("ascii")
+        yield b"\n".join(map(_without_length, told.split(b"\n"))).decode("ascii")
 
 
 def _without_length(text: bytes) -> bytes:

@@ -55,7 +55,7 @@ _IN_DATA = [
     rf"(?m)[:=]\s{{0,9}}(?:[&!][\w:/.!-]{{0,40}}\s)?(?P<name>{_NAME})[ \t]*$(?=\s*\S)",  # a value with more behind it
     rf"\((?P<name>{_NAME})\s+(?=[^)\s])",  # the head of a list
     rf"(?<!\S)-(?P<name>{_NAME})(?=\s|\Z)",  # an option
-    r"(?m)(?:^|[{,(;])\s*:?(?P<name>[a-z][\w.-]{0,79})[ \t]+(?=[-+]?\d)",  # a setting, a field of EDN
+    r"(?m)(?:^|[{,(;])[ \t]{0,9}:?(?P<name>[a-z][\w.-]{0,79})[ \t]+(?=[-+]?\d)",  # a setting, a field of EDN
     rf"(?i:\bset)\s+(?P<name>{_NAME})\s+(?i:to)\s",  # a statement
     rf"(?<=[(,])\s?(?P<name>{_NAME})\s?(?=[,)])",  # a column
 ]

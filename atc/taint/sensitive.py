@@ -35,8 +35,7 @@ SENSITIVE = "x-atc-sensitive"
 """The keyword of an argument's schema."""
 
 _MAX_DEPTH = 40
-_LONGEST_READ = 200
-"""Characters behind a name in which an amount begins."""
+_LONGEST_READ = 200  # characters behind a name in which an amount begins
 _MAX_BRANCHES = 200
 _MOMENTS = frozenset({"date", "date-time", "time", "duration"})
 _MOMENT = re.compile(
@@ -51,10 +50,8 @@ _WORDS = re.compile(
 _SPACED = re.compile(r"[a-z_-]+ \d+")
 """A setting without a sign between name and value."""
 _LONGEST_BACKWARDS = 400
-_MOST_WORK = 10_000
-"""How much one argument may cost, in values that are plain words; a second is enough for so many."""
-_CHARACTERS = 40
-"""Characters of other texts that cost as much, in each of their forms."""
+_MOST_WORK = 10_000  # what one argument may cost, in values that are plain words: about a second
+_CHARACTERS = 40  # characters of other texts that cost as much, in each of their forms
 _WAY = re.compile(r"[\w/.$#\[\]-]*", re.ASCII)
 _OWN_WAY = re.compile(r"/(?:[\w-][\w./-]*)?", re.ASCII)
 _ENTITY = re.compile(r"&[A-Za-z]{2,12};")
@@ -146,7 +143,7 @@ def _told(one: Field, is_prose: bool) -> tuple[str, str]:
 
 
 class _TooMuchWork(Exception):
-    """An argument is so large that it is not judged value by value."""
+    """An argument is too large to be judged value by value."""
 
 
 class _Search:
@@ -288,12 +285,14 @@ class _Search:
             and (kind := self._backwards(text, {name for name, _ in plain})) is not None
         ):
             return kind
+        lines = {*text.split("\n")}
         for form in decoded(text)[1:]:
-            self._spend(len(form) // _CHARACTERS)
-            for leaf in self._in_form(place, form, mark):
+            changed = "\n".join(line for line in form.split("\n") if line not in lines)
+            self._spend(len(changed) // _CHARACTERS)
+            for leaf in self._in_form(place, changed if is_prose else form, mark):
                 if (leaf.kind, same(leaf.value)) not in known:
                     return leaf.kind
-            found = [one for one in self._fields(form, prose=False) if _told(one, is_prose) not in plain]
+            found = [one for one in self._fields(changed, prose=False) if _told(one, is_prose) not in plain]
             for one in found if self.guess.acts else ():
                 if (kind := self.guess.names(one.name)) is not None:
                     return kind
