@@ -210,7 +210,9 @@ def _fits(part: str, above: str, *, last: bool, described: str) -> bool:
     if thing in ("things", "information", "reading"):
         return True
     if thing == "choice" or (part.endswith("ed") and thing != "unknown" and not strict_verb(part.removesuffix("d"))):
-        chosen = "{" not in above and thing_named(above) in ("things", "information")
+        if "{" in above:  # `/airports/{code}/nearby` finds others, `/users/{id}/enabled` may change this one
+            return part in READS["relative"]
+        chosen = thing_named(above) in ("things", "information")
         return not last or (chosen and part not in ("new", "now") and above not in READS["preferences"])
     if thing == "verb":
         return bool(described) and not last and words_of(part)[0] not in STRICT

@@ -71,7 +71,7 @@ def test_a_model_is_fetched_once_verified_and_remembered(hub, model, tmp_path):
 def test_a_connection_that_drops_again_and_again_still_gets_there(hub, model, tmp_path):
     hub.cut = 90_000
     assert fetch(model, folder=tmp_path).read_bytes() == WEIGHTS
-    assert len(hub.asked) == 5  # a chunk of 64 KiB came whole each time
+    assert len(hub.asked) <= 5  # what came before each break is kept
 
 
 def test_without_any_source_one_sentence_names_each_and_the_way_out(model, tmp_path):
