@@ -247,7 +247,7 @@ def test_a_write_is_allowed_and_refused_on_the_page(own_folders, atc_: Atc, brow
         browser.click("Go on, and ask me here")
         browser.until("document.body.innerText.includes('A call waits for you')")
         assert "argument 'amount' = 18.9" in browser.text
-        assert "not known to come from you" in browser.text
+        assert "One value comes neither from you nor from your settings" in browser.text
         browser.click("Refuse")
         browser.until("document.body.innerText.includes('This run is paused')")
         assert store.load("last").summary.status == "paused"
