@@ -43,6 +43,10 @@ class Resources:
         made = "POST" in self.methods.get(above, ())
         return bool(changed or listed or made or above in self._chosen_from or address in self._wholes)
 
+    def has_whole(self, url: str) -> bool:
+        """True if another call reads the whole of which an address is a part: `/config` for `/config/{section}`."""
+        return "GET" in self.methods.get(unnamed(url).rpartition("/")[0], ())
+
     def has_things(self, noun: str) -> bool:
         """True if some address names a noun in the plural: `airline` where there is `/airlines`."""
         return noun in self._nouns

@@ -36,6 +36,8 @@ UNTOLD = "nothing tells"
 """Why a tool is taken for one that changes something although no word says so."""
 UNPROVEN = "nothing shows that it only reads"
 """Why a GET is asked about although nothing says that it acts."""
+_SHORT = 3
+"""Letters from which a part of a path is taken for a word."""
 
 
 class Effect(NamedTuple):
@@ -157,10 +159,15 @@ def _evidence(
 
 
 def _is_written_read(protocol: ToolProtocol, parts: Sequence[str], arguments: Sequence[Argument]) -> bool:
-    """True if the author of a document named an operation by a reading verb, and neither path nor arguments act."""
+    """True if the author of a document named an operation by a reading verb, and neither path nor arguments act.
+
+    A path that is short for the name says nothing beside it: with no arguments, a name of a thing is then enough.
+    """
     words = words_of(protocol.name)
     fixed = [words_of(part) for part in parts if "{" not in part]
     last = fixed[-1][-1] if fixed and fixed[-1] else ""
+    if len(parts) == 1 and not arguments and len(last) < _SHORT and protocol.name.startswith(parts[0]):
+        return thing_named(protocol.name) in ("things", "information", "choice")
     if not words or words[0] not in READS["getters"] or last in STRICT | GRAMMAR["particles"]:
         return False
     return all(one.selects or not one.sets for one in arguments)
@@ -199,9 +206,15 @@ def _is_reading_path(
             fits = VARIABLE.match(part) is not None and SUFFIX.search(part) is not None
         else:
             fits = _fits(part, above, last=last, described=described) or (not last and shown.has_plural(part))
+            fits = fits or (part in READS["ranked"] and not last and _counts(parts[place + 1]))
         if not fits:
             return False
     return True
+
+
+def _counts(part: str) -> bool:
+    """True if a variable says how many things are wanted: `/top/{nb}`."""
+    return VARIABLE.fullmatch(part) is not None and snake(part.strip("{}")) in READS["counts"]
 
 
 def _fits(part: str, above: str, *, last: bool, described: str) -> bool:
@@ -228,9 +241,9 @@ def _is_record(protocol: ToolProtocol, part: str, above: str, url: str, shown: R
     if thing == "reading":
         return not may_be_set(name) or filters(name)
     if thing in ("choice", "information"):
-        return (filters(name) and above not in READS["settable"] | READS["preferences"]) or shown.has_things(
-            snake(name)
-        )
+        part_of_whole = thing == "information" and above in READS["preferences"] and shown.has_whole(url)
+        chosen = above not in READS["settable"] | READS["preferences"] or part_of_whole
+        return (filters(name) and chosen) or shown.has_things(snake(name))
     if thing == "things":
         return stem not in CAN_BE_VERB
     if thing in ("noun", "verb") and above == stem and shown.has_plural(stem):
