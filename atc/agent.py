@@ -11,6 +11,7 @@ from dataclasses import replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Self, TypedDict, TypeVar, Unpack, overload
 
+from atc.check import check
 from atc.config import Config, public
 from atc.consent import Consent
 from atc.events import Event, Observer
@@ -242,6 +243,14 @@ class Agent:
                 program = Program(parts.redact.restored(source))
             earlier = past.attempts if past else ()
             return record.ended(run_given(program, record.task, parts, everything=self.toolbox, earlier=earlier))
+
+    def check(self, source: str) -> tuple[Finding, ...]:
+        """Return what is wrong with a program, in the order of its lines. Nothing is run and no tool is called.
+
+        `execute` does not run a program with a `certain` finding. Any other finding is about data that may or may not
+        come, such as a field that can be null.
+        """
+        return check(Program(source), self.toolbox)
 
     def offer(self, tools: Iterable[Tool]) -> None:
         """Add tools behind those that there are, whose aliases stay as they are."""

@@ -51,6 +51,18 @@ def test_a_type_that_pydantic_does_not_read_is_told_in_a_sentence(agent):
         agent().run("Say it.", output_type=Iterator)
 
 
+def test_check_returns_findings_in_the_order_of_lines_and_calls_no_tool(sandbox, sent):
+    tools = Toolbox([tool("get_ticket", {"id": 7}, sent=sent)])
+    checking = Agent(tools, model=writing(), sandbox=sandbox)
+    found = checking.check("ticket = get_ticket()\nprint(get_tickt(), ticket['id'])\nprint(get_ticket(number=1))")
+    assert [(one.line, one.code, one.certain) for one in found] == [
+        (2, "unknown-tool", True),
+        (3, "unknown-argument", True),
+    ]
+    assert checking.check("print(get_ticket()['id'])") == ()
+    assert sent == []
+
+
 def test_writes_are_allowed_by_name(agent):
     assert agent("print(close())").run("Close it.").status == "paused"
     assert agent("print(close())", allow_writes=["close"]).run("Close it.").status == "solved"

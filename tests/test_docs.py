@@ -1,5 +1,6 @@
 """The documentation agrees with itself and with the code."""
 
+import pkgutil
 import re
 import runpy
 import sys
@@ -89,6 +90,17 @@ def test_the_reference_has_every_command_setting_and_fault():
     assert [one.name for one in fields(Config) if f"| `{one.name}` |" not in settings] == []
     errors = (DOCS / "reference/errors.md").read_text()
     assert [kind for kind in get_args(FaultKind) if f"| `{kind}` |" not in errors] == []
+
+
+def test_the_reference_of_python_names_what_exists():
+    page = (DOCS / "reference/python.md").read_text()
+    documented = re.findall(r"^::: ([\w.]+)(?:\n    options:\n      members: \[(.*)\])?", page, re.MULTILINE)
+    missing = []
+    for path, members in documented:
+        found = pkgutil.resolve_name(path)
+        missing += [f"{path}.{name}" for name in re.findall(r"\w+", members) if not hasattr(found, name)]
+    assert len(documented) > 10
+    assert missing == []
 
 
 def test_the_strategy_of_the_guide_works_as_it_stands(monkeypatch):
