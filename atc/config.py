@@ -137,8 +137,8 @@ class McpEntry(McpServer):
     """Its words, or one line as a shell takes it. Either this or `url` is set."""
     url: Annotated[str, PlainSerializer(shown)] = ""
     env: Mapping[Text, Secret] = Field(default_factory=dict, repr=False)
-    """Variables of the command: `env:NAME`, `file:PATH` or the text itself. It gets no others of ours but PATH, HOME,
-    LANG and TMPDIR."""
+    """Variables of the command: `env:NAME`, `file:PATH` or the text itself. The command inherits only HOME, LOGNAME,
+    PATH, SHELL, TERM and USER."""
 
     @model_validator(mode="after")
     def _one_of_both(self) -> Self:

@@ -68,7 +68,7 @@ class McpServer:
     url: str = ""
     """Of a server that speaks streamable HTTP."""
     env: Mapping[str, str] = field(default_factory=dict, repr=False)
-    """Variables of the command, which gets no others of ours but HOME, LOGNAME, PATH, SHELL, TERM and USER."""
+    """Variables of the command, which inherits only HOME, LOGNAME, PATH, SHELL, TERM and USER."""
     credential: str = ""
     """The credential that requests to `url` carry."""
     trusted: bool = False

@@ -15,6 +15,8 @@ import pytest
 
 pytest.importorskip("mcp", reason="the MCP SDK (extra 'mcp') is not installed")
 
+from mcp.client.stdio import DEFAULT_INHERITED_ENV_VARS
+
 from protocols.errors import SourceUnavailable, ToolError
 from protocols.invoke import Credential, Invoker, InvokeSettings
 from protocols.protocol import McpBinding
@@ -132,6 +134,16 @@ def test_a_command_gets_a_clean_environment(monkeypatch):
     ours = {"HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER"} & os.environ.keys()
     assert seen.keys() - {"LC_CTYPE"} == ours | {"WANTED", "NOTES_API_KEY"}, "Python itself adds LC_CTYPE"
     assert (seen["WANTED"], seen["NOTES_API_KEY"]) == ("yes", "***"), "what a secret's variable holds is masked"
+
+
+@pytest.mark.parametrize(
+    "file",
+    ["atc/config.py", "protocols/settings.py", "docs/reference/configuration.md", "docs/reference/protocols.md"],
+)
+def test_what_a_command_inherits_is_documented(file):
+    *first, last = DEFAULT_INHERITED_ENV_VARS
+    text = " ".join((ROOT / file).read_text(encoding="utf-8").split())
+    assert f"inherits only {', '.join(first)} and {last}" in text
 
 
 @pytest.mark.parametrize("confirm", [None, lambda server: False])
