@@ -15,8 +15,9 @@ from urllib.parse import urlsplit
 
 from probing.ledger import Ledger
 from probing.samples import Arguments, Log, ProbeSettings, Purpose, Sample, Watch
+from protocols.documentation import docs_page
 from protocols.effects import kind_of, reads
-from protocols.errors import AtcError, ToolError, docs_page
+from protocols.errors import AtcError, ToolError
 from protocols.protocol import HttpBinding, PythonBinding, ToolProtocol, spelled
 from protocols.schema import Json, JsonObject, resolve, types
 from protocols.secrets import may_name_secrets

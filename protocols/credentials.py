@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from requests.structures import CaseInsensitiveDict
 
-from protocols.errors import docs_page
+from protocols.documentation import docs_page
 from protocols.origin import Origin
 from protocols.request import HttpRequest, spelled
 from protocols.schema import Json, JsonObject, dumps

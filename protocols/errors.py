@@ -13,18 +13,13 @@ Outcome = Literal["done", "refused", "not_run", "unknown"]
 be sent again. *not_run*: it never reached the tool. *unknown*: it was sent, and nobody knows whether it took effect."""
 
 
-def docs_page(name: str) -> str:
-    """The address of a page of the documentation: `docs_page("reference/configuration#credentials")`."""
-    return "docs/{}.md{}{}".format(*name.partition("#"))
-
-
 class AtcError(Exception):
     """Base of everything that our own side fails at. What a *program* did wrong is data, never an exception."""
 
     exit_code = 3
     """Of the command line where this error ends it: 2 for wrong usage, 3 for what is missing or down."""
     page = ""
-    """The page of the documentation that helps, which the command line names; see `docs_page`."""
+    """The page of the documentation that helps, which the command line names; see `protocols.documentation`."""
 
 
 @dataclass(eq=False, repr=False)

@@ -13,8 +13,9 @@ from itertools import takewhile
 from typing import NoReturn, Self
 
 from protocols.credentials import MASK, Carried, Mask, carried, dress, variable_of
+from protocols.documentation import docs_page
 from protocols.effects import SAFE
-from protocols.errors import InvalidProtocol, Outcome, ToolError, docs_page
+from protocols.errors import InvalidProtocol, Outcome, ToolError
 from protocols.mcp import Servers
 from protocols.oauth import Keyring
 from protocols.origin import claims_near

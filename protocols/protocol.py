@@ -12,7 +12,8 @@ import jsonschema_rs
 from pydantic import ConfigDict, TypeAdapter
 from pydantic.alias_generators import to_camel
 
-from protocols.errors import InvalidProtocol, docs_page
+from protocols.documentation import docs_page
+from protocols.errors import InvalidProtocol
 from protocols.judge import first_error
 from protocols.schema import Json, JsonObject
 

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Collection
 from typing import Any, NamedTuple
 
-from protocols.errors import docs_page
+from protocols.documentation import docs_page
 from sandbox.base import Sandbox, SandboxUnavailable
 
 AUTO = "auto"  # the best that this machine has: never `trusted`, which is no boundary

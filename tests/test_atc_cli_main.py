@@ -12,6 +12,7 @@ import pytest
 
 from atc import __version__
 from atc.cli.main import VERBS, _guarded, cli, explained
+from protocols.documentation import docs_page
 from protocols.errors import InvalidProtocol, ModelUnavailable, SourceUnavailable, UnknownTool
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -93,7 +94,7 @@ def test_errors_of_use_and_of_the_world_have_their_own_codes() -> None:
     assert explained(InvalidProtocol("a.json", "bad."))[1] == 2
     assert explained(UnknownTool("x", ["xy"]))[1] == 2
     assert explained(SourceUnavailable("down"))[1] == 3
-    assert explained(ModelUnavailable("It is down.")) == ("It is down. More: docs/start/your-model.md", 3)
+    assert explained(ModelUnavailable("It is down.")) == (f"It is down. More: {docs_page('start/your-model')}", 3)
 
 
 def test_a_bug_is_a_sentence_and_a_traceback_only_when_asked_for(atc_, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -134,5 +135,6 @@ def test_a_result_that_cannot_be_written_is_an_error() -> None:
 def test_a_setting_that_is_wrong_is_found_by_every_verb(atc_, tmp_path: Path) -> None:
     (tmp_path / "atc.toml").write_text("modle = 'x'")
     for arguments in (["config", "show"], ["doctor"], ["runs", "list"], ["tools", "list"], ["run", "x"]):
-        said = "atc: atc.toml: unknown setting 'modle'; did you mean 'model'? More: docs/reference/configuration.md\n"
+        said = "atc: atc.toml: unknown setting 'modle'; did you mean 'model'?"
+        said += f" More: {docs_page('reference/configuration')}\n"
         assert atc_(*arguments) == (2, "", said), arguments

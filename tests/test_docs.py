@@ -4,6 +4,7 @@ import pkgutil
 import re
 import runpy
 import sys
+import tomllib
 from dataclasses import fields
 from pathlib import Path
 from types import ModuleType
@@ -18,7 +19,8 @@ from atc.config import Config, InvalidConfig
 from atc.models.scripted import ScriptedModel
 from atc.strategies import table
 from atc.types import FaultKind
-from protocols.errors import ModelUnavailable, docs_page
+from protocols.documentation import SITE, docs_page
+from protocols.errors import ModelUnavailable
 from protocols.sources import load_tools
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -59,10 +61,15 @@ def test_messages_lead_to_pages_that_there_are():
     named = [f"{path}.md{heading}" for path, heading in re.findall(r"docs_page\(['\"]([\w/]+)(#[\w-]+)?['\"]\)", code)]
     named += re.findall(r"docs/([\w/]+\.md(?:#[\w-]+)?)", code)
     named += [
-        docs_page(name).removeprefix("docs/")
+        docs_page(name).removeprefix(SITE).replace(".html", ".md")
         for name in (*(page for _, page in VERBS.values()), InvalidConfig.page, ModelUnavailable.page)
     ]
     assert [name for name in named if dead(name, DOCS)] == []
+
+
+def test_the_package_names_the_site_that_messages_lead_to():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert project["urls"]["Documentation"] == SITE
 
 
 def test_the_site_has_every_page():

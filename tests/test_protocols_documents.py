@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from protocols.documentation import docs_page
 from protocols.errors import InvalidProtocol
 from protocols.protocol import (
     DOCUMENT_SCHEMA,
@@ -117,7 +118,7 @@ def test_a_bad_document_is_refused_with_its_place(document, path):
         load(document, where="folder/a.json")
     assert caught.value.path == path
     assert str(caught.value).startswith("folder/a.json")
-    assert "docs/reference/protocols.md#the-format" in str(caught.value)
+    assert docs_page("reference/protocols#the-format") in str(caught.value)
 
 
 def test_the_example_in_the_docs_is_complete_and_loads():

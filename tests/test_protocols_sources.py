@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from protocols.documentation import docs_page
 from protocols.errors import AtcError, InvalidProtocol, SourceUnavailable, ToolError
 from protocols.sources import load_tools
 from protocols.sources.fetch import fetch_document, parse
@@ -143,7 +144,10 @@ def test_a_source_that_is_not_there(source, message, tmp_path, monkeypatch):
     ("content", "message"),
     [
         ("hello there", "d.json: 'hello there' is no request; write 'GET https://HOST/path/{id}'."),
-        ('{"a": 1}', 'd.json: "name" is a required property. The format: docs/reference/protocols.md#the-format'),
+        (
+            '{"a": 1}',
+            f'd.json: "name" is a required property. The format: {docs_page("reference/protocols#the-format")}.',
+        ),
         (
             '{"openapi": "3.1.0", "paths": {"/x": {"summary": "nothing"}, "/y": null}}',
             "describes no operations: its 'paths' are missing or empty",

@@ -7,6 +7,7 @@ import sys
 import pytest
 
 from benchmarks.sandbox.shop import run
+from protocols.documentation import docs_page
 from sandbox import choose
 from sandbox.base import SandboxUnavailable
 from sandbox.choose import NAMES, Availability, automatic, open_sandbox
@@ -29,7 +30,7 @@ def test_auto_is_never_trusted(monkeypatch):
         open_sandbox("auto")
     assert str(caught.value) == (
         "no sandbox can be had here (docker: no docker here; monty: no monty here); "
-        "docs/guides/sandboxes.md#which-one-runs has what each needs"
+        f"{docs_page('guides/sandboxes#which-one-runs')} has what each needs"
     )
 
 

@@ -27,7 +27,8 @@ import click
 from atc import __version__
 from atc.cli.output import error_document, print_json
 from atc.quoting import escape_hidden
-from protocols.errors import AtcError, docs_page
+from protocols.documentation import docs_page
+from protocols.errors import AtcError
 
 VERBS = {
     "run": ("Solve TASK ('-' reads stdin) by one program over the given tools.", "start/first-answer"),

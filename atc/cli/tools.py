@@ -23,7 +23,8 @@ from atc.retrieve.finder import open_finder, open_index, spelled_out
 from atc.retrieve.methods import read
 from atc.saved import examined
 from atc.terminal import count
-from protocols.errors import CredentialMissing, ToolError, docs_page
+from protocols.documentation import docs_page
+from protocols.errors import CredentialMissing, ToolError
 from protocols.export import mcp_tool, to_openapi
 from protocols.files import write_whole
 from protocols.judge import violation

@@ -26,7 +26,7 @@ from atc.serve.results import Results
 from atc.store.stored import RunTaken
 from atc.strategies.given import certain_findings
 from atc.types import Solution
-from protocols.errors import docs_page
+from protocols.documentation import docs_page
 from protocols.protocol import ProgramBinding, dump
 from protocols.render import described_within, one_line, stubs, token_estimate
 from protocols.schema import Json, JsonObject

@@ -16,8 +16,9 @@ from pathlib import Path
 from typing import Any, get_args
 from urllib.parse import unquote_plus
 
+from protocols.documentation import docs_page
 from protocols.effects import judged
-from protocols.errors import InvalidProtocol, SourceUnavailable, docs_page
+from protocols.errors import InvalidProtocol, SourceUnavailable
 from protocols.origin import is_url
 from protocols.path_arguments import without_path_marks
 from protocols.protocol import BODYLESS, Evidence, Location, ToolProtocol, dump, load
