@@ -1,7 +1,10 @@
-# `make check` is what CI runs.
-.PHONY: check lint format test docs
+# How this project is checked. CONTRIBUTING.md, README.md and CI (.ci/run) refer to these targets.
+# Tools are those of .venv, if there is one, else those on the PATH.
+export PATH := $(CURDIR)/.venv/bin:$(PATH)
 
-check: lint test
+.PHONY: check lint docs test format
+
+check: lint docs test
 
 lint:
 	ruff format --check .
@@ -9,13 +12,13 @@ lint:
 	lint-imports --no-cache --no-logo
 	mypy
 
+docs:
+	python scripts/reference.py
+	zensical build --strict --clean
+
 test:
-	pytest
+	pytest -q -n 3 --dist worksteal
 
 format:
 	ruff format .
 	ruff check --fix .
-
-docs:
-	python scripts/reference.py
-	zensical build --strict --clean

@@ -1,7 +1,7 @@
 """Runs what the README and the documentation tell a reader to type, as it stands.
 
     readme.py examples          the README's `sh` blocks but the tests
-    readme.py tests             the block with pytest
+    readme.py tests             the block with `make test`
     readme.py pages [PAGE…]     of each page of Start and Guides, all `sh` blocks in a folder of its own
 
 Blocks marked otherwise (`console`, `text`) are for readers: they show output or need something that CI lacks. A block
@@ -25,7 +25,7 @@ def run_readme(which: str) -> None:
     """The README's blocks, one after another, in this checkout."""
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     blocks = [
-        block for kind, _, block in BLOCK.findall(text) if kind == "sh" and ("pytest" in block) == (which == "tests")
+        block for kind, _, block in BLOCK.findall(text) if kind == "sh" and ("make test" in block) == (which == "tests")
     ]
     if not blocks:
         sys.exit(f"README.md has no sh block for {which!r}")

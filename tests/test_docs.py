@@ -72,6 +72,12 @@ def test_the_package_names_the_site_that_messages_lead_to():
     assert project["urls"]["Documentation"] == SITE
 
 
+def test_ci_makes_all_that_make_check_makes():
+    targets = re.search(r"^check: (.*)$", (ROOT / "Makefile").read_text(), re.MULTILINE)[1].split()
+    steps = (ROOT / ".ci/run").read_text().replace("python3 .ci/readme.py tests", (ROOT / "README.md").read_text())
+    assert [target for target in targets if f"make {target}" not in steps] == []
+
+
 def test_the_site_has_every_page():
     def listed(part):
         return (
