@@ -18,7 +18,8 @@ from protocols.schema import Json, JsonObject, dumps, loads, resolve, types
 
 MAX_DEPTH = 200  # levels of nesting in an answer; what reads it later recurses, with a stack already in use
 MAX_ERROR_TEXT = 500  # characters
-_MAYBE_DONE = (408, 409, 425, 429)  # 4xx that do not say that nothing happened (DESIGN §6)
+_MAYBE_DONE = (408, 409, 425, 429)
+"""The 4xx that do not say that nothing happened. Every other 4xx means that the service refused the call."""
 _ESSENTIAL = ["detail", "message", "error_description", "error", "errors", "title", "description", "reason", "msg"]
 _YEAR = 31_536_000.0  # seconds
 _CHARSET = re.compile(
@@ -90,7 +91,11 @@ class Answer:
         return text if text.strip() else phrase(self.status)
 
     def outcome(self, *, reads: bool) -> Outcome:
-        """What is known of the effect of a call that did not succeed (DESIGN §6)."""
+        """Return what is known of the effect of a call that did not succeed.
+
+        Without an answer it is *unknown* if the request was sent, else *not_run*. A 4xx is *refused*, since the service
+        says that it did nothing; the few that do not say so, and 5xx, are *unknown*.
+        """
         if self.status is None:
             return "unknown" if self.sent else "not_run"
         if 400 <= self.status < 500:
