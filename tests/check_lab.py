@@ -10,13 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.catalogues import protocol_of
+from benchmarks.shared_data import folder
 from protocols.protocol import ToolProtocol, load
 from protocols.sources.openapi import read_openapi
 from protocols.toolbox import Tool, Toolbox
 from toolflow_bench.services.document import document
 from toolflow_bench.services.service import find_service
-
-SHARED = Path(__file__).parents[2] / "shared"
 
 FOLDER = Path(__file__).with_name("data") / "check"
 WHOLE = {"type": "integer"}
@@ -62,14 +61,14 @@ def services(*names: str) -> Toolbox:
 
 @cache
 def restbench(name: str) -> Toolbox:
-    described = json.loads((SHARED / "data/restbench" / f"{name}_oas.json").read_text("utf-8"))
+    described = json.loads((folder("restbench") / f"{name}_oas.json").read_text("utf-8"))
     return Toolbox([_idle(p, name) for p in read_openapi(described, where=name, base_url="http://service.test")])
 
 
 @cache
 def bfcl(only: str | None = None) -> Toolbox:
     """BFCL's functions, or those of one class, with their documented responses; their type names are translated."""
-    documents = json.loads((SHARED / "data/bfcl/func_docs.json").read_text("utf-8"))
+    documents = json.loads((folder("bfcl") / "func_docs.json").read_text("utf-8"))
     sources = documents if only is None else [only]
     return Toolbox([_idle(protocol_of(function), source) for source in sources for function in documents[source]])
 
@@ -96,9 +95,11 @@ def toolbox(spec: str) -> Toolbox:
     return services(*spec.split())
 
 
-def needs_shared(spec: str) -> bool:
-    """Whether the toolbox comes from data that is not in the repository."""
-    return spec.startswith("bfcl") or spec in ("spotify", "tmdb")
+def data_of(spec: str) -> str | None:
+    """Return the name that `benchmarks.shared_data` has for the toolbox's data; None if the repository has the data."""
+    if spec.startswith("bfcl"):
+        return "bfcl"
+    return "restbench" if spec in ("spotify", "tmdb") else None
 
 
 @dataclass(frozen=True)
@@ -116,7 +117,7 @@ class Case:
 
 
 def cases(name: str) -> list[Case]:
-    """The programs of the data file `name`, without its `.jsonl`."""
+    """Return the programs of the data file `name`, without its `.jsonl`."""
     rows = map(json.loads, (FOLDER / f"{name}.jsonl").read_text("utf-8").splitlines())
     return [
         Case(
@@ -126,6 +127,11 @@ def cases(name: str) -> list[Case]:
     ]
 
 
+def cases_over(name: str, data: str | None) -> list[Case]:
+    """Return the programs of a data file whose tools come from this data; None stands for the repository."""
+    return [case for case in cases(name) if data_of(case.tools) == data]
+
+
 def present(name: str) -> list[Case]:
-    """The programs of a data file, without those whose tools are in data that is not here."""
-    return [case for case in cases(name) if SHARED.is_dir() or not needs_shared(case.tools)]
+    """Return the programs of a data file, without those whose tools come from data that is missing."""
+    return [case for case in cases(name) if (data := data_of(case.tools)) is None or folder(data).is_dir()]

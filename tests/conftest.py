@@ -28,6 +28,7 @@ from atc.store import RunStore
 from atc.store.stored import StoredRun
 from benchmarks import postgres as postgresql
 from sandbox.zygote import ZygoteSandbox
+from tests import data_marker
 from tests.browser import Browser
 from tests.stores import open_store
 
@@ -220,12 +221,18 @@ def _every_stored_run_replays(_replayer: Replayer) -> Iterator[None]:
     _seconds += time.perf_counter() - began
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    data_marker.skip_without_data(items)
+
+
 def pytest_collection_finish() -> None:
     gc.freeze()
     gc.enable()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    for line in data_marker.summary(terminalreporter.stats.get("skipped", [])):
+        terminalreporter.write_line(line, yellow=True)
     if sum(_figures.values()):
         redacted = f", {_figures['redacted']} of them up to a secret" if _figures["redacted"] else ""
         terminalreporter.write_line(

@@ -14,12 +14,17 @@ from atc.check import MOST_FINDINGS, check, render_finding
 from atc.types import Finding, Program
 from protocols.protocol import Evidence, EvidenceLevel
 from protocols.toolbox import Toolbox
-from tests.check_lab import FOLDER, SHOP, arr, cases, obj, present, services, toolbox
+from tests.check_lab import FOLDER, SHOP, Case, arr, cases, cases_over, obj, services, toolbox
 from tests.tool_lab import tool
 from toolflow_bench.task import load_tasks
 
 KINDS = ["names", "calls", "arguments", "keys", "shapes", "values"]
 """Data files of faulty programs, by what is wrong in them."""
+OVER = [
+    pytest.param(None, id="repository"),
+    *(pytest.param(data, id=data, marks=pytest.mark.data(data)) for data in ("bfcl", "restbench")),
+]
+"""Where the tools of programs come from, see `cases_over`."""
 
 
 def found(source: str, tools: Toolbox = SHOP) -> list[tuple[str, int]]:
@@ -30,10 +35,11 @@ def shown(source: str, tools: Toolbox) -> str:
     return "\n".join(render_finding(finding, Program(source)) for finding in check(Program(source), tools))
 
 
+@pytest.mark.parametrize("over", OVER)
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_faulty_program_has_exactly_these_findings(kind: str) -> None:
+def test_a_faulty_program_has_exactly_these_findings(kind: str, over: str | None) -> None:
     wrong = []
-    for case in present(f"faulty_{kind}"):
+    for case in cases_over(f"faulty_{kind}", over):
         tools = toolbox(case.tools)
         text = shown(case.source, tools)
         if found(case.source, tools) != sorted(case.expect) or any(word not in text for word in case.says):
@@ -41,24 +47,30 @@ def test_a_faulty_program_has_exactly_these_findings(kind: str) -> None:
     assert wrong == []
 
 
-@pytest.mark.parametrize("name", ["correct", "strong"])
-def test_nothing_is_certainly_wrong_in_a_correct_program(name: str) -> None:
-    wrong = [f"{c.name}: {one.message}" for c in present(name) for one in _certain(c.source, toolbox(c.tools))]
-    assert wrong == []
+@pytest.mark.parametrize("over", OVER)
+def test_nothing_is_certainly_wrong_in_a_correct_program(over: str | None) -> None:
+    programs = cases_over("correct", over)
+    assert len(programs) > 40
+    assert _certainly_wrong(programs) == []
+
+
+def test_nothing_is_certainly_wrong_in_a_program_of_a_strong_model() -> None:
+    assert _certainly_wrong(cases("strong")) == []
 
 
 def test_what_a_small_model_gets_wrong_is_found() -> None:
     """Of 235 findings in its real programs two rest on ways of the program that are not followed."""
     missed = [
         (case.name, one)
-        for case in present("real")
+        for case in cases("real")
         for one in set(case.expect) - set(found(case.source, toolbox(case.tools)))
     ]
     assert len(missed) <= 2, missed
 
 
-def test_most_faults_of_programs_that_were_written_unseen_are_found_and_nothing_else_is() -> None:
-    programs = present("batches")
+@pytest.mark.parametrize("over", OVER)
+def test_most_faults_of_programs_that_were_written_unseen_are_found_and_nothing_else_is(over: str | None) -> None:
+    programs = cases_over("batches", over)
     hits = 0
     for case in programs:
         got = set(found(case.source, toolbox(case.tools)))
@@ -72,6 +84,10 @@ def test_nothing_is_certainly_wrong_in_any_gold_program() -> None:
     tasks = load_tasks()[::4]
     assert all(task.program for task in tasks)
     assert [task.id for task in tasks if _certain(task.program, services(*task.services))] == []
+
+
+def _certainly_wrong(programs: list[Case]) -> list[str]:
+    return [f"{case.name}: {one.message}" for case in programs for one in _certain(case.source, toolbox(case.tools))]
 
 
 def _certain(source: str, tools: Toolbox) -> list[Finding]:

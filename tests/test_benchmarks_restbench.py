@@ -12,13 +12,12 @@ from click.testing import CliRunner
 
 from benchmarks.restbench.__main__ import main
 from benchmarks.restbench.data import RestWorld, items, load_restbench, replay
+from benchmarks.shared_data import folder
 from protocols.errors import ToolError
 
-DATA = Path(__file__).parents[2] / "shared" / "data" / "restbench"
+DATA = folder("restbench")
 BOOKSHOP = json.loads((Path(__file__).parent / "data" / "bookshop.json").read_text())
 TASK = {"id": "t-0", "query": "Who wrote Dune?", "gold_path": ["GET /search/books", "GET /books/{book_id}/writers"]}
-
-with_data = pytest.mark.skipif(not DATA.is_dir(), reason="RestBench's data is not here (../shared)")
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +61,7 @@ def test_what_does_not_exist_is_refused(shop: RestWorld) -> None:
         call(shop, "GET /search/books")
 
 
-@with_data
+@pytest.mark.data("restbench")
 def test_a_third_of_the_gold_paths_run_but_those_that_need_an_id_which_nothing_gives(world: RestWorld) -> None:
     bench = load_restbench(DATA)
     failed = set()
@@ -75,7 +74,7 @@ def test_a_third_of_the_gold_paths_run_but_those_that_need_an_id_which_nothing_g
     assert failed == {"tmdb-30", "tmdb-87", "tmdb-93"}
 
 
-@with_data
+@pytest.mark.data("restbench")
 def test_the_command_reports_by_api(tmp_path: Path) -> None:
     command = ["--data", str(DATA), "--strategy", "gold", "--limit", "3", "--out", str(tmp_path / "r.jsonl"), "--json"]
     done = CliRunner().invoke(main, command)

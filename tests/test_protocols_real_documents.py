@@ -8,34 +8,35 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.shared_data import folder
 from protocols.export import to_openapi
 from protocols.judge import validator
 from protocols.links import guess_links
 from protocols.protocol import HttpBinding
 from protocols.sources.openapi import read_openapi
 
-RESTBENCH = Path(__file__).parents[2] / "shared" / "data" / "restbench"
 SCRIPT = Path(__file__).parent / "data" / "openapi_of.py"
 METHODS = {"get", "put", "post", "delete", "patch", "head", "options"}
 BASE = {"glances": "http://127.0.0.1:61208"}
 LEAST_PATHS = {"tmdb": 54, "spotify": 30, "httpbin": 52, "kinto": 20, "glances": 34}
+RESTBENCH = ("spotify", "tmdb")
+DOCUMENTS = [
+    pytest.param(name, marks=pytest.mark.data("restbench") if name in RESTBENCH else ()) for name in sorted(LEAST_PATHS)
+]
 
 
-@pytest.fixture(scope="module", params=sorted(LEAST_PATHS))
+@pytest.fixture(scope="module", params=DOCUMENTS)
 def document(request, tmp_path_factory):
     """The file of one real document."""
     name = request.param
-    if name in ("tmdb", "spotify"):
-        file = RESTBENCH / f"{name}_oas.json"
-        if not file.exists():
-            pytest.skip("RestBench's documents are not here (../shared)")
-        return name, file
+    if name in RESTBENCH:
+        return name, folder("restbench") / f"{name}_oas.json"
     if importlib.util.find_spec(name) is None:
         pytest.skip(f"the package {name} is not installed (pip install 'automatic-tool-chain[documents]')")
-    folder = tmp_path_factory.mktemp(name)
-    file = folder / f"{name}.json"
+    place = tmp_path_factory.mktemp(name)
+    file = place / f"{name}.json"
     done = subprocess.run(
-        [sys.executable, "-W", "ignore", SCRIPT, name, file], cwd=folder, capture_output=True, text=True, timeout=120
+        [sys.executable, "-W", "ignore", SCRIPT, name, file], cwd=place, capture_output=True, text=True, timeout=120
     )
     assert done.returncode == 0, done.stderr
     return name, file
@@ -52,7 +53,7 @@ def test_every_operation_is_there(document, protocols):
     paths = json.loads(file.read_text())["paths"]
     assert len(paths) >= LEAST_PATHS[name]
     assert len(protocols) == sum(len(METHODS & item.keys()) for item in paths.values())
-    if name in ("tmdb", "spotify"):
+    if name in RESTBENCH:
         assert len(protocols) == {"tmdb": 54, "spotify": 40}[name]
     assert len({protocol.name for protocol in protocols}) == len(protocols)
 

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from benchmarks.sandbox import shop
+from benchmarks.shared_data import folder
 from sandbox.journal import Journal
 from sandbox.limits import Limits
 from sandbox.trace import Pins, Trace
@@ -19,7 +20,7 @@ from sandbox.zygote import unavailable
 from tests import sandbox_checks
 
 ROOT = Path(__file__).resolve().parent.parent
-SNIPPETS = sorted((ROOT.parent / "shared" / "snippets").glob("*.py"))
+SNIPPETS = sorted(folder("snippets").glob("*.py"))
 PROGRAMS = sorted((ROOT / "tests" / "programs").glob("*.py"))
 pytestmark = pytest.mark.skipif(unavailable() is not None, reason=str(unavailable()))
 NEW_YEAR = Pins(seed=1, clock=1_357_000_000.0)
@@ -30,8 +31,8 @@ def test_conforms(sandbox, check):
     check(sandbox)
 
 
-@pytest.mark.skipif(not SNIPPETS, reason="../shared/snippets is not here")
-@pytest.mark.parametrize("path", SNIPPETS, ids=lambda path: path.stem)
+@pytest.mark.data("snippets")
+@pytest.mark.parametrize("path", SNIPPETS or [folder("snippets")], ids=lambda path: path.stem)
 def test_ordinary_program_prints_what_cpython_prints(sandbox, path):
     source = path.read_text(encoding="utf-8")
     tools = {

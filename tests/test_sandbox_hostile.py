@@ -9,22 +9,21 @@ import os
 import random
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
-from pathlib import Path
 
 import pytest
 
 from benchmarks.sandbox.canaries import Canaries, environment, leaked, says_escaped, strings
 from benchmarks.sandbox.containment import Program
 from benchmarks.sandbox.shop import run, shop
+from benchmarks.shared_data import folder
 from protocols.toolbox import Toolbox
 from sandbox.choose import availability, open_sandbox
 from sandbox.conformance import make_tool
 
-FOLDER = Path(__file__).resolve().parent.parent.parent / "shared" / "redteam"
-PROGRAMS = sorted(FOLDER.glob("*.py"))
+PROGRAMS = sorted(folder("redteam").glob("*.py"))
 API_KEY = ""  # a secret in the host's memory, where programs look for it
 
-pytestmark = pytest.mark.skipif(not PROGRAMS, reason="../shared/redteam is not here")
+pytestmark = pytest.mark.data("redteam")
 
 PROBE = "import json, random, math\nprint(random.random(), json.dumps([1]), math.pi, get_item(id=3)['name'])"
 

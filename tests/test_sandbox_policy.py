@@ -11,13 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmarks.shared_data import folder
 from sandbox.policy import refused, review
 from sandbox.trace import Pins
 
 ROOT = Path(__file__).resolve().parent.parent
 PARTS = re.split(r"^#### (\w+)\n", (ROOT / "tests/policy_programs/ordinary.txt").read_text("utf-8"), flags=re.MULTILINE)
 ORDINARY = dict(zip(PARTS[1::2], PARTS[2::2], strict=True))
-HOSTILE = sorted((ROOT.parent / "shared" / "redteam").glob("*.py"))
+HOSTILE = sorted(folder("redteam").glob("*.py"))
 
 SOURCES = json.loads((ROOT / "tests/data/policy.json").read_text("utf-8"))
 HARMLESS_IN_TEXT = {"cpu", "memory", "output", "recursion", "rpc-abuse", "signals", "import"}
@@ -29,7 +30,7 @@ def test_an_ordinary_program_is_let_through(name):
     assert review(ORDINARY[name]) == ()
 
 
-@pytest.mark.skipif(not HOSTILE, reason="../shared/redteam is not here")
+@pytest.mark.data("redteam")
 def test_hostile_programs_are_refused_wherever_the_text_shows_them():
     seen, refused = Counter(), Counter()
     for path in HOSTILE:

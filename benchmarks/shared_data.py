@@ -1,0 +1,16 @@
+"""Data beside a checkout, in `../shared`: it is too large for the repository, or not ours to publish."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from benchmarks.local import ROOT
+
+SHARED = ROOT.parent / "shared"
+FOLDERS = {"bfcl": "data/bfcl", "redteam": "redteam", "restbench": "data/restbench", "snippets": "snippets"}
+"""By the name of some data, its folder in `SHARED`."""
+
+
+def folder(name: str) -> Path:
+    """Return the folder of this data, which may be missing."""
+    return SHARED / FOLDERS[name]

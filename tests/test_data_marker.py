@@ -1,0 +1,27 @@
+"""The marker `data`: what is skipped without `../shared`, and what the summary says of it."""
+
+import re
+from pathlib import Path
+from types import SimpleNamespace
+
+from benchmarks.shared_data import FOLDERS
+from tests.data_marker import SUBJECTS, reason, summary
+
+
+def test_every_data_says_what_is_not_tested_without_it():
+    assert SUBJECTS.keys() == FOLDERS.keys()
+
+
+def test_the_summary_counts_skipped_tests_by_data():
+    reasons = [reason("redteam"), "no docker here", reason("bfcl"), reason("redteam")]
+    reports = [SimpleNamespace(longrepr=("tests/test_x.py", 1, f"Skipped: {one}")) for one in reasons]
+    assert summary([*reports, SimpleNamespace(longrepr="collected")]) == [
+        f"{reason('bfcl')} (1 skipped)",
+        "the hostile programs are not tested, since ../shared/redteam is not beside this checkout (2 skipped)",
+    ]
+
+
+def test_no_test_finds_shared_data_by_itself():
+    own = re.compile(r"""/ ["']shared["']|["']\.\./shared""")
+    tests = Path(__file__).parent.glob("*.py")
+    assert [file.name for file in tests if own.search(file.read_text(encoding="utf-8"))] == []
