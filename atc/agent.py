@@ -2,58 +2,42 @@
 
 from __future__ import annotations
 
-import secrets
 import threading
-import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Self, TypedDict, TypeVar, Unpack, overload
 
 from atc.check import check
-from atc.config import Config, public
-from atc.consent import Consent
+from atc.config import Config
 from atc.events import Event, Observer
 from atc.held_calls import HeldCalls
 from atc.learned import LearnedSchemas
 from atc.models import choose
-from atc.past import Past, is_unfinished
 from atc.questions import AskPerson
-from atc.redaction import Redactor
 from atc.retrieve.base import Retriever
 from atc.retrieve.finder import open_finder, open_index
 from atc.retrieve.methods import AUTO, read
 from atc.run_record import RunRecord
+from atc.run_start import BeforeWrite, begin_run, continue_run, last_program, make_parts
 from atc.store import RunStore
 from atc.store.questions import Questions
-from atc.store.stored import RunRefused, StoredRun
+from atc.store.stored import StoredRun
 from atc.strategies import strategy
 from atc.strategies.chain import draft
 from atc.strategies.given import GIVEN, NoModel, named_tools, run_given
 from atc.strategies.run import Parts
+from atc.task import readable
 from atc.typed import OutputType, TypedSolution
 from atc.types import Finding, Program, Solution
 from protocols.ask import Ask
-from protocols.errors import AtcError
-from protocols.schema import JsonObject
-from protocols.sources import absolute
 from protocols.toolbox import Tool, Toolbox
 from sandbox.base import Sandbox
 from sandbox.choose import open_sandbox
-from sandbox.contract import contract
-from sandbox.effects import Effects
-from sandbox.journal import Journal, canonical
-from sandbox.trace import Pins, ToolCall
 
 if TYPE_CHECKING:
     from atc.retrieve.index import ToolIndex
-
-BeforeWrite = Callable[[str, Tool, JsonObject], None]
-"""Takes the run, the tool and its arguments, by original name, before a write; raises `Paused` to stop there."""
-LONGEST_TASK = 20_000
-"""Characters. A longer task would leave a small model no room for the tools."""
-
 
 T = TypeVar("T")
 
@@ -85,7 +69,7 @@ class GoingOn(TypedDict, total=False):
     ask_person: AskPerson | None
     """Replaces the agent's."""
     before_write: BeforeWrite | None
-    """May stop the run before a write, see `Agent.in_doubt`."""
+    """May stop the run before a write, see `BeforeWrite`."""
     accept_orphans: bool
     """Writes that the final program does not make may stand."""
     resend: bool
@@ -94,12 +78,6 @@ class GoingOn(TypedDict, total=False):
     """Of a gateway, whose program it is. What nobody decides about is held, and no message says what would allow it."""
     answered: Collection[str]
     """Ids of questions that an earlier program of the run has asked, and that `ask_person` knows the answer to."""
-
-
-class InvalidTask(AtcError):
-    """A task that cannot be worked on: empty, or too long to be read."""
-
-    exit_code = 2
 
 
 class Agent:
@@ -213,7 +191,7 @@ class Agent:
         """
         stored = self.store.load(run)
         if stored.summary.strategy == GIVEN:
-            return self.execute(_last_program(stored), continues=stored.summary.id, **how)
+            return self.execute(last_program(stored), continues=stored.summary.id, **how)
         record = self._continued(stored, how.get("observer"))
         with self._open(record):
             return record.ended(strategy(self.config.strategy)(record.task, self._parts(record, **how)))
@@ -282,57 +260,6 @@ class Agent:
             raise ValueError("an agent without a store has no runs to load or to go on with")
         return self._store
 
-    def in_doubt(self, tool: Tool, arguments: JsonObject) -> tuple[str, ToolCall] | None:
-        """The stored run that made this same write (by original names), whose caller may not know what became of it.
-
-        Nobody knows whether it took effect, or it did and the run was interrupted, or waits for an answer to a question
-        that a client was given.
-        """
-        if self._store is None:
-            return None
-        defaults = tool.original(contract(tool.protocol).defaults)
-        wanted = canonical(tool.alias, {**defaults, **arguments})
-
-        def same(given: JsonObject) -> bool:
-            return canonical(tool.alias, {**defaults, **tool.original(given)}) == wanted
-
-        for run, calls in self._store.in_doubt(tool.alias).items():
-            if not any(map(same, calls)):
-                continue
-            stored = self._store.load(run)
-            if stored.summary.status == "running" or stored.summary.identities.get(tool.alias) != tool.identity:
-                continue
-            journal = Journal()
-            journal.restore(stored.calls, self.toolbox)
-            unheard = stored.summary.status == "interrupted" or self._store.questions.left_open(run)
-            made = journal.writes() if unheard else journal.unknown()
-            found = next((call for call in made if call.tool == tool.alias and same(call.arguments)), None)
-            if found is not None:
-                return run, found
-        return None
-
-    def _continued(
-        self, stored: StoredRun, observer: Observer | None, *, task: str = "", ended: bool = False
-    ) -> RunRecord:
-        """The record of a stored run that goes on.
-
-        Consent, rules and programs of a run name tools, so each name must mean what it meant when the run began.
-        """
-        begun = stored.summary
-        run, known = begun.id, begun.identities
-        if changed := [a for a, tool in known.items() if a in self.toolbox and self.toolbox[a].identity != tool]:
-            more = f" and {len(changed) - 3} more" if len(changed) > 3 else ""
-            raise RunRefused(
-                f"run {run} cannot go on: {', '.join(changed[:3])}{more} would call something else than when it began"
-                " (another source, method or address). Restore these tools, or begin a new run."
-            )
-        if known and not any(alias in self.toolbox for alias in known):
-            raise RunRefused(
-                f"run {run} cannot go on: none of its tools is here. Where a Python program began it: Agent.resume."
-            )
-        stored = self.store.take(run, ended=ended)
-        return RunRecord(observer, task or begun.task, begun.pins or Pins(), self.store, run, past=stored)
-
     def draft(
         self, task: str, *, observer: Observer | None = None
     ) -> tuple[Toolbox, Program | None, tuple[Finding, ...]]:
@@ -387,53 +314,25 @@ class Agent:
         return open_index(self.toolbox, self.config, method=self.config.retrieval)
 
     def _parts(self, record: RunRecord, *, given: Toolbox | None = None, **how: Unpack[GoingOn]) -> Parts:
-        """The parts of one run. `given` are the tools of a program that the caller wrote; then no model is asked."""
-        seconds, before = how.get("max_seconds"), how.get("before_write")
-        config = self.config if seconds is None else replace(self.config, max_seconds=seconds)
-        toolbox = self.toolbox if given is None else given
-        effects = Effects(tools=toolbox, on_unknown=config.on_unknown, settle_seconds=config.settle_seconds)
-        journal = record.journal(effects)
-        # A caller's program goes on with what is allowed now, and with tools that its first one may not have named.
-        person, past = how.get("ask_person") or self._ask_person, record.past if given is None else None
-        consent = Consent(
-            record.task,
-            toolbox,
-            config,
-            person,
-            journal,
-            past=past,
-            before_write=before and partial(before, record.run),
-            held=self._held(record, how),
-            agent=how.get("client") is not None or (record.past is not None and record.past.summary.gateway),
-            cover=lambda text: record.redact(text),
-        )
-        toolbox, record.redact = consent.toolbox, Redactor(toolbox)
-        record.redact.learn_sources(config.tools)
-        if record.past is not None:
-            again = given is None and is_unfinished(record.past)
-            journal.restore(record.past.calls, toolbox, unfinished=again)
-            record.redact.learn_run(record.past)
-        if how.get("resend"):
-            journal.rule_out()
-        return Parts(
-            toolbox=toolbox,
+        """Return the parts of one run. `given` are the tools of a program that the caller wrote; it asks no model."""
+        seconds, client = how.get("max_seconds"), how.get("client")
+        held = HeldCalls(self._questions, run=record.run, client=client)
+        held.begin(how.get("answered", ()))
+        return make_parts(
+            record,
+            toolbox=self.toolbox if given is None else given,
             finder=self.finder,
             ask=self.ask if given is None else NoModel(),
             sandbox=self.sandbox,
-            journal=journal,
-            config=config,
-            observer=record.observer,
-            consent=consent,
-            past=Past(record.past),
-            redact=record.redact,
+            config=self.config if seconds is None else replace(self.config, max_seconds=seconds),
+            held=held,
+            ask_person=how.get("ask_person") or self._ask_person,
+            before_write=how.get("before_write"),
+            given=given is not None,
+            client=client,
             accept_orphans=how.get("accept_orphans", False),
+            resend=how.get("resend", False),
         )
-
-    def _held(self, record: RunRecord, how: GoingOn) -> HeldCalls:
-        """The calls that no setting of this run sends."""
-        held = HeldCalls(self._questions, run=record.run, client=how.get("client"))
-        held.begin(how.get("answered", ()))
-        return held
 
     def _begun(
         self,
@@ -444,22 +343,24 @@ class Agent:
         given: Toolbox | None = None,
         gateway: bool = False,
     ) -> RunRecord:
-        """A new run, stored where there is a store; `given` are the tools of a program that the caller wrote."""
-        pins = Pins(seed=secrets.randbits(64) if seed is None else seed, clock=time.time())
-        run, tools = "", self.toolbox if given is None else given
-        if self._store is not None:
-            run = self._store.create(
-                task,
-                model=getattr(self._model, "name", self.config.model) or "",
-                strategy=self.config.strategy if given is None else GIVEN,
-                sandbox=self.config.sandbox,
-                config=public(self.config) | {"tools": [*map(absolute, self.config.tools)]},
-                tools=tuple(tools)[:1000],
-                pins=pins,
-                identities={alias: tool.identity for alias, tool in tools.items()},
-                gateway=gateway,
-            )
-        return RunRecord(observer, task, pins, self._store, run)
+        """Return the record of a new run; `given` are the tools of a program that the caller wrote."""
+        return begin_run(
+            task,
+            observer,
+            store=self._store,
+            config=self.config,
+            toolbox=self.toolbox if given is None else given,
+            model=getattr(self._model, "name", self.config.model) or "",
+            seed=seed,
+            given=given is not None,
+            gateway=gateway,
+        )
+
+    def _continued(
+        self, stored: StoredRun, observer: Observer | None, *, task: str = "", ended: bool = False
+    ) -> RunRecord:
+        """Return the record of a stored run that goes on, see `continue_run`."""
+        return continue_run(stored, observer, store=self.store, toolbox=self.toolbox, task=task, ended=ended)
 
     @contextmanager
     def _open(self, record: RunRecord) -> Iterator[None]:
@@ -472,32 +373,3 @@ class Agent:
         calls = [call for attempt in record.solution.attempts[earlier:] for call in attempt.calls]
         with self._learning:
             self.toolbox = self._learned.learn(self.toolbox, calls, record.redact)
-
-
-def _last_program(stored: StoredRun) -> str:
-    """The program that a paused run of `execute` goes on with, after a person has allowed what paused it.
-
-    Raises:
-        RunRefused: the run is not paused, and no write of it is in doubt.
-    """
-    run = stored.summary
-    doubtful = run.status == "failed" and any(one.call.outcome == "unknown" for one in stored.calls)
-    if not (doubtful or run.status in ("paused", "interrupted")) or not stored.attempts:
-        raise RunRefused(f"run {run.id} is {run.status}, not paused; send a program that continues it.")
-    return stored.attempts[-1].program.source
-
-
-def readable(task: str) -> str:
-    """The task without blank ends.
-
-    Raises:
-        InvalidTask: nothing is left, or more than `LONGEST_TASK` characters.
-    """
-    text = task.strip()
-    if not text:
-        raise InvalidTask("the task is empty; say what is to be found out or done.")
-    if len(text) > LONGEST_TASK:
-        raise InvalidTask(
-            f"the task has {len(text):,} characters, more than {LONGEST_TASK:,}; put data where a tool can read it."
-        )
-    return text

@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 import click
 
-from atc.agent import Agent, readable
+from atc.agent import Agent
 from atc.cli import options, output
 from atc.cli.output import has_person
 from atc.cli.settings import LIMITS, Layer, load_config, lowers
@@ -25,6 +25,7 @@ from atc.redaction import Redactor
 from atc.store.lease import LEASE_SECONDS
 from atc.store.stored import RunRefused, StoredRun
 from atc.strategies import read
+from atc.task import readable
 from atc.terminal import count
 from atc.types import Solution
 from atc.view import RunView, stderr_console, told_call

@@ -20,6 +20,7 @@ from atc.agent import Agent, GoingOn
 from atc.recording import redactor
 from atc.redaction import Redactor
 from atc.retrieve.base import Retriever
+from atc.serve.earlier_writes import find_write_in_doubt
 from atc.serve.replies import Reply, answer_of, call_line, is_declined, next_step, told_fault, told_finding
 from atc.serve.requests import BadRequest, found_tools, readable_names, readable_program, readable_query
 from atc.serve.results import Results
@@ -280,7 +281,8 @@ class Gateway:
         self._writers[run] = client
         while len(self._writers) > _WRITERS_KEPT:
             self._writers.popitem(last=False)
-        if (found := self._agent.in_doubt(tool, arguments)) is None:
+        found = find_write_in_doubt(self._agent.store, self._agent.toolbox, tool, arguments)
+        if found is None:
             return
         earlier, call = found
         lost = call.outcome != "done"

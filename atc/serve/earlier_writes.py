@@ -1,0 +1,40 @@
+"""Writes of stored runs whose callers may not know what became of them."""
+
+from __future__ import annotations
+
+from atc.store import RunStore
+from protocols.schema import JsonObject
+from protocols.toolbox import Tool, Toolbox
+from sandbox.contract import contract
+from sandbox.journal import Journal, canonical
+from sandbox.trace import ToolCall
+
+
+def find_write_in_doubt(
+    store: RunStore, toolbox: Toolbox, tool: Tool, arguments: JsonObject
+) -> tuple[str, ToolCall] | None:
+    """Return the stored run that made this same write (by original names), and its call; None if there is no such run.
+
+    A write counts if nobody knows whether it took effect, or if it did and the run was then interrupted, or waits for
+    an answer to a question that a client was given.
+    """
+    defaults = tool.original(contract(tool.protocol).defaults)
+    wanted = canonical(tool.alias, {**defaults, **arguments})
+
+    def same(given: JsonObject) -> bool:
+        return canonical(tool.alias, {**defaults, **tool.original(given)}) == wanted
+
+    for run, calls in store.in_doubt(tool.alias).items():
+        if not any(map(same, calls)):
+            continue
+        stored = store.load(run)
+        if stored.summary.status == "running" or stored.summary.identities.get(tool.alias) != tool.identity:
+            continue
+        journal = Journal()
+        journal.restore(stored.calls, toolbox)
+        unheard = stored.summary.status == "interrupted" or store.questions.left_open(run)
+        made = journal.writes() if unheard else journal.unknown()
+        found = next((call for call in made if call.tool == tool.alias and same(call.arguments)), None)
+        if found is not None:
+            return run, found
+    return None
