@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, Self, TypedDict, TypeVar, Unpack, overload
+from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
 
 from atc.check import check
 from atc.config import Config
 from atc.events import Event, Observer
-from atc.held_calls import HeldCalls
 from atc.learned import LearnedSchemas
 from atc.models import choose
 from atc.questions import AskPerson
@@ -20,10 +19,9 @@ from atc.retrieve.base import Retriever
 from atc.retrieve.finder import open_finder, open_index
 from atc.retrieve.methods import AUTO, read
 from atc.run_record import RunRecord
-from atc.run_start import BeforeWrite, begin_run, continue_run, last_program, make_parts
+from atc.run_start import GatewayClient, RunOptions, begin_run, continue_run, last_program, make_parts
 from atc.store import RunStore
 from atc.store.questions import Questions
-from atc.store.stored import StoredRun
 from atc.strategies import strategy
 from atc.strategies.chain import draft
 from atc.strategies.given import GIVEN, NoModel, named_tools, run_given
@@ -42,44 +40,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class Budget(TypedDict, total=False):
-    """What runs of an agent may take; each is the setting of that name (`atc.Config`)."""
-
-    max_seconds: float
-    max_calls: int
-    max_tokens: int
-    max_model_calls: int
-    max_cost: float
-
-
-class RunOptions(TypedDict, total=False):
-    """How one run goes, see `Agent.run`."""
-
-    observer: Observer | None
-    seed: int | None
-    max_seconds: float | None
-
-
-class GoingOn(TypedDict, total=False):
-    """How a run of a caller's program goes, or one that goes on."""
-
-    observer: Observer | None
-    max_seconds: float | None
-    """Replaces the setting."""
-    ask_person: AskPerson | None
-    """Replaces the agent's."""
-    before_write: BeforeWrite | None
-    """May stop the run before a write, see `BeforeWrite`."""
-    accept_orphans: bool
-    """Writes that the final program does not make may stand."""
-    resend: bool
-    """Somebody has found out that the writes in doubt did not happen."""
-    client: str | None
-    """Of a gateway, whose program it is. What nobody decides about is held, and no message says what would allow it."""
-    answered: Collection[str]
-    """Ids of questions that an earlier program of the run has asked, and that `ask_person` knows the answer to."""
-
-
 class Agent:
     """Solves tasks with one toolbox. A context manager: `close` ends the sandbox's process.
 
@@ -88,8 +48,8 @@ class Agent:
     configuration's) names them, or `ask_person` agrees; else the run ends `paused`. With a `store`, each run is
     recorded from its first moment; with `learned`, tools without a response schema get one from what their calls bring.
     A call that a person declined, or that a gateway left open, asks whatever is allowed; `questions` has them, by
-    default the store. `budget` holds for each run, and goes before the configuration:
-    `Agent(tools, max_cost=0.05, max_seconds=60)`.
+    default the store. The budgets (`max_seconds`, `max_calls`, …) hold for each run; None leaves one to the
+    configuration. `Agent(tools, max_cost=0.05, max_seconds=60)` is an example.
     """
 
     def __init__(
@@ -104,7 +64,11 @@ class Agent:
         learned: LearnedSchemas | None = None,
         allow_writes: Iterable[str] = (),
         questions: Sequence[Questions] | None = None,
-        **budget: Unpack[Budget],
+        max_seconds: float | None = None,
+        max_calls: int | None = None,
+        max_tokens: int | None = None,
+        max_model_calls: int | None = None,
+        max_cost: float | None = None,
     ) -> None:
         self._declared = tools
         self.toolbox = tools if learned is None else learned.over(tools)
@@ -112,15 +76,39 @@ class Agent:
         allowed = (allow_writes,) if isinstance(allow_writes, str) else tuple(allow_writes)
         config = config or Config()
         named, model = (model, None) if isinstance(model, str) else (config.model, model)
-        self.config = replace(config, model=named, allow_writes=(*config.allow_writes, *allowed), **budget)
+        budgets = {
+            "max_seconds": max_seconds,
+            "max_calls": max_calls,
+            "max_tokens": max_tokens,
+            "max_model_calls": max_model_calls,
+            "max_cost": max_cost,
+        }
+        given: dict[str, Any] = {name: most for name, most in budgets.items() if most is not None}
+        self.config = replace(config, model=named, allow_writes=(*config.allow_writes, *allowed), **given)
         self._model, self._sandbox, self._ask_person, self._store = model, sandbox, ask_person, store
         self._questions = questions if questions is not None else [] if store is None else [store.questions]
 
     @overload
-    def run(self, task: str, *, output_type: type[T], **how: Unpack[RunOptions]) -> TypedSolution[T]: ...
+    def run(
+        self,
+        task: str,
+        *,
+        output_type: type[T],
+        observer: Observer | None = None,
+        seed: int | None = None,
+        max_seconds: float | None = None,
+    ) -> TypedSolution[T]: ...
 
     @overload
-    def run(self, task: str, **how: Unpack[RunOptions]) -> Solution: ...
+    def run(
+        self,
+        task: str,
+        *,
+        output_type: None = None,
+        observer: Observer | None = None,
+        seed: int | None = None,
+        max_seconds: float | None = None,
+    ) -> Solution: ...
 
     def run(
         self,
@@ -145,23 +133,51 @@ class Agent:
         """
         output = None if output_type is None else OutputType(output_type)
         task = readable(task if output is None else output.asked(task))
-        record = self._begun(task, observer, seed=seed)
+        options = RunOptions(observer=observer, max_seconds=max_seconds)
+        record = self._begun(task, options, seed=seed)
         with self._open(record):
-            parts = replace(self._parts(record, max_seconds=max_seconds), output=output)
+            parts = replace(self._parts(record, options), output=output)
             solution = record.ended(strategy(self.config.strategy)(task, parts))
         return solution if output is None else output.solution(solution)
 
     @overload
-    async def arun(self, task: str, *, output_type: type[T], **how: Unpack[RunOptions]) -> TypedSolution[T]: ...
+    async def arun(
+        self,
+        task: str,
+        *,
+        output_type: type[T],
+        observer: Observer | None = None,
+        seed: int | None = None,
+        max_seconds: float | None = None,
+    ) -> TypedSolution[T]: ...
 
     @overload
-    async def arun(self, task: str, **how: Unpack[RunOptions]) -> Solution: ...
+    async def arun(
+        self,
+        task: str,
+        *,
+        output_type: None = None,
+        observer: Observer | None = None,
+        seed: int | None = None,
+        max_seconds: float | None = None,
+    ) -> Solution: ...
 
-    async def arun(self, task: str, *, observer: Observer | None = None, **how: Any) -> Solution:
+    async def arun(
+        self,
+        task: str,
+        *,
+        output_type: type[T] | None = None,
+        observer: Observer | None = None,
+        seed: int | None = None,
+        max_seconds: float | None = None,
+    ) -> Solution:
         """Solve one task as `run` does, in a thread of its own: the event loop goes on, and several runs go together.
 
         `observer` is called in that thread. A run whose task is cancelled ends at its next step, as one that Ctrl-C
         interrupts: `resume` goes on with it.
+
+        Raises:
+            InvalidTask, TypeError, ModelUnavailable, SandboxUnavailable: see `run`.
         """
         import asyncio  # whoever awaits this has it already, and no command needs it
 
@@ -173,50 +189,100 @@ class Agent:
             if observer is not None:
                 observer(event)
 
+        run = partial(self.run, task, observer=watch, seed=seed, max_seconds=max_seconds)
         try:
-            return await asyncio.to_thread(partial(self.run, task, observer=watch, **how))
+            if output_type is None:
+                return await asyncio.to_thread(run)
+            return await asyncio.to_thread(run, output_type=output_type)
         except asyncio.CancelledError:
             cancelled.set()
             raise
 
-    def resume(self, run: str, **how: Unpack[GoingOn]) -> Solution:
+    def resume(
+        self,
+        run: str,
+        *,
+        observer: Observer | None = None,
+        max_seconds: float | None = None,
+        ask_person: AskPerson | None = None,
+        accept_orphans: bool = False,
+        resend: bool = False,
+        client: GatewayClient | None = None,
+    ) -> Solution:
         """Go on with a stored run that was paused, or whose process ended. Needs a `store`.
 
         What the model replied and what tools answered is not asked again; a write whose answer was lost is settled
-        first. Of a run of `execute` the last program runs again, as it was.
+        first. Of a run of `execute` the last program runs again, as it was. `max_seconds` replaces the setting,
+        `ask_person` the agent's. With `accept_orphans`, writes that the final program does not make may stand. With
+        `resend`, the writes in doubt are sent again: somebody has found out that they did not happen. `client` is for
+        gateways.
 
         Raises:
             UnknownRun, RunRefused: there is no such run, or it cannot go on, as where its tools are others by now.
             ModelUnavailable, SandboxUnavailable: an outage; it may be resumed again.
         """
+        options = RunOptions(
+            observer=observer,
+            max_seconds=max_seconds,
+            ask_person=ask_person,
+            accept_orphans=accept_orphans,
+            resend=resend,
+            client=client,
+        )
         stored = self.store.load(run)
         if stored.summary.strategy == GIVEN:
-            return self.execute(last_program(stored), continues=stored.summary.id, **how)
-        record = self._continued(stored, how.get("observer"))
+            return self._execute(last_program(stored), options, continues=stored.summary.id)
+        record = continue_run(stored, observer, store=self.store, toolbox=self.toolbox)
         with self._open(record):
-            return record.ended(strategy(self.config.strategy)(record.task, self._parts(record, **how)))
+            return record.ended(strategy(self.config.strategy)(record.task, self._parts(record, options)))
 
-    def execute(self, source: str, *, task: str = "", continues: str | None = None, **how: Unpack[GoingOn]) -> Solution:
+    def execute(
+        self,
+        source: str,
+        *,
+        task: str = "",
+        continues: str | None = None,
+        observer: Observer | None = None,
+        max_seconds: float | None = None,
+        ask_person: AskPerson | None = None,
+        accept_orphans: bool = False,
+        resend: bool = False,
+        client: GatewayClient | None = None,
+    ) -> Solution:
         """Run a program that the caller wrote; no model is asked.
 
         With `continues`, the id of a stored run, the calls which that run completed are not repeated: `source` is its
         program, corrected or made longer. `task` is what the program is for: values that stand in it count as the
-        user's.
+        user's. All other arguments are those of `resume`.
 
         Raises:
             UnknownRun, RunRefused: `continues` names no run, or one that another process works on.
             SandboxUnavailable: an outage; no verdict on the program.
         """
-        program, observer = Program(source), how.get("observer")
+        options = RunOptions(
+            observer=observer,
+            max_seconds=max_seconds,
+            ask_person=ask_person,
+            accept_orphans=accept_orphans,
+            resend=resend,
+            client=client,
+        )
+        return self._execute(source, options, task=task, continues=continues)
+
+    def _execute(self, source: str, options: RunOptions, *, task: str = "", continues: str | None = None) -> Solution:
+        program = Program(source)
         named = named_tools(program, self.toolbox)
         if continues is None:
-            record = self._begun(task, observer, given=named, gateway=how.get("client") is not None)
+            record = self._begun(task, options, given=named)
         else:
-            record = self._continued(self.store.load(continues), observer, task=task, ended=True)
+            stored = self.store.load(continues)
+            record = continue_run(
+                stored, options.observer, store=self.store, toolbox=self.toolbox, task=task, ended=True
+            )
         past = record.past
         with self._open(record):
             made = [found.call.tool for found in past.calls if found.call.tool in self.toolbox] if past else []
-            parts = self._parts(record, given=self.toolbox.only(dict.fromkeys([*named, *made])), **how)
+            parts = self._parts(record, options, given=self.toolbox.only(dict.fromkeys([*named, *made])))
             if past is not None:
                 program = Program(parts.redact.restored(source))
             earlier = past.attempts if past else ()
@@ -264,7 +330,7 @@ class Agent:
         self, task: str, *, observer: Observer | None = None
     ) -> tuple[Toolbox, Program | None, tuple[Finding, ...]]:
         """The tools, the program and its findings that `run` would begin with; no tool is called, nothing recorded."""
-        return draft(readable(task), self._parts(RunRecord(observer)))
+        return draft(readable(task), self._parts(RunRecord(observer), RunOptions()))
 
     def close(self) -> None:
         """End the sandbox's process, if one was started, and let go of the index's files."""
@@ -303,64 +369,40 @@ class Agent:
             method = AUTO
         return open_finder(method, self._index, self.toolbox, ask=ask, threads=1)
 
-    def word_finder(self) -> Retriever:
-        """Search over the toolbox by words alone: it is there at once, where an index by meaning takes minutes."""
-        index = open_index(self.toolbox, replace(self.config, index=None, tools=()), method="bm25")
-        return open_finder("bm25", index, self.toolbox, ask=NoModel(), threads=1)
-
     @cached_property
     def _index(self) -> ToolIndex:
         """Built when the first search needs it: a toolbox that fits a prompt never does."""
         return open_index(self.toolbox, self.config, method=self.config.retrieval)
 
-    def _parts(self, record: RunRecord, *, given: Toolbox | None = None, **how: Unpack[GoingOn]) -> Parts:
+    def _parts(self, record: RunRecord, options: RunOptions, *, given: Toolbox | None = None) -> Parts:
         """Return the parts of one run. `given` are the tools of a program that the caller wrote; it asks no model."""
-        seconds, client = how.get("max_seconds"), how.get("client")
-        held = HeldCalls(self._questions, run=record.run, client=client)
-        held.begin(how.get("answered", ()))
         return make_parts(
             record,
+            options,
             toolbox=self.toolbox if given is None else given,
             finder=self.finder,
             ask=self.ask if given is None else NoModel(),
             sandbox=self.sandbox,
-            config=self.config if seconds is None else replace(self.config, max_seconds=seconds),
-            held=held,
-            ask_person=how.get("ask_person") or self._ask_person,
-            before_write=how.get("before_write"),
+            config=self.config,
+            ask_person=self._ask_person,
+            questions=self._questions,
             given=given is not None,
-            client=client,
-            accept_orphans=how.get("accept_orphans", False),
-            resend=how.get("resend", False),
         )
 
     def _begun(
-        self,
-        task: str,
-        observer: Observer | None,
-        *,
-        seed: int | None = None,
-        given: Toolbox | None = None,
-        gateway: bool = False,
+        self, task: str, options: RunOptions, *, seed: int | None = None, given: Toolbox | None = None
     ) -> RunRecord:
         """Return the record of a new run; `given` are the tools of a program that the caller wrote."""
         return begin_run(
             task,
-            observer,
+            options,
             store=self._store,
             config=self.config,
             toolbox=self.toolbox if given is None else given,
             model=getattr(self._model, "name", self.config.model) or "",
             seed=seed,
             given=given is not None,
-            gateway=gateway,
         )
-
-    def _continued(
-        self, stored: StoredRun, observer: Observer | None, *, task: str = "", ended: bool = False
-    ) -> RunRecord:
-        """Return the record of a stored run that goes on, see `continue_run`."""
-        return continue_run(stored, observer, store=self.store, toolbox=self.toolbox, task=task, ended=ended)
 
     @contextmanager
     def _open(self, record: RunRecord) -> Iterator[None]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 
 from atc.config import Config, public
@@ -17,6 +18,7 @@ from atc.redaction import Redactor
 from atc.retrieve.base import Retriever
 from atc.run_record import RunRecord
 from atc.store import RunStore
+from atc.store.questions import Questions
 from atc.store.stored import RunRefused, StoredRun
 from atc.strategies.given import GIVEN
 from atc.strategies.run import Parts
@@ -32,9 +34,41 @@ BeforeWrite = Callable[[str, Tool, JsonObject], None]
 """Takes the run, the tool and its arguments, by original name, before a write; raises `Paused` to stop there."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class GatewayClient:
+    """The client of a gateway, whose program a run is.
+
+    A call of it that nobody decides about is held, and no message names a command that allows it: the client could
+    give that command itself.
+    """
+
+    name: str
+    """Tells the client from all others of the store."""
+    before_write: BeforeWrite
+    answered: Collection[str] = ()
+    """Ids of questions that an earlier program of the run has asked, and that `ask_person` knows the answer to."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunOptions:
+    """How one run goes, beside what its agent says."""
+
+    observer: Observer | None = None
+    max_seconds: float | None = None
+    """Replaces the setting."""
+    ask_person: AskPerson | None = None
+    """Replaces the agent's."""
+    accept_orphans: bool = False
+    """Writes that the final program does not make may stand."""
+    resend: bool = False
+    """Somebody has found out that the writes in doubt did not happen."""
+    client: GatewayClient | None = None
+    """Whose program it is, if a gateway runs it."""
+
+
 def begin_run(
     task: str,
-    observer: Observer | None,
+    options: RunOptions,
     *,
     store: RunStore | None,
     config: Config,
@@ -42,7 +76,6 @@ def begin_run(
     model: str,
     seed: int | None = None,
     given: bool = False,
-    gateway: bool = False,
 ) -> RunRecord:
     """Return the record of a new run, which `store` has from now on if there is one.
 
@@ -50,7 +83,7 @@ def begin_run(
     """
     pins = Pins(seed=secrets.randbits(64) if seed is None else seed, clock=time.time())
     if store is None:
-        return RunRecord(observer, task, pins)
+        return RunRecord(options.observer, task, pins)
     run = store.create(
         task,
         model=model,
@@ -60,9 +93,9 @@ def begin_run(
         tools=tuple(toolbox)[:1000],
         pins=pins,
         identities={alias: tool.identity for alias, tool in toolbox.items()},
-        gateway=gateway,
+        gateway=given and options.client is not None,
     )
-    return RunRecord(observer, task, pins, store, run)
+    return RunRecord(options.observer, task, pins, store, run)
 
 
 def continue_run(
@@ -113,35 +146,37 @@ def last_program(stored: StoredRun) -> str:
 
 def make_parts(
     record: RunRecord,
+    options: RunOptions,
     *,
     toolbox: Toolbox,
     finder: Callable[[Ask | None], Retriever],
     ask: Ask,
     sandbox: Sandbox,
     config: Config,
-    held: HeldCalls,
+    questions: Sequence[Questions],
     ask_person: AskPerson | None = None,
-    before_write: BeforeWrite | None = None,
     given: bool = False,
-    client: str | None = None,
-    accept_orphans: bool = False,
-    resend: bool = False,
 ) -> Parts:
     """Return the parts of one run, with the gate for writes before each tool.
 
     `given`: the caller writes the programs. Such a run goes on with what is allowed now, and with tools that its first
     program may not have named.
     """
+    if options.max_seconds is not None:
+        config = replace(config, max_seconds=options.max_seconds)
+    client = options.client
+    held = HeldCalls(questions, run=record.run, client=None if client is None else client.name)
+    held.begin(() if client is None else client.answered)
     effects = Effects(tools=toolbox, on_unknown=config.on_unknown, settle_seconds=config.settle_seconds)
     journal = record.journal(effects)
     consent = Consent(
         record.task,
         toolbox,
         config,
-        ask_person,
+        options.ask_person or ask_person,
         journal,
         past=None if given else record.past,
-        before_write=before_write and partial(before_write, record.run),
+        before_write=None if client is None else partial(client.before_write, record.run),
         held=held,
         agent=client is not None or (record.past is not None and record.past.summary.gateway),
         cover=lambda text: record.redact(text),
@@ -152,7 +187,7 @@ def make_parts(
         again = not given and is_unfinished(record.past)
         journal.restore(record.past.calls, consent.toolbox, unfinished=again)
         record.redact.learn_run(record.past)
-    if resend:
+    if options.resend:
         journal.rule_out()
     return Parts(
         toolbox=consent.toolbox,
@@ -165,5 +200,5 @@ def make_parts(
         consent=consent,
         past=Past(record.past),
         redact=record.redact,
-        accept_orphans=accept_orphans,
+        accept_orphans=options.accept_orphans,
     )

@@ -11,21 +11,32 @@ import threading
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from hashlib import sha256
-from typing import Any, TypedDict, Unpack
+from typing import Any, Unpack
 
-from atc.agent import Agent, GoingOn
+from atc.agent import Agent
 from atc.recording import redactor
 from atc.redaction import Redactor
 from atc.retrieve.base import Retriever
+from atc.retrieve.finder import open_finder, open_index
+from atc.run_start import GatewayClient
 from atc.serve.earlier_writes import find_write_in_doubt
 from atc.serve.replies import Reply, answer_of, call_line, is_declined, next_step, told_fault, told_finding
-from atc.serve.requests import BadRequest, found_tools, readable_names, readable_program, readable_query
+from atc.serve.requests import (
+    Asking,
+    BadRequest,
+    Gated,
+    Sent,
+    found_tools,
+    readable_names,
+    readable_program,
+    readable_query,
+)
 from atc.serve.results import Results
 from atc.store.stored import RunTaken
-from atc.strategies.given import certain_findings
+from atc.strategies.given import NoModel, certain_findings
 from atc.types import Solution
 from protocols.documentation import docs_page
 from protocols.protocol import ProgramBinding, dump
@@ -72,13 +83,6 @@ class GatewayLimits:
     """Questions to persons that are open at the same time, of all clients together."""
     questions_each: int = 8
     """Of one client; to one more, the question that has been open longest gives way, and its run pauses."""
-
-
-class Asking(TypedDict, total=False):
-    """Who asks."""
-
-    client: str
-    """Whose request it is; empty for the one client over stdio."""
 
 
 class Gateway:
@@ -162,7 +166,7 @@ class Gateway:
     def _finder(self) -> Retriever:
         """The configured search, once it is built; search by words while that takes its time."""
         if self._search is None:
-            self._search = self._agent.word_finder()
+            self._search = _word_finder(self._agent)
             building = threading.Thread(target=self._build, daemon=True)
             building.start()
             building.join(_INDEX_SECONDS)
@@ -195,7 +199,7 @@ class Gateway:
         found = certain_findings(program, self._agent_of(asking.get("client", "")).toolbox)
         return {"ok": not found, "findings": [told_finding(finding, program) for finding in found]}
 
-    def run_program(self, source: str, continues: str = "", **sent: Unpack[GoingOn]) -> Reply:
+    def run_program(self, source: str, continues: str = "", **sent: Unpack[Sent]) -> Reply:
         """Check a Python program against the response schemas, run it in a sandbox, return what it printed or the fault
         with its evidence. continues: run of an earlier reply, whose calls are not repeated.
         """
@@ -205,12 +209,12 @@ class Gateway:
             done = self._agent_of(client).execute(program.source, continues=run, **self._gated(**sent))
         return self._reply(done, client)
 
-    def resume_run(self, run: str, **sent: Unpack[GoingOn]) -> Reply:
+    def resume_run(self, run: str, **sent: Unpack[Sent]) -> Reply:
         """Go on with a paused run after a person has allowed its write."""
         client = sent.get("client") or ""
         return self._reply(self._resume(client, run, self._gated(**sent)), client)
 
-    def call(self, name: str, arguments: JsonObject, continues: str = "", **sent: Unpack[GoingOn]) -> Reply:
+    def call(self, name: str, arguments: JsonObject, continues: str = "", **sent: Unpack[Sent]) -> Reply:
         """Call one tool by a program of one line, so that it is checked, gated and journaled as every other.
 
         The reply has the full response under `result`, or what went wrong under `error`. The same call of the same
@@ -226,14 +230,14 @@ class Gateway:
         source = f"{tool.alias}(**{given!r})"
         how = self._gated(**sent)
         arguments = tool.original(given)
-        run = self._run_of(continues) if continues else self._waiting(tool, arguments, source, how["client"])
+        run = self._run_of(continues) if continues else self._waiting(tool, arguments, source, how["client"].name)
         with _one_at_a_time():
             solution = agent.execute(source, continues=run, **how)
         if run is not None and solution.status == "solved":
             self._agent.store.questions.answered(tool, arguments, run)
         return self._called(solution)
 
-    def _waiting(self, tool: Tool, arguments: JsonObject, source: str, client: str | None) -> str | None:
+    def _waiting(self, tool: Tool, arguments: JsonObject, source: str, client: str) -> str | None:
         """The latest run in which this call of this client waits for a person, or was allowed and not answered yet."""
         store = self._agent.store
         for asked in store.questions.about(tool, arguments):
@@ -267,11 +271,16 @@ class Gateway:
             raise BadRequest(f"no run {shorten(handle, 100)!r}; give 'run' as an earlier reply of run_program gave it.")
         return run
 
-    def _gated(self, **how: Unpack[GoingOn]) -> GoingOn:
+    def _gated(self, **how: Unpack[Sent]) -> Gated:
         """How the run of a client's program goes. A client is kept as a digest: its name may be a secret."""
-        client = hmac.new(self._key, f"client {how.get('client')}".encode(), sha256).hexdigest()[:24]
-        hold, seconds = partial(self._hold, client), self.limits.run_seconds
-        return {**how, "client": client, "before_write": hold, "max_seconds": seconds}
+        name = hmac.new(self._key, f"client {how.get('client')}".encode(), sha256).hexdigest()[:24]
+        hold = partial(self._hold, name)
+        return {
+            "observer": how.get("observer"),
+            "ask_person": how.get("ask_person"),
+            "max_seconds": self.limits.run_seconds,
+            "client": GatewayClient(name=name, before_write=hold, answered=how.get("answered", ())),
+        }
 
     def _hold(self, client: str, run: str, tool: Tool, arguments: JsonObject) -> None:
         """Stops `run` before a write which an earlier run made, too, and whose caller may not know what became of it.
@@ -298,7 +307,7 @@ class Gateway:
             f" that run, as {docs_page('guides/writes#a-call-that-another-run-has-made')} says"
         )
 
-    def _resume(self, client: str, handle: str, how: GoingOn) -> Solution:
+    def _resume(self, client: str, handle: str, how: Gated) -> Solution:
         run = self._run_of(handle)
         stored = self._agent.store.load(run)
         if stored.summary.status == "solved":  # a person has resumed it from the command line
@@ -376,3 +385,9 @@ def _one_at_a_time() -> Iterator[None]:
         yield
     except RunTaken as taken:
         raise BadRequest("another request works on this run now: wait for its reply, then call again.") from taken
+
+
+def _word_finder(agent: Agent) -> Retriever:
+    """Return a search by words alone. It is there at once, where an index by meaning takes minutes."""
+    index = open_index(agent.toolbox, replace(agent.config, index=None, tools=()), method="bm25")
+    return open_finder("bm25", index, agent.toolbox, ask=NoModel(), threads=1)

@@ -1,7 +1,13 @@
-"""What a client asks for, read and limited: names of tools, searches, programs."""
+"""What a client asks for, read and limited: names of tools, searches, programs; and what comes with a request."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from typing import TypedDict
+
+from atc.events import Observer
+from atc.questions import AskPerson
+from atc.run_start import GatewayClient
 from atc.types import Program
 from protocols.errors import AtcError, UnknownTool
 from protocols.toolbox import Toolbox
@@ -14,6 +20,31 @@ _MOST_NAMES = 100
 """Tools that one request may name."""
 _MOST_SUGGESTED = 10
 """Unknown names of one request for which the nearest names are looked for."""
+
+
+class Asking(TypedDict, total=False):
+    """Who asks."""
+
+    client: str
+    """Whose request it is; empty for the one client over stdio."""
+
+
+class Sent(TypedDict, total=False):
+    """What comes with a program of a client; `client` says whose it is, as in `Asking`."""
+
+    observer: Observer | None
+    ask_person: AskPerson | None
+    client: str | None
+    answered: Collection[str]
+
+
+class Gated(TypedDict):
+    """How an agent runs a client's program, see `Agent.execute`."""
+
+    observer: Observer | None
+    ask_person: AskPerson | None
+    max_seconds: float
+    client: GatewayClient
 
 
 class BadRequest(AtcError):
