@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
-from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
+from functools import cached_property
+from typing import TYPE_CHECKING, Self, TypeVar, overload
 
+from atc.agent_setup import check_parts, configured, names_of, open_tools, require_tools
 from atc.check import check
 from atc.config import Config
-from atc.events import Event, Observer
+from atc.events import Observer
 from atc.learned import LearnedSchemas
 from atc.models import choose
 from atc.questions import AskPerson
 from atc.retrieve.base import Retriever
 from atc.retrieve.finder import open_finder, open_index
-from atc.retrieve.methods import AUTO, read
+from atc.retrieve.methods import method_for
 from atc.run_record import RunRecord
 from atc.run_start import GatewayClient, RunOptions, begin_run, continue_run, last_program, make_parts
 from atc.store import RunStore
@@ -30,6 +31,7 @@ from atc.task import readable
 from atc.typed import OutputType, TypedSolution
 from atc.types import Finding, Program, Solution
 from protocols.ask import Ask
+from protocols.sources import ToolSource
 from protocols.toolbox import Tool, Toolbox
 from sandbox.base import Sandbox
 from sandbox.choose import open_sandbox
@@ -43,26 +45,34 @@ T = TypeVar("T")
 class Agent:
     """Solves tasks with one toolbox. A context manager: `close` ends the sandbox's process.
 
+    `tools` are a toolbox, or sources as `load_tools` takes them: an address, a path, a function, or a list of such.
+    Sources are loaded with the credentials and MCP servers of `config`.
+
     `model` is an `Ask`, or a name as `atc run --model` takes it; None is the configuration's, that is, the endpoint
-    of the environment or else the embedded model. Tools that may change something run only when `allow_writes` (or the
-    configuration's) names them, or `ask_person` agrees; else the run ends `paused`. With a `store`, each run is
-    recorded from its first moment; with `learned`, tools without a response schema get one from what their calls bring.
-    A call that a person declined, or that a gateway left open, asks whatever is allowed; `questions` has them, by
-    default the store. The budgets (`max_seconds`, `max_calls`, …) hold for each run; None leaves one to the
-    configuration. `Agent(tools, max_cost=0.05, max_seconds=60)` is an example.
+    of the environment or else the embedded model. `sandbox` may be a name, too. Tools that may change something run
+    only when `allow_writes` (or the configuration's) names them, or `ask_person` agrees; else the run ends `paused`.
+    With a `store`, each run is recorded from its first moment; with `learned`, tools without a response schema get one
+    from what their calls bring. A call that a person declined, or that a gateway left open, asks whatever is allowed;
+    `questions` has them, by default the store. The budgets (`max_seconds`, `max_calls`, …) hold for each run; None
+    leaves one to the configuration. `Agent(tools, max_cost=0.05, max_seconds=60)` is an example.
+
+    Raises:
+        InvalidConfig: an argument or a setting cannot be used.
+        UnknownTool: `allow_writes` names a tool that there is not.
+        SourceUnavailable, InvalidProtocol: a source of `tools` cannot be read, see `load_tools`.
     """
 
     def __init__(
         self,
-        tools: Toolbox,
+        tools: Toolbox | ToolSource,
         *,
         model: Ask | str | None = None,
-        sandbox: Sandbox | None = None,
+        sandbox: Sandbox | str | None = None,
         config: Config | None = None,
         ask_person: AskPerson | None = None,
         store: RunStore | None = None,
         learned: LearnedSchemas | None = None,
-        allow_writes: Iterable[str] = (),
+        allow_writes: str | Iterable[str] = (),
         questions: Sequence[Questions] | None = None,
         max_seconds: float | None = None,
         max_calls: int | None = None,
@@ -70,22 +80,29 @@ class Agent:
         max_model_calls: int | None = None,
         max_cost: float | None = None,
     ) -> None:
-        self._declared = tools
-        self.toolbox = tools if learned is None else learned.over(tools)
+        config = Config() if config is None else config
+        check_parts(model=model, sandbox=sandbox, config=config, ask_person=ask_person, store=store)
+        allowed = names_of(allow_writes)
+        config = configured(
+            config,
+            model=model if isinstance(model, str) else None,
+            sandbox=sandbox if isinstance(sandbox, str) else None,
+            allow_writes=(*config.allow_writes, *allowed),
+            max_seconds=max_seconds,
+            max_calls=max_calls,
+            max_tokens=max_tokens,
+            max_model_calls=max_model_calls,
+            max_cost=max_cost,
+        )
+        with ExitStack() as owned:
+            self._declared, self.config = open_tools(tools, config, owned)
+            require_tools(allowed, self._declared)
+            self._owned = owned.pop_all()
+        self.toolbox = self._declared if learned is None else learned.over(self._declared)
         self._learned, self._learning = learned, threading.Lock()
-        allowed = (allow_writes,) if isinstance(allow_writes, str) else tuple(allow_writes)
-        config = config or Config()
-        named, model = (model, None) if isinstance(model, str) else (config.model, model)
-        budgets = {
-            "max_seconds": max_seconds,
-            "max_calls": max_calls,
-            "max_tokens": max_tokens,
-            "max_model_calls": max_model_calls,
-            "max_cost": max_cost,
-        }
-        given: dict[str, Any] = {name: most for name, most in budgets.items() if most is not None}
-        self.config = replace(config, model=named, allow_writes=(*config.allow_writes, *allowed), **given)
-        self._model, self._sandbox, self._ask_person, self._store = model, sandbox, ask_person, store
+        self._model = None if isinstance(model, str) else model
+        self._sandbox = None if isinstance(sandbox, str) else sandbox
+        self._ask_person, self._store = ask_person, store
         self._questions = questions if questions is not None else [] if store is None else [store.questions]
 
     @overload
@@ -179,24 +196,14 @@ class Agent:
         Raises:
             InvalidTask, TypeError, ModelUnavailable, SandboxUnavailable: see `run`.
         """
-        import asyncio  # whoever awaits this has it already, and no command needs it
+        from atc.run_in_thread import run_in_thread  # asyncio, which whoever awaits this has already
 
-        cancelled = threading.Event()
-
-        def watch(event: Event) -> None:
-            if cancelled.is_set():
-                raise asyncio.CancelledError
-            if observer is not None:
-                observer(event)
-
-        run = partial(self.run, task, observer=watch, seed=seed, max_seconds=max_seconds)
-        try:
+        def run(watch: Observer) -> Solution:
             if output_type is None:
-                return await asyncio.to_thread(run)
-            return await asyncio.to_thread(run, output_type=output_type)
-        except asyncio.CancelledError:
-            cancelled.set()
-            raise
+                return self.run(task, observer=watch, seed=seed, max_seconds=max_seconds)
+            return self.run(task, output_type=output_type, observer=watch, seed=seed, max_seconds=max_seconds)
+
+        return await run_in_thread(run, observer)
 
     def resume(
         self,
@@ -337,6 +344,7 @@ class Agent:
         for part in ("sandbox", "_index"):
             if part in self.__dict__:
                 self.__dict__[part].close()
+        self._owned.close()
 
     def __enter__(self) -> Self:
         return self
@@ -362,11 +370,7 @@ class Agent:
 
         With None, the configured method if it asks no model, else the best that asks none.
         """
-        method = self.config.retrieval
-        if method == AUTO and ask is not None:
-            method = "planned"
-        elif method != AUTO and ask is None and read(method)[0].asks:
-            method = AUTO
+        method = method_for(self.config.retrieval, asks=ask is not None)
         return open_finder(method, self._index, self.toolbox, ask=ask, threads=1)
 
     @cached_property

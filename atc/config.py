@@ -1,8 +1,7 @@
 """What a user can set, as one frozen value. `atc.cli.settings` makes it of files, variables and flags.
 
-A setting is one field here: its type, by which pydantic checks it, its default and its docstring. What is spelled with
-flags of its own (a strategy, a method of search: `NAME`, or `NAME:flag=value,flag`) is read here too, and so are the
-secrets, which stand in the configuration as the name of a variable or file until a tool needs them.
+A setting is one field here: its type, by which pydantic checks it, its default and its docstring. The
+secrets are read here too: they stand in the configuration as the name of a variable or file until a tool needs them.
 """
 
 from __future__ import annotations
@@ -11,10 +10,10 @@ import os
 import re
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields, replace
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, Literal, Protocol, Self, TypeAlias, TypeVar
+from typing import Annotated, Any, Literal, Self
 
 import platformdirs
 import pydantic.dataclasses
@@ -23,13 +22,15 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    ModelWrapValidatorHandler,
     PlainSerializer,
     TypeAdapter,
     ValidationError,
     model_validator,
 )
-from pydantic_core import ErrorDetails, PydanticCustomError
+from pydantic_core import ArgsKwargs, ErrorDetails, PydanticCustomError
 
+from atc.specs import demand, unknown_name
 from protocols.errors import AtcError
 from protocols.schema import Json
 from protocols.settings import Credential, McpServer
@@ -39,6 +40,17 @@ from sandbox.choose import AUTO, NAMES
 from sandbox.effects import OnUnknown
 
 _CLOSED = ConfigDict(extra="forbid", defer_build=True)
+STRATEGIES = (
+    "auto", "chain", "stepwise", "react", "react@3", "dfsdt", "dfsdt@3", "codeact", "restgpt", "conagents", "anytool",
+)  # fmt: skip
+"""Names of strategies. `atc.strategies.table` says what each is."""
+METHODS = (
+    "bm25", "dense", "hybrid", "blend", "d2q", "reinvoke-split", "reinvoke", "hyde", "hyde-prf", "q2e", "q2e-prf",
+    "q2d", "q2d-prf", "planned", "toolqp", "listwise", "anytool",
+)  # fmt: skip
+"""Names of methods of search. `atc.retrieve.methods` says what each is."""
+_CHOICES = {"strategy": ("strategy", STRATEGIES), "retrieval": ("method of search", (AUTO, *METHODS))}
+"""Settings that begin with a name, what it is a name of, and the names that there are. Flags may follow it."""
 
 
 class InvalidConfig(AtcError):
@@ -147,9 +159,13 @@ class McpEntry(McpServer):
         return self
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@pydantic.dataclasses.dataclass(frozen=True, slots=True, kw_only=True, config=_CLOSED)
 class Config:
-    """Every setting, with its default. Made by hand it is taken as it is; `atc.cli.settings` checks it."""
+    """Every setting, with its default.
+
+    Raises:
+        InvalidConfig: there is no such setting, or it does not take this value.
+    """
 
     model: Model | None = None
     """A model's name, or `local`; None: OPENAI_BASE_URL or OPENAI_API_KEY where set, else the embedded model."""
@@ -240,10 +256,58 @@ class Config:
     headers: Mapping[Annotated[str, AfterValidator(_host)], Mapping[str, str]] = field(default_factory=dict)
     """Fixed headers of a source, by the host that its tools call. What is secret belongs into `credentials`."""
 
+    @model_validator(mode="wrap")
+    @classmethod
+    def _explained(cls, given: Any, read: ModelWrapValidatorHandler[Self]) -> Self:
+        """Check what a Python program gives. `atc.cli.settings` explains what files, variables and flags hold."""
+        if not isinstance(given, ArgsKwargs):
+            return read(given)
+        if given.args:
+            raise TypeError("the settings of a Config are given by name, such as Config(max_calls=100)")
+        try:
+            made = read(given)
+        except ValidationError as error:
+            raise InvalidConfig(_sentence(error.errors()[0])) from None
+        for name, value in (given.kwargs or {}).items():
+            _require_kind(name, value, getattr(made, name))
+        for name, (what, known) in _CHOICES.items():
+            choice = getattr(made, name).partition(":")[0]
+            if choice not in known:
+                raise InvalidConfig(f"{name}: {unknown_name(choice, known, what=what)}")
+        return made
+
 
 TABLES = ("credentials", "mcp", "headers")
 """Settings that are tables by name, and so neither flags nor variables."""
 SETTINGS = tuple(setting.name for setting in fields(Config))
+_SECRET = frozenset({*TABLES, "store"})
+"""Settings with secrets in them, whose values no message quotes."""
+
+
+def _sentence(problem: ErrorDetails) -> str:
+    """Return what is wrong with a setting that a Python program gave, and what to do."""
+    name = str(problem["loc"][0])
+    if name not in SETTINGS:
+        near = closest(name, SETTINGS)
+        hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(SETTINGS)}."
+        return f"there is no setting {name!r}; {hint}"
+    place = ".".join(map(str, problem["loc"][:3])) if name in TABLES else name
+    return f"{place} {demand(problem)}{got(problem)}; give another value, or leave it out to have the default."
+
+
+def _require_kind(name: str, value: object, made: object) -> None:
+    """Raise `InvalidConfig` if `value` is a text or a truth value where the setting is a number, or the like.
+
+    Files, variables and flags hold texts, so pydantic reads those; a program that gives one has made a mistake.
+    """
+    if isinstance(value, str | bool) and isinstance(made, int | float) and type(value) is not type(made):
+        wanted = "True or False" if isinstance(made, bool) else "a number"
+        raise InvalidConfig(f"{name} must be {wanted}, got {value!r}; write {name}={made!r}.")
+
+
+def got(problem: ErrorDetails) -> str:
+    """Return the value that was found, as the end of a sentence about it; empty where it may hold a secret."""
+    return "" if problem["loc"][0] in _SECRET else f", got {problem['input']!r}"
 
 
 def public(config: Config) -> dict[str, Json]:
@@ -315,47 +379,3 @@ def portable(config: Config) -> Config:
     for problem in problems.values():
         raise InvalidConfig(problem)
     return read
-
-
-Kinds: TypeAlias = Mapping[str, Any]
-"""Flags by name, and of what type each is; pydantic reads it."""
-Flags: TypeAlias = dict[str, Any]
-
-
-class Flagged(Protocol):
-    """An entry of a table of things that are spelled with flags."""
-
-    @property
-    def flags(self) -> Kinds:
-        """What can be set of it."""
-
-
-_Entry = TypeVar("_Entry", bound=Flagged)
-
-
-def read_spec(spec: str, table: Mapping[str, _Entry], *, what: str) -> tuple[_Entry, Flags]:
-    """The entry of `table` that `spec` names, and its flags; one named alone is `yes`. `what` says what an entry is.
-
-    Raises:
-        ValueError: no such entry or flag, or a value that the flag does not take; the message is a sentence.
-    """
-    name, _, text = spec.partition(":")
-    if name not in table:
-        near = closest(name, table)
-        meant = f"did you mean {near[0]!r}? There is" if near else "there is"
-        raise ValueError(f"no {what} is named {name!r}; {meant} {', '.join(table)}.")
-    kinds, flags = table[name].flags, Flags()
-    for part in filter(None, map(str.strip, text.split(","))):
-        key, given, value = part.partition("=")
-        if key not in kinds:
-            raise ValueError(f"the {what} {name!r} has no flag {key!r}; its flags: {', '.join(kinds) or 'none'}.")
-        try:
-            flags[key] = TypeAdapter(kinds[key]).validate_python(value if given else "yes")
-        except ValidationError as error:
-            raise ValueError(f"the {what} {name!r}: {key} {demand(error.errors()[0])}, got {value!r}.") from error
-    return table[name], flags
-
-
-def demand(problem: ErrorDetails) -> str:
-    """What pydantic says that a value must be, as the end of a sentence about it."""
-    return re.sub(r"^\w+ should", "must", problem["msg"])

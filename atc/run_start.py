@@ -65,6 +65,11 @@ class RunOptions:
     client: GatewayClient | None = None
     """Whose program it is, if a gateway runs it."""
 
+    def __post_init__(self) -> None:
+        """Check the time before the run begins. Raises `InvalidConfig`."""
+        if self.max_seconds is not None:
+            Config(max_seconds=self.max_seconds)
+
 
 def begin_run(
     task: str,

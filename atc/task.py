@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from reprlib import repr as shortened
+
 from protocols.errors import AtcError
 
 LONGEST_TASK = 20_000
@@ -9,7 +11,7 @@ LONGEST_TASK = 20_000
 
 
 class InvalidTask(AtcError):
-    """A task that cannot be worked on: empty, or too long to be read."""
+    """A task that cannot be worked on: no text, empty, or too long to be read."""
 
     exit_code = 2
 
@@ -18,8 +20,10 @@ def readable(task: str) -> str:
     """Return the task without blank ends.
 
     Raises:
-        InvalidTask: nothing is left, or more than `LONGEST_TASK` characters.
+        InvalidTask: it is no text, or nothing is left, or more than `LONGEST_TASK` characters.
     """
+    if not isinstance(task, str):
+        raise InvalidTask(f"the task must be a text, got {shortened(task)}; say in words what is to be done.")
     text = task.strip()
     if not text:
         raise InvalidTask("the task is empty; say what is to be found out or done.")

@@ -80,7 +80,8 @@ class Servers:
         if not found and server.command and not (confirm and confirm(server)):
             advice = "Run this on a terminal to be asked, give --start-servers, or set [mcp.NAME] in your own settings."
             if confirm is None:
-                advice = "load_tools reads no settings: give it invoker=Invoker(InvokeSettings(confirm_start=...))."
+                advice = "If you trust it: Agent(…, config=Config(start_servers=True)), or load_tools(…,"
+                advice += " invoker=Invoker(InvokeSettings(confirm_start=...)))."
             raise SourceUnavailable(f"the command {server.shown!r} was not started: nobody agreed to it. {advice}")
         fresh = self._known[found] if found else _Known(server)
         try:

@@ -13,6 +13,7 @@ from typing import get_args
 import pytest
 import yaml
 
+from atc import config
 from atc.agent import Agent
 from atc.cli.main import VERBS
 from atc.config import Config, InvalidConfig
@@ -127,6 +128,7 @@ def test_the_strategy_of_the_guide_works_as_it_stands(monkeypatch):
     monkeypatch.setitem(sys.modules, "atc.strategies.once", once)
     entry = table.Entry(name="once", summary="one program, checked and run once", settings=table._PROGRAMS)
     monkeypatch.setattr(table, "STRATEGIES", {**table.STRATEGIES, "once": entry})
+    monkeypatch.setitem(config._CHOICES, "strategy", ("strategy", (*config.STRATEGIES, "once")))
 
     def double(number: int) -> int:
         return 2 * number

@@ -22,8 +22,9 @@ import platformdirs
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from atc.config import SETTINGS, TABLES, Config, InvalidConfig, adapter, demand
+from atc.config import SETTINGS, TABLES, Config, InvalidConfig, adapter, got
 from atc.retrieve.methods import read as read_method
+from atc.specs import demand
 from atc.standing import KEYS
 from atc.strategies import read as read_strategy
 from protocols.errors import AtcError
@@ -43,8 +44,6 @@ LIMITS = frozenset(
     {"max_tools", "samples", "max_repairs", "max_calls", "max_tokens", "max_model_calls", "max_seconds", "max_cost"}
 )
 """What any folder's file may lower, and not raise."""
-_SECRET = frozenset({*TABLES, "store"})
-"""Settings with secrets in them, whose values no message quotes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,9 +150,7 @@ def _told(problem: ErrorDetails, places: Mapping[str, Layer]) -> str:
     key, *within = map(str, problem["loc"])
     layer = places[f"{key}.{within[0]}" if key in TABLES else key]
     name = ".".join([key, *within[:2]]) if key in TABLES else layer.label(key)
-    what = demand(problem).replace("Field required", "is missing").replace("Unexpected keyword argument", "is unknown")
-    got = f", got {problem['input']!r}" if key not in _SECRET else ""
-    return f"{layer.origin}: {name} {what}{got}."
+    return f"{layer.origin}: {name} {demand(problem)}{got(problem)}."
 
 
 def _unknown(layer: Layer, key: str) -> str:

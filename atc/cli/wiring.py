@@ -18,7 +18,7 @@ from atc.agent import Agent
 from atc.cli.browser import open_page
 from atc.cli.output import confirmed, has_person, say, told_in_tenths
 from atc.cli.settings import read_settings
-from atc.config import Config, portable, with_secrets
+from atc.config import Config, portable
 from atc.held_calls import held_now
 from atc.learned import LearnedSchemas
 from atc.models import choose
@@ -27,9 +27,10 @@ from atc.questions import AskPerson, Question, question_text, sign_in_text, star
 from atc.saved import offered
 from atc.side_by_side import Pool, Threads
 from atc.standing import KEYS, settled
-from atc.store import RunStore, Store, StoreUnavailable
+from atc.store import RunStore, StoreUnavailable, store_at
 from atc.store.questions import Questions
 from atc.strategies.given import NoModel
+from atc.tool_access import WITHHELD, call_settings
 from protocols.ask import Ask
 from protocols.errors import SourceUnavailable, UnknownTool
 from protocols.files import check_folder
@@ -45,10 +46,6 @@ RUNS = "runs.sqlite"
 """The file of runs in the state folder."""
 _VARIABLES = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "OLLAMA_HOST")
 """What a model is reached by; workers elsewhere get these from here."""
-_WITHHELD = (
-    "These tools get none of your credentials and MCP servers: lend_credentials is off, as it is for tools that an"
-    " untrusted atc.toml names ('atc config trust', and a new run)."
-)
 
 
 def state_folder(config: Config, name: str = "") -> Path:
@@ -70,11 +67,7 @@ def saved_folder(config: Config) -> Path:
 
 def open_store(config: Config) -> RunStore:
     """The store of runs: the PostgreSQL database that `store` names, else a file in the state folder."""
-    if config.store is None:
-        return Store(state_folder(config) / RUNS)
-    from atc.store.postgres import PostgresStore  # psycopg is imported by those alone who use it
-
-    return PostgresStore(config.store)
+    return store_at(config.store or state_folder(config) / RUNS)
 
 
 @contextmanager
@@ -253,27 +246,18 @@ def invoke_settings(config: Config) -> InvokeSettings:
     def may_start(server: McpServer) -> bool:
         return config.start_servers or confirmed(f"{start_text(server)}\n\nStart it?")
 
-    settings = InvokeSettings(
-        confirm_start=may_start, trust_annotations=config.trust_annotations, near_hosts=config.near_hosts
-    )
-    if not config.lend_credentials:
-        return replace(settings, problems=dict.fromkeys(config.credentials, f"t{_WITHHELD[1:]}"))
-    config, problems = with_secrets(config)
-    return replace(
-        settings,
-        credentials=config.credentials,
-        problems=problems,
-        headers=config.headers,
-        servers=config.mcp,
+    return call_settings(
+        config,
+        confirm_start=may_start,
         open_browser=show_page if has_person() else None,
-        tokens=state_folder(config) / "sign-ins.json",
+        tokens=state_folder(config) / "sign-ins.json" if config.lend_credentials else None,
     )
 
 
 def say_withheld(config: Config) -> None:
     """Tell the user that their tools get no credentials, if they have any. Called once the tools are loaded."""
     if not config.lend_credentials and (config.credentials or config.mcp):
-        say(_WITHHELD)
+        say(WITHHELD)
 
 
 @contextmanager

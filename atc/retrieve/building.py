@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeAlias
 
-from atc.config import Flags
 from atc.retrieve.agents import AnyTool, Options
 from atc.retrieve.base import Ranker, RetrievalUnavailable, Retriever
 from atc.retrieve.blend import Blend, Signals
@@ -23,6 +22,7 @@ from atc.retrieve.rewrite import Rewriter
 from atc.retrieve.searches import Planned
 from atc.retrieve.store import Store
 from atc.retrieve.toolqp import ToolQP
+from atc.specs import Flags
 from atc.types import Usage
 
 

@@ -1,4 +1,4 @@
-"""The methods of search by name, spelled with their flags: `bm25`, `reinvoke:queries=5,on=bm25` (`atc.config`)."""
+"""The methods of search by name, spelled with their flags: `bm25`, `reinvoke:queries=5,on=bm25` (`atc.specs`)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from atc.config import Flags, Kinds, read_spec
+from atc.specs import Flags, Kinds, read_spec
 from protocols.errors import AtcError
 
 AUTO = "auto"
@@ -76,3 +76,13 @@ def read(spec: str) -> tuple[Method, Flags]:
         return read_spec(spec, METHODS, what="method of search")
     except ValueError as error:
         raise UnknownMethod(str(error)) from error
+
+
+def method_for(spec: str, *, asks: bool) -> str:
+    """Return the spec of the method that a run searches by: by default planned searches, where a model can be asked.
+
+    Without a model, a method that asks one gives way to the best that asks none.
+    """
+    if spec == AUTO:
+        return "planned" if asks else AUTO
+    return AUTO if not asks and read(spec)[0].asks else spec

@@ -1,7 +1,24 @@
 """The store of runs: `RunStore` says what one does, `Store` keeps them in a SQLite file."""
 
+from os import PathLike
+
 from atc.store.sql import RunStore
 from atc.store.sqlite import Store
 from atc.store.stored import RunRefused, StoreUnavailable, UnknownRun
 
-__all__ = ["RunRefused", "RunStore", "Store", "StoreUnavailable", "UnknownRun"]
+
+def store_at(place: str | PathLike[str]) -> RunStore:
+    """Return the store in the PostgreSQL database of this address (`postgresql://…`), or in the file of this path.
+
+    Raises:
+        StoreUnavailable: it cannot be used.
+        ModuleNotFoundError: it is a database, and the extra `scale` is not installed.
+    """
+    if isinstance(place, str) and place.startswith(("postgresql://", "postgres://")):
+        from atc.store.postgres import PostgresStore  # psycopg is imported by those alone who use it
+
+        return PostgresStore(place)
+    return Store(place)
+
+
+__all__ = ["RunRefused", "RunStore", "Store", "StoreUnavailable", "UnknownRun", "store_at"]

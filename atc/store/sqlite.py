@@ -41,10 +41,10 @@ class Store(RunStore):
     here, as it is in another container, lives as long as it gives signs of life.
     """
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = Path(path).expanduser()
         self._lock = threading.RLock()
-        self._db = _connect(path)
+        self._db = _connect(self.path)
         self._held: dict[str, _Held] = {}
         self._silent: dict[str, Lease] = {}
         """Leases of processes that cannot be looked up and that gave no sign of life while they were watched."""

@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, get_type_hints
 
-from atc.config import Config, Flags, Kinds, read_spec
+from atc.config import Config
+from atc.specs import Flags, Kinds, read_spec
 from protocols.errors import AtcError
 
 if TYPE_CHECKING:  # reading a spec needs no more than its words

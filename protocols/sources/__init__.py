@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from reprlib import repr as shortened
 from typing import Any, Literal, TypeAlias
 from urllib.parse import urlsplit
 
@@ -28,8 +29,8 @@ from protocols.toolbox import Tool, Toolbox
 from protocols.words import identifier
 
 SourceKind = Literal["protocols", "openapi", "python", "har", "mcp"]
-ToolSource: TypeAlias = str | Callable[..., Any] | Iterable[Any]
-"""A source as text, a function, or a list of such."""
+ToolSource: TypeAlias = str | os.PathLike[str] | Callable[..., Any] | Iterable[Any]
+"""A source as text, a path, a function, or a list of such."""
 _NAMED = re.compile(r"([A-Za-z_][\w.-]*)=(.+)", re.DOTALL)
 _BASED = re.compile(r"(.+)@(https?://[^@]+)", re.DOTALL | re.IGNORECASE)
 _GENERIC_TITLES = (
@@ -62,9 +63,9 @@ def load_tools(*sources: ToolSource, invoker: Invoker | None = None) -> Toolbox:
     A source is a folder of protocol files or bare descriptions, one such file, an OpenAPI or Swagger document (file or
     http(s) address), a Python module (dotted name or `.py` file), a HAR recording, or an MCP server
     (`mcp:COMMAND ARGS`, `mcp:https://…`, `mcp:NAME`). A function with type hints and a docstring is a tool itself; a
-    list holds any of these. `name=SRC` names a source, else its title or file does; no two may have one name. The same
-    source twice counts once. `SRC@https://host` says where a document's service runs; without it, a document from an
-    address may have only its own host called.
+    file or folder may be a `Path`; a list holds any of these. `name=SRC` names a source, else its title or file does;
+    no two may have one name. The same source twice counts once. `SRC@https://host` says where a document's service
+    runs; without it, a document from an address may have only its own host called.
 
     MCP servers run until the `invoker` is closed.
 
@@ -73,7 +74,7 @@ def load_tools(*sources: ToolSource, invoker: Invoker | None = None) -> Toolbox:
         InvalidProtocol: what it holds breaks its format, or two tools of one source have one name.
     """
     invoker = invoker or Invoker()
-    read = _read_all(list(dict.fromkeys(_flat(sources))), invoker)
+    read = _read_all(flat_sources(sources), invoker)
     named: dict[str, Source] = {}
     for one in read:
         if named.setdefault(one.name, one) is not one:
@@ -117,14 +118,31 @@ def absolute(text: str) -> str:
     return f"{name and f'{name}='}{path.absolute()}{f'@{base_url}' if base_url else ''}"
 
 
-def _flat(sources: Iterable[Any]) -> Iterator[str | Callable[..., Any]]:
+def flat_sources(sources: Iterable[Any]) -> list[str | Callable[..., Any]]:
+    """Return sources and those of lists in them as one list, each once, with paths as text.
+
+    Raises:
+        SourceUnavailable: one is neither a text, a path, a function nor a list.
+    """
+    return list(dict.fromkeys(_each_source(sources)))
+
+
+def _each_source(sources: Iterable[Any]) -> Iterator[str | Callable[..., Any]]:
     for source in sources:
-        if isinstance(source, str) or callable(source):
+        if isinstance(source, os.PathLike):
+            yield os.fspath(source)
+        elif isinstance(source, str) or callable(source):
             yield source
-        elif isinstance(source, Iterable):
-            yield from _flat(source)
+        elif isinstance(source, Toolbox):
+            raise SourceUnavailable("a toolbox is no source among others; add it instead: load_tools(…) + toolbox.")
+        elif isinstance(source, Mapping):
+            raise SourceUnavailable("a mapping is no tool source; write the document into a file and give its path.")
+        elif isinstance(source, Iterable) and not isinstance(source, bytes):
+            yield from _each_source(source)
         else:
-            raise SourceUnavailable(f"{source!r} is no tool source; give text, functions or lists of them.")
+            raise SourceUnavailable(
+                f"{shortened(source)} is no tool source; give text, paths, functions or lists of them."
+            )
 
 
 def _tools(source: Source, invoker: Invoker, sources: Sequence[Source]) -> list[Tool]:
