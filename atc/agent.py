@@ -6,19 +6,16 @@ import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
-from functools import cached_property
-from typing import TYPE_CHECKING, Self, TypeVar, overload
+from os import PathLike
+from typing import Self, TypeVar, overload
 
-from atc.agent_setup import check_parts, configured, names_of, open_tools, require_tools
+from atc.agent_resources import AgentResources
+from atc.agent_setup import check_parts, configured, names_of, open_store, open_tools, require_tools
 from atc.check import check
 from atc.config import Config
 from atc.events import Observer
 from atc.learned import LearnedSchemas
-from atc.models import choose
 from atc.questions import AskPerson
-from atc.retrieve.base import Retriever
-from atc.retrieve.finder import open_finder, open_index
-from atc.retrieve.methods import method_for
 from atc.run_record import RunRecord
 from atc.run_start import GatewayClient, RunOptions, begin_run, continue_run, last_program, make_parts
 from atc.store import RunStore
@@ -34,16 +31,12 @@ from protocols.ask import Ask
 from protocols.sources import ToolSource
 from protocols.toolbox import Tool, Toolbox
 from sandbox.base import Sandbox
-from sandbox.choose import open_sandbox
-
-if TYPE_CHECKING:
-    from atc.retrieve.index import ToolIndex
 
 T = TypeVar("T")
 
 
-class Agent:
-    """Solves tasks with one toolbox. A context manager: `close` ends the sandbox's process.
+class Agent(AgentResources):
+    """Solves tasks with one toolbox. A context manager: `close` closes what the agent has opened itself.
 
     `tools` are a toolbox, or sources as `load_tools` takes them: an address, a path, a function, or a list of such.
     Sources are loaded with the credentials and MCP servers of `config`.
@@ -51,10 +44,10 @@ class Agent:
     `model` is an `Ask`, or a name as `atc run --model` takes it; None is the configuration's, that is, the endpoint
     of the environment or else the embedded model. `sandbox` may be a name, too. Tools that may change something run
     only when `allow_writes` (or the configuration's) names them, or `ask_person` agrees; else the run ends `paused`.
-    With a `store`, each run is recorded from its first moment; with `learned`, tools without a response schema get one
-    from what their calls bring. A call that a person declined, or that a gateway left open, asks whatever is allowed;
-    `questions` has them, by default the store. The budgets (`max_seconds`, `max_calls`, …) hold for each run; None
-    leaves one to the configuration. `Agent(tools, max_cost=0.05, max_seconds=60)` is an example.
+    With a `store`, or the path of its file or the address of its database, each run is recorded from its first moment;
+    with `learned`, tools without a response schema get one from what their calls bring. A call that a person declined,
+    or that a gateway left open, asks whatever is allowed; `questions` has them, by default the store. The budgets, such
+    as `max_seconds=60`, hold for each run; None leaves one to the configuration.
 
     Raises:
         InvalidConfig: an argument or a setting cannot be used.
@@ -70,7 +63,7 @@ class Agent:
         sandbox: Sandbox | str | None = None,
         config: Config | None = None,
         ask_person: AskPerson | None = None,
-        store: RunStore | None = None,
+        store: RunStore | str | PathLike[str] | None = None,
         learned: LearnedSchemas | None = None,
         allow_writes: str | Iterable[str] = (),
         questions: Sequence[Questions] | None = None,
@@ -81,7 +74,7 @@ class Agent:
         max_cost: float | None = None,
     ) -> None:
         config = Config() if config is None else config
-        check_parts(model=model, sandbox=sandbox, config=config, ask_person=ask_person, store=store)
+        check_parts(model=model, sandbox=sandbox, config=config, ask_person=ask_person)
         allowed = names_of(allow_writes)
         config = configured(
             config,
@@ -97,13 +90,16 @@ class Agent:
         with ExitStack() as owned:
             self._declared, self.config = open_tools(tools, config, owned)
             require_tools(allowed, self._declared)
+            self._store = open_store(store, owned)
             self._owned = owned.pop_all()
         self.toolbox = self._declared if learned is None else learned.over(self._declared)
         self._learned, self._learning = learned, threading.Lock()
         self._model = None if isinstance(model, str) else model
         self._sandbox = None if isinstance(sandbox, str) else sandbox
-        self._ask_person, self._store = ask_person, store
-        self._questions = questions if questions is not None else [] if store is None else [store.questions]
+        self._ask_person = ask_person
+        if questions is None:
+            questions = [] if self._store is None else [self._store.questions]
+        self._questions = questions
 
     @overload
     def run(
@@ -326,13 +322,6 @@ class Agent:
             questions=self._questions,
         )
 
-    @property
-    def store(self) -> RunStore:
-        """The runs. Raises ValueError where the agent was given no store."""
-        if self._store is None:
-            raise ValueError("an agent without a store has no runs to load or to go on with")
-        return self._store
-
     def draft(
         self, task: str, *, observer: Observer | None = None
     ) -> tuple[Toolbox, Program | None, tuple[Finding, ...]]:
@@ -340,10 +329,10 @@ class Agent:
         return draft(readable(task), self._parts(RunRecord(observer), RunOptions()))
 
     def close(self) -> None:
-        """End the sandbox's process, if one was started, and let go of the index's files."""
-        for part in ("sandbox", "_index"):
-            if part in self.__dict__:
-                self.__dict__[part].close()
+        """Close what the agent has opened: connections of its tools, store, model, sandbox, index. Twice does no harm.
+
+        What the caller gave stays open: a toolbox, a store, a model, a sandbox.
+        """
         self._owned.close()
 
     def __enter__(self) -> Self:
@@ -351,32 +340,6 @@ class Agent:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-    @cached_property
-    def ask(self) -> Ask:
-        """The model, chosen on first use."""
-        if self._model is not None:
-            return self._model
-        config = self.config
-        return choose(config.model, timeout_seconds=config.model_timeout, max_retries=config.model_retries)
-
-    @cached_property
-    def sandbox(self) -> Sandbox:
-        """What runs the programs, made on first use."""
-        return self._sandbox or open_sandbox(self.config.sandbox, policy=self.config.policy)
-
-    def finder(self, ask: Ask | None) -> Retriever:
-        """Search over the toolbox: `ask` answers what the configured method asks a model, by default planned searches.
-
-        With None, the configured method if it asks no model, else the best that asks none.
-        """
-        method = method_for(self.config.retrieval, asks=ask is not None)
-        return open_finder(method, self._index, self.toolbox, ask=ask, threads=1)
-
-    @cached_property
-    def _index(self) -> ToolIndex:
-        """Built when the first search needs it: a toolbox that fits a prompt never does."""
-        return open_index(self.toolbox, self.config, method=self.config.retrieval)
 
     def _parts(self, record: RunRecord, options: RunOptions, *, given: Toolbox | None = None) -> Parts:
         """Return the parts of one run. `given` are the tools of a program that the caller wrote; it asks no model."""

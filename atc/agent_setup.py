@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from contextlib import ExitStack
 from dataclasses import replace
+from os import PathLike
 from reprlib import repr as shortened
 from typing import Any
 
 from atc.config import Config, InvalidConfig
 from atc.retrieve.methods import AUTO
 from atc.retrieve.methods import read as read_method
-from atc.store import RunStore
+from atc.store import RunStore, store_at
 from atc.strategies import read as read_strategy
 from atc.tool_access import call_settings
 from protocols.errors import AtcError, UnknownTool
@@ -20,7 +21,7 @@ from protocols.sources import ToolSource, flat_sources, load_tools
 from protocols.toolbox import Toolbox
 
 
-def check_parts(*, model: object, sandbox: object, config: object, ask_person: object, store: object) -> None:
+def check_parts(*, model: object, sandbox: object, config: object, ask_person: object) -> None:
     """Check what no setting describes.
 
     Raises:
@@ -40,8 +41,6 @@ def check_parts(*, model: object, sandbox: object, config: object, ask_person: o
             f"ask_person must be a function that takes an atc.Question and returns True, False or None, got"
             f" {shortened(ask_person)}."
         )
-    if not isinstance(store, RunStore | None):
-        raise InvalidConfig(f"store must be an atc.Store, such as Store('runs.sqlite'), got {shortened(store)}.")
 
 
 def names_of(allow_writes: object) -> tuple[str, ...]:
@@ -71,6 +70,22 @@ def configured(config: Config, **settings: Any) -> Config:
     except AtcError as error:
         raise InvalidConfig(str(error)) from None
     return config
+
+
+def open_store(store: object, owned: ExitStack) -> RunStore | None:
+    """Return the store. One that is given by its place is opened, and left to `owned`.
+
+    Raises:
+        InvalidConfig: it is neither a store nor a place.
+        StoreUnavailable: it cannot be used.
+    """
+    if store is None or isinstance(store, RunStore):
+        return store
+    if not isinstance(store, str | PathLike):
+        raise InvalidConfig(
+            f"store must be an atc.Store, the path of its file, or an address postgresql://…, got {shortened(store)}."
+        )
+    return owned.enter_context(store_at(store))
 
 
 def open_tools(tools: Toolbox | ToolSource, config: Config, owned: ExitStack) -> tuple[Toolbox, Config]:

@@ -88,13 +88,12 @@ class Bench:
         toolbox, question = offered(self._world, item), item.question
         first: Any = FirstGiven(self._ask, self._programs[question.id])
         config = replace(self.config, max_seconds=max_seconds, repair=arm)
-        # Never closed: it would close the sandbox that all arms share.
-        agent = Agent(toolbox, model=first, sandbox=self._sandbox, config=config, ask_person=lambda _: True)
-        if arm == "facts":
-            solution = agent.run(question.question, seed=seed)
-        else:
-            agent.draft(question.question)
-            solution = self._solve_plainly(question.question, toolbox, first, config, seed)
+        with Agent(toolbox, model=first, sandbox=self._sandbox, config=config, ask_person=lambda _: True) as agent:
+            if arm == "facts":
+                solution = agent.run(question.question, seed=seed)
+            else:
+                agent.draft(question.question)
+                solution = self._solve_plainly(question.question, toolbox, first, config, seed)
         return answered(solution, self._world, toolbox)
 
     def _solve_plainly(self, question: str, toolbox: Toolbox, first: Any, config: Config, seed: int) -> Solution:

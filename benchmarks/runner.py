@@ -134,10 +134,7 @@ class Rows(LineFile):
 def scripted_agent(
     tools: Toolbox, sandbox: Sandbox, *programs: str, ask_person: Any = None, store: Any = None, **settings: Any
 ) -> Agent:
-    """An agent whose model writes these programs in turn, each after the one before has failed; every write is allowed.
-
-    It must not be closed: that would close the sandbox, which all runs of a suite share.
-    """
+    """An agent whose model writes these programs in turn, each when the one before has failed. It may write."""
     model = ScriptedModel(*(f"```python\n{program}\n```" for program in programs))
     usual = {"strategy": "chain", "samples": 1, "max_repairs": len(programs) - 1, "allow_writes": ("all",)}
     config = Config(**{**usual, **settings})

@@ -1,6 +1,7 @@
 """What an `Agent` and a `Config` are given: wrong values are told at once, and sources of tools are loaded."""
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -9,9 +10,15 @@ from atc import Agent, Config, Toolbox
 from atc.config import METHODS, STRATEGIES, InvalidConfig
 from atc.models.scripted import ScriptedModel
 from atc.retrieve import methods
+from atc.store import Store, StoreUnavailable
 from atc.strategies import table
 from atc.task import InvalidTask
 from protocols.errors import SourceUnavailable, UnknownTool
+from protocols.invoke import Invoker, InvokeSettings
+from protocols.sources import load_tools
+from sandbox.base import SandboxUnavailable
+from sandbox.journal import Journal
+from sandbox.limits import Limits
 from tests.loopback import Reply, serving
 from tests.tool_lab import tool
 
@@ -22,6 +29,9 @@ API = {
     "paths": {"/ping": {"get": PING}},
     "components": {"securitySchemes": {"key": {"type": "apiKey", "in": "header", "name": "X-Key"}}},
 }
+
+
+SERVER = Path(__file__).with_name("mcp_service.py")
 
 
 def add(a: int, b: int) -> int:
@@ -129,6 +139,59 @@ def test_functions_paths_and_lists_are_loaded(sandbox, tmp_path):
 def test_an_address_is_loaded_and_called_with_the_credentials_of_the_config(sandbox):
     with serving(lambda seen: Reply(body=API if seen.path == "/openapi.json" else {"up": True})) as server:
         entry = {"value": "s3cret", "hosts": [server.netloc]}
-        agent = Agent(f"{server.url}/openapi.json", sandbox=sandbox, config=Config(credentials={"key": entry}))
-        assert agent.execute("print(ping()['up'])").answer == "True"
+        with Agent(f"{server.url}/openapi.json", sandbox=sandbox, config=Config(credentials={"key": entry})) as agent:
+            assert agent.execute("print(ping()['up'])").answer == "True"
         assert server.last.headers["x-key"] == "s3cret"
+
+
+def is_running(process):
+    """Whether a process lives; one that only waits to be reaped does not."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
+def test_an_agent_closes_what_it_has_opened_and_twice_does_no_harm(sandbox, tmp_path):
+    notes = tmp_path / "notes"
+    server = f"mcp:{sys.executable} {SERVER} {notes}"
+    config = Config(start_servers=True, allow_writes=("all",))
+    with Agent(server, sandbox=sandbox, config=config, store=tmp_path / "runs.sqlite") as agent:
+        assert agent.execute("print(get_anything(what='well'))").answer == "well"
+        assert [run.status for run in agent.store.list()] == ["solved"]
+        process = notes.read_text().split()[0]
+        assert is_running(process)
+    agent.close()
+    assert not is_running(process)
+    with pytest.raises(StoreUnavailable):
+        agent.store.list()
+    with Store(str(tmp_path / "runs.sqlite")) as store:
+        assert len(store.list()) == 1
+
+
+def test_nothing_stays_open_of_an_agent_that_cannot_be_made(tmp_path):
+    notes = tmp_path / "notes"
+    with pytest.raises(UnknownTool):
+        Agent(f"mcp:{sys.executable} {SERVER} {notes}", config=Config(start_servers=True), allow_writes=["get_noting"])
+    assert not is_running(notes.read_text().split()[0])
+
+
+def test_an_agent_leaves_open_what_it_was_given(sandbox, tmp_path):
+    with (
+        Invoker(InvokeSettings(confirm_start=lambda _: True)) as invoker,
+        Store(tmp_path / "runs.sqlite") as store,
+    ):
+        tools = load_tools(f"mcp:{sys.executable} {SERVER} {tmp_path / 'notes'}", invoker=invoker)
+        for count in (1, 2):
+            with Agent(tools, sandbox=sandbox, store=store, allow_writes="all") as agent:
+                assert agent.execute("print(get_anything(what='well'))").answer == "well"
+            assert len(store.list()) == count
+        assert len((tmp_path / "notes").read_text().split()) == 3, "one process, two calls"
+
+
+def test_a_sandbox_of_its_own_is_closed_and_a_name_is_enough():
+    with Agent(add, sandbox="trusted") as agent:
+        opened = agent.sandbox
+        assert agent.execute("print(add(a=2, b=3))").answer == "5"
+    with pytest.raises(SandboxUnavailable):
+        opened.run("print(1)", Toolbox(), limits=Limits(), journal=Journal())

@@ -62,13 +62,12 @@ def agent_worker(
                 forget(ask)
                 toolbox = offered(world, item)
                 given = config if item.candidates else _indexed(config, toolbox)
-                # Never closed: it would close the sandbox that all agents share.
-                agent = Agent(
+                with Agent(
                     toolbox, model=shifted, sandbox=sandbox, config=given, store=store, ask_person=lambda _: True
-                )
-                if not item.candidates:
-                    agent.finder(None)  # the index, which no question's time shall pay for
-                solution = agent.run(item.question.question, seed=seed, max_seconds=max_seconds)
+                ) as agent:
+                    if not item.candidates:
+                        agent.finder(None)  # the index, which no question's time shall pay for
+                    solution = agent.run(item.question.question, seed=seed, max_seconds=max_seconds)
                 return answered(solution, world, toolbox)
 
             yield work
