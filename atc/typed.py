@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
-from typing import Generic, TypeVar
+from dataclasses import dataclass, field, fields, replace
+from typing import Generic, TypeVar, cast
 
 from pydantic import PydanticUserError, TypeAdapter, ValidationError
 
@@ -19,8 +19,17 @@ T = TypeVar("T")
 class TypedSolution(Solution, Generic[T]):
     """A solution whose answer was read as the type that was asked for."""
 
-    output: T | None = None
-    """None where the run was not solved."""
+    _output: T | None = field(default=None, repr=False)
+
+    @property
+    def output(self) -> T:
+        """The answer as a value of the type.
+
+        Raises:
+            Unsolved: there is none, since the task has failed or is paused.
+        """
+        self.raise_if_unsolved()
+        return cast("T", self._output)
 
 
 class OutputType(Generic[T]):
@@ -62,6 +71,6 @@ class OutputType(Generic[T]):
 
     def solution(self, solved: Solution) -> TypedSolution[T]:
         """The solution with its answer read."""
-        known = {field.name: getattr(solved, field.name) for field in fields(Solution)}
+        known = {one.name: getattr(solved, one.name) for one in fields(Solution)}
         output = self.read(solved.answer) if solved.status == "solved" and solved.answer is not None else None
-        return TypedSolution(**known, output=output)
+        return TypedSolution(**known, _output=output)

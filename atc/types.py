@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 import json
 from dataclasses import dataclass, field, fields
-from typing import Literal
+from typing import Literal, Self
 
 from protocols.ask import Completion
+from protocols.errors import AtcError
 from protocols.schema import Json
 from sandbox.trace import ToolCall, Trace
 
@@ -227,6 +228,51 @@ class Solution:
         return sum(not call.reused and call.outcome != "not_run" for trace in traces for call in trace.calls)
 
     @property
+    def problem(self) -> str | None:
+        """Why there is no answer that stands, in a sentence; None if the task was solved."""
+        if self.status == "solved":
+            return None
+        last = self.attempts[-1] if self.attempts else None
+        if self.status == "paused":
+            failure = last.trace.failure if last is not None and last.paused and last.trace is not None else None
+            left = f"Writes are left that the final program does not make. It would answer: {self.answer}"
+            return left if failure is None else failure.message
+        if self.limit and " = " not in self.limit:  # a bound of the strategy, which no setting raises
+            return f"There was no answer within {self.limit}, the most of this strategy: ask for less, or take another."
+        if self.limit:
+            return f"The run's budget is spent: {self.limit}. Raise it, or ask for less."
+        return last.fault.message if last is not None and last.fault is not None else "No program gave an answer."
+
+    def raise_if_unsolved(self) -> Self:
+        """Return the solution itself if the task was solved.
+
+        Raises:
+            Unsolved: the task has failed, or is paused. The error has the solution.
+        """
+        if self.status != "solved":
+            raise Unsolved(self)
+        return self
+
+    @property
     def repairs(self) -> int:
         """How many times the model was told of a fault and wrote anew."""
         return max((attempt.round for attempt in self.attempts), default=0)
+
+
+class Unsolved(AtcError):
+    """A task that has failed or is paused, for callers that want an exception; see `Solution.raise_if_unsolved`.
+
+    `solution` has each attempt with its program, its calls and its fault.
+    """
+
+    exit_code = 1
+
+    def __init__(self, solution: Solution) -> None:
+        super().__init__(solution)
+        self.solution = solution
+
+    def __str__(self) -> str:
+        problem = f"{self.solution.problem}".removesuffix(".")
+        if self.solution.status == "paused":
+            return f"the task is paused: {problem}."
+        return f"the task was not solved: {problem}. The attribute solution.attempts has each program and its fault."

@@ -1,6 +1,7 @@
 """From Python: `Agent(tools, allow_writes=…)`, `arun`, typed answers, budgets, notebooks."""
 
 import asyncio
+import pickle
 import sys
 import threading
 from collections.abc import Iterator
@@ -14,6 +15,7 @@ from atc import Agent, Config, Toolbox
 from atc.config import InvalidConfig
 from atc.store import Store
 from atc.store.stored import RunRefused
+from atc.types import Unsolved
 from tests.tool_lab import tool, writing
 
 
@@ -61,6 +63,18 @@ def test_check_returns_findings_in_the_order_of_lines_and_calls_no_tool(sandbox,
     ]
     assert checking.check("print(get_ticket()['id'])") == ()
     assert sent == []
+def test_what_was_not_solved_can_be_raised_and_has_no_output(agent):
+    solved = agent("print(get_ticket()['id'])").run("Which ticket?")
+    assert solved.raise_if_unsolved() is solved
+    failed = agent("print(get_ticket()['number'])", "print(get_ticket()['nr'])").run("Which ticket?", output_type=int)
+    with pytest.raises(Unsolved, match=r"^the task was not solved: .*'nr'.*\. The attribute solution.att") as caught:
+        failed.raise_if_unsolved()
+    assert caught.value.solution is failed
+    assert pickle.loads(pickle.dumps(caught.value)).solution == failed
+    with pytest.raises(Unsolved):
+        print(failed.output)
+    with pytest.raises(Unsolved, match="the task is paused: close may change something and was not allowed"):
+        agent("print(close())").run("Close it.").raise_if_unsolved()
 
 
 def test_writes_are_allowed_by_name(agent):

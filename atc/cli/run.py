@@ -302,16 +302,7 @@ def _runs(verb: str, run: str) -> str:
 
 
 def _why(solution: Solution) -> str | None:
-    """Why there is no answer that stands, in a sentence; None where there is one."""
-    last = solution.attempts[-1] if solution.attempts else None
-    if solution.status == "solved":
-        return None
-    if solution.status == "paused":
-        failure = last.trace.failure if last is not None and last.paused and last.trace is not None else None
-        left = f"Writes are left that the final program does not make. It would answer: {solution.answer}"
-        return failure.message if failure else left
-    if solution.limit and " = " not in solution.limit:  # a bound of the strategy, which no setting raises
-        return f"There was no answer within {solution.limit}, the most of this strategy: ask for less, or take another."
-    if solution.limit:
+    """Return why there is no answer that stands, in a sentence; None where there is one."""
+    if solution.status == "failed" and solution.limit and " = " in solution.limit:
         return f"The run's budget is spent: {solution.limit}. Raise it with 'atc runs resume', or ask for less."
-    return last.fault.message if last is not None and last.fault is not None else "No program gave an answer."
+    return solution.problem
