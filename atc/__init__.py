@@ -7,6 +7,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from atc.core.version import __version__ as __version__
+
 _HOME = Path(__file__).resolve().parent.parent
 
 # Our floors have everyday names: another distribution, or a file beside the user's script, may come first on the path.
@@ -21,33 +23,32 @@ for _name in ("protocols", "sandbox", "probing"):
 
 if TYPE_CHECKING:
     from atc.agent import Agent
-    from atc.config import Config
-    from atc.types import Attempt, Fault, Finding, Program, Solution
+    from atc.core.config import Config
+    from atc.core.types import Attempt, Fault, Finding, Program, Solution
     from protocols.errors import AtcError, ModelUnavailable, ToolError
     from protocols.protocol import ToolProtocol
     from protocols.sources import load_tools
     from protocols.toolbox import Tool, Toolbox
 
-__version__ = "0.1.0"
 __all__ = [
     "Agent", "AtcError", "Attempt", "Config", "Fault", "Finding", "ModelUnavailable", "Program", "Solution", "Tool",
     "ToolError", "ToolProtocol", "Toolbox", "load_tools",
 ]  # fmt: skip
 _MODULES = {
     "Agent": "atc.agent",
-    "Config": "atc.config",
+    "Config": "atc.core.config",
     "Tool": "protocols.toolbox",
     "ToolProtocol": "protocols.protocol",
     "Toolbox": "protocols.toolbox",
     "load_tools": "protocols.sources",
     **dict.fromkeys(("AtcError", "ModelUnavailable", "ToolError"), "protocols.errors"),
 }
-"""Where a name is imported from when it is first asked for, if not from `atc.types`."""
+"""Where a name is imported from when it is first asked for, if not from `atc.core.types`."""
 
 
 def __getattr__(name: str) -> Any:
     if name in __all__:
-        return getattr(import_module(_MODULES.get(name, "atc.types")), name)
+        return getattr(import_module(_MODULES.get(name, "atc.core.types")), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

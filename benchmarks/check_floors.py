@@ -15,8 +15,8 @@ import time
 from collections import Counter
 from typing import Any
 
-from atc.check import check
-from atc.types import Finding, Program
+from atc.core.types import Finding, Program
+from atc.pipeline.check import check
 from benchmarks.local import ROOT
 from benchmarks.runner import suite
 from toolflow_bench.task import load_tasks

@@ -17,8 +17,8 @@ from typing import Any
 
 import click
 
-from atc.recording import Replayer, record
-from atc.recording.document import parse, to_document
+from atc.archive.recording import Replayer, record
+from atc.archive.recording.document import parse, to_document
 from atc.store import Store
 from benchmarks.injection.__main__ import needless
 from benchmarks.runner import scripted_agent, suite

@@ -21,17 +21,17 @@ import click
 from atc import Agent
 from atc.cli.settings import load_config
 from atc.cli.wiring import choose_model
-from atc.events import ToolsChosen
+from atc.core.events import ToolsChosen
 from atc.models.scripted import ScriptedModel
-from atc.retrieve.document import ToolDocument
-from atc.retrieve.embed import choose
-from atc.retrieve.embedders import DEFAULT
-from atc.retrieve.fuse import Hybrid, hits
-from atc.retrieve.index import ToolIndex
-from atc.retrieve.searches import in_turns
+from atc.pipeline.retrieve.document import ToolDocument
+from atc.pipeline.retrieve.embed import choose
+from atc.pipeline.retrieve.embedders import DEFAULT
+from atc.pipeline.retrieve.fuse import Hybrid, hits
+from atc.pipeline.retrieve.index import ToolIndex
+from atc.pipeline.retrieve.planned import in_turns
 from benchmarks.retrieval.data import load_data
 from benchmarks.runner import suite
-from protocols.ask import Ask
+from protocols.model import Ask
 from protocols.protocol import Annotations, ToolProtocol
 from protocols.toolbox import Tool, Toolbox
 from sandbox.choose import open_sandbox

@@ -19,20 +19,20 @@ from typing import Any
 
 import click
 
-from atc import __version__
 from atc.agent import Agent
-from atc.attribute import attribute
 from atc.cli.settings import load_config
 from atc.cli.wiring import choose_model
-from atc.config import Config, public
-from atc.meter import BudgetSpent, Meter
-from atc.repair import Case, Way, correction
-from atc.synthesize import parse
-from atc.types import Attempt, Fault, Program, Solution
+from atc.core.config import Config, public
+from atc.core.replies import program_in_reply
+from atc.core.types import Attempt, Fault, Program, Solution
+from atc.core.version import __version__
+from atc.pipeline.attribute import attribute
+from atc.pipeline.repair import Case, Way, correction
+from atc.run.model_budget import BudgetSpent, Meter
 from benchmarks.blame.gold import NoObservation, observe
 from benchmarks.blame.mutants import Mutant, mutants, pick
 from benchmarks.runner import suite, tracked
-from protocols.ask import Ask, Completion, Message
+from protocols.model import Ask, Completion, Message
 from protocols.schema import JsonObject
 from protocols.toolbox import Toolbox
 from sandbox.base import Sandbox
@@ -66,7 +66,7 @@ class FirstGiven:
         return getattr(self._ask, name)
 
     def __call__(self, messages: Sequence[Message], **options: Any) -> Completion:
-        """As the model itself; see `protocols.ask.Ask`."""
+        """As the model itself; see `protocols.model.Ask`."""
         if self.messages:
             return self._ask(messages, **options)
         self.messages = tuple(messages)
@@ -106,7 +106,7 @@ class Bench:
                 if attempts:
                     case = Case(attempts[-1], toolbox, complete=meter.complete, messages=tuple(messages))
                     messages += correction(case, config.repair)
-                program = parse(meter.complete(messages, purpose="write", temperature=0.0, seed=0).text)
+                program = program_in_reply(meter.complete(messages, purpose="write", temperature=0.0, seed=0).text)
                 if program is None:
                     attempts.append(Attempt(Program(""), (), None, _NO_PROGRAM, round=len(attempts)))
                     continue

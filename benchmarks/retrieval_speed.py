@@ -24,12 +24,12 @@ from typing import Any
 import click
 import numpy as np
 
-from atc.retrieve.document import ToolDocument, vector_text
-from atc.retrieve.embed import choose
-from atc.retrieve.embedders import DEFAULT
-from atc.retrieve.fuse import Hybrid
-from atc.retrieve.index import ToolIndex
-from atc.retrieve.store import Store
+from atc.pipeline.retrieve.document import ToolDocument, vector_text
+from atc.pipeline.retrieve.document_store import Store
+from atc.pipeline.retrieve.embed import choose
+from atc.pipeline.retrieve.embedders import DEFAULT
+from atc.pipeline.retrieve.fuse import Hybrid
+from atc.pipeline.retrieve.index import ToolIndex
 from benchmarks.local import resident
 from benchmarks.retrieval.data import load_data
 from benchmarks.runner import suite, timed

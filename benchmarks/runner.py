@@ -18,9 +18,9 @@ import yaml
 
 from atc.agent import Agent
 from atc.cli.output import bar
-from atc.config import Config
+from atc.core.config import Config
+from atc.core.parallel import as_done
 from atc.models.scripted import ScriptedModel
-from atc.side_by_side import as_done
 from protocols.errors import AtcError
 from protocols.toolbox import Toolbox
 from sandbox.base import Sandbox

@@ -34,11 +34,11 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
-from atc.cluster import RayPool, connected
-from atc.retrieve.document import ToolDocument, vector_text
-from atc.retrieve.embed import choose, embedding
-from atc.retrieve.embedders import DEFAULT, MODELS
-from atc.retrieve.index import ToolIndex
+from atc.core.ray_pool import RayPool, connected
+from atc.pipeline.retrieve.document import ToolDocument, vector_text
+from atc.pipeline.retrieve.embed import choose, embedding
+from atc.pipeline.retrieve.embedders import DEFAULT, MODELS
+from atc.pipeline.retrieve.index import ToolIndex
 from benchmarks.local import ATC
 from benchmarks.runner import suite
 from toolflow_bench.rows import read_rows

@@ -19,10 +19,10 @@ from typing import Any
 
 import click
 
-from atc import events
+from atc.core import events
+from atc.core.types import Attempt, Program, Solution
 from atc.store import RunStore, Store
 from atc.store.postgres import PostgresStore
-from atc.types import Attempt, Program, Solution
 from benchmarks.postgres import server
 from benchmarks.runner import suite
 from protocols.protocol import ToolProtocol

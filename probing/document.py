@@ -15,19 +15,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from probing.facts import TEXT_PLACES, ArgumentFacts, ToolFacts
+from probing.generated_values import clauses, number_of
 from probing.infer import conforms, count_fields, infer, nodes, one_or_all, relaxed
-from probing.invent import clauses, number_of
 from probing.keys import words_of
-from probing.names import text_of
+from probing.name_distance import text_of
 from probing.probe import Probed
 from probing.samples import Sample, Value
+from probing.tool_facts import TEXT_PLACES, ArgumentFacts, ToolFacts
 from probing.writes import effects_of
 from protocols.protocol import ErrorOutcome, Evidence, Example, Link, ToolProtocol
-from protocols.reply import one_line
+from protocols.response import one_line
 from protocols.schema import Json, JsonObject, resolve, type_name
-from protocols.secret_names import is_secret
 from protocols.secrets import conceals_nothing, covered, secrets_of, spellings, within
+from protocols.secrets.names import is_secret
 
 MOST_SENTENCES = 3
 _LONGEST_WORDS = 160

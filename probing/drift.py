@@ -9,19 +9,19 @@ from typing import Literal
 
 from jsonschema_rs import ValidationError
 
-from probing.facts import ToolFacts, learn, says_something
-from probing.gate import Caller, Held, NotCalled, nothing_held
+from probing.caller import Caller, Held, NotCalled, nothing_held
+from probing.experiments import discover
 from probing.infer import infer, nodes
 from probing.keys import words_of
-from probing.questions import discover
 from probing.samples import FOLDER, Arguments, Log, Origin, ProbeSettings, Sample, Value, Watch
 from probing.session import Session
+from probing.tool_facts import ToolFacts, learn, says_something
 from protocols.effects import kind_of
-from protocols.judge import Judge, TooMuch, validator
 from protocols.protocol import ToolProtocol
-from protocols.reply import one_line
+from protocols.response import one_line
 from protocols.schema import type_name
 from protocols.toolbox import Toolbox
+from protocols.validate import Judge, TooMuch, validator
 
 Severity = Literal["breaking", "risky", "harmless"]
 """*breaking*: a program that uses it as the protocol says fails. *risky*: it may fail on some answers, or the evidence

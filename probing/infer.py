@@ -17,8 +17,8 @@ from typing import Any, TypeAlias
 from genson import SchemaBuilder
 
 from probing.keys import own_data_keys, property_names, shared_data_keys
-from protocols.judge import first_error, validator
 from protocols.schema import Json, JsonObject, pointer, resolve, type_name, types
+from protocols.validate import first_error, validator
 
 _DEEPEST, _FOLLOWED = 64, 12
 """Levels of nesting that are described, and levels of a known document that are merged."""

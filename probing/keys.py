@@ -18,9 +18,9 @@ from collections.abc import Collection, Iterable, Sequence
 from functools import lru_cache
 from typing import Any
 
+from protocols.naming import WORDS, singular, snake
 from protocols.protocol import ToolProtocol
 from protocols.schema import Json, JsonObject, type_name, types
-from protocols.words import WORDS, singular, snake
 
 _DATA = re.compile(
     r"-?\d+(\.\d+)?|\d{4}-\d\d(-\d\d.*)?|\d{1,2}:\d\d(:\d\d)?|[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}"

@@ -19,13 +19,24 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
 
-from probing.facts import ArgumentFacts, ToolFacts, says_something
-from probing.names import EQUAL, NEAR, PAGING, Name, argument_name, distance, distinctive, is_id, scalars, text_of
-from probing.pools import Place, Pools, said_of
+from probing.candidates import Fits
+from probing.name_distance import (
+    EQUAL,
+    NEAR,
+    PAGING,
+    Name,
+    argument_name,
+    distance,
+    distinctive,
+    is_id,
+    scalars,
+    text_of,
+)
 from probing.samples import Arguments, Value
-from probing.values import Fits
+from probing.tool_facts import ArgumentFacts, ToolFacts, says_something
+from probing.value_pool import Place, Pools, said_of
+from protocols.naming import NOT_LINKED, POSITIONS, VAGUE
 from protocols.protocol import Link
-from protocols.words import NOT_LINKED, POSITIONS, VAGUE
 
 _ENOUGH = 2
 """Values of one source that are tried on an argument."""

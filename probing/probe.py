@@ -17,22 +17,22 @@ from pathlib import Path
 from socket import gethostname
 from typing import Any
 
-from probing.facts import ToolFacts
-from probing.gate import Caller, Held, NotCalled, host_of, nothing_held
-from probing.ledger import Made
+from probing.caller import Caller, Held, NotCalled, host_of, nothing_held
+from probing.experiments import discover, sharpen
 from probing.links import Flows
-from probing.questions import discover, sharpen
+from probing.model_hints import Teacher
+from probing.ownership import Made
 from probing.samples import SOURCE, Log, ProbeSettings, Watch
 from probing.session import Session
-from probing.teacher import Teacher
+from probing.tool_facts import ToolFacts
 from probing.writes import Writes
-from protocols.ask import Ask
+from protocols.client import Invoker
 from protocols.effects import UNTOLD, kind_of
 from protocols.errors import AtcError
-from protocols.files import CannotWrite
-from protocols.invoke import Invoker
+from protocols.model import Ask
+from protocols.private_files import CannotWrite
 from protocols.protocol import Link, ToolProtocol
-from protocols.reply import one_line
+from protocols.response import one_line
 from protocols.toolbox import Tool, Toolbox
 
 LINK_CALLS = 3

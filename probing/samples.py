@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import IO, Any, Literal
 
 from protocols.errors import AtcError, Outcome
-from protocols.files import cannot_write, keep_private, private_folder, write_whole
+from protocols.private_files import cannot_write, keep_private, private_folder, write_whole
 from protocols.schema import Json, JsonObject
 
 FOLDER = ".probe"

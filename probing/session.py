@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
-from probing.facts import ArgumentFacts, ToolFacts, learn, place_of
-from probing.gate import Caller
-from probing.ledger import records
-from probing.pools import Pools
-from probing.replies import refusal_in, reply_of, template_of
+from probing.caller import Caller
+from probing.candidates import Fits, candidates, combinations
+from probing.error_replies import refusal_in, reply_of, template_of
+from probing.model_hints import Teacher, hints_in
+from probing.ownership import records
 from probing.samples import MADE_UP, Arguments, Log, Origin, ProbeSettings, Purpose, Sample, Value, Watch
-from probing.teacher import Teacher, hints_in
-from probing.values import Fits, candidates, combinations
+from probing.tool_facts import ArgumentFacts, ToolFacts, learn, place_of
+from probing.value_pool import Pools
 from protocols.effects import is_safe, reads
+from protocols.naming import ID_WORDS, snake
 from protocols.protocol import HttpBinding, ToolProtocol
 from protocols.schema import Json
 from protocols.toolbox import Toolbox
-from protocols.words import ID_WORDS, snake
 
 _OF_THE_SERVICE = frozenset({"created_at", "id", "key", "last_modified", "uid", "updated_at", "uuid"})
 """Fields of a record that a service gives by itself."""

@@ -7,18 +7,18 @@ from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
 
-from probing.facts import ToolFacts
-from probing.gate import NotCalled
-from probing.ledger import Made
-from probing.questions import ATTEMPTS
-from probing.replies import refusal_in
+from probing.caller import NotCalled
+from probing.candidates import Fits
+from probing.error_replies import refusal_in
+from probing.experiments import ATTEMPTS
+from probing.ownership import Made
 from probing.samples import Origin, Sample, Value
 from probing.session import Session, next_arguments
-from probing.values import Fits
+from probing.tool_facts import ToolFacts
 from protocols.effects import kind_of, reads
+from protocols.naming import ID_WORDS, snake
 from protocols.protocol import Annotations, ToolProtocol
 from protocols.schema import Json, types
-from protocols.words import ID_WORDS, snake
 
 _TRIES, _SHOWING = 3, 2
 """Calls with one thing that this probing made, until it is left; calls of a read that one write may need."""

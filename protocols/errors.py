@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Literal
 
-from protocols.words import LONGEST_COMPARED, alike
+from protocols.naming import LONGEST_COMPARED, alike
 
 Outcome = Literal["done", "refused", "not_run", "unknown"]
 """What is known of a call. *done*: it took effect and answered. *refused*: the tool said no, nothing happened, it may
@@ -72,7 +72,7 @@ class ModelUnavailable(AtcError):
 
 
 class OutOfTime(ModelUnavailable):
-    """The reply did not come before the moment that whoever asked had set; see `atc.side_by_side.wait_until`."""
+    """The reply did not come before the moment that whoever asked had set; see `atc.core.parallel.wait_until`."""
 
 
 @dataclass(eq=False, repr=False)

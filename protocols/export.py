@@ -8,10 +8,10 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from protocols.effects import SAFE
+from protocols.naming import identifier
 from protocols.protocol import HttpBinding, ToolProtocol, dump
 from protocols.schema import JsonObject
 from protocols.sources.operation import FORM_TYPES, annotations_of
-from protocols.words import identifier
 
 RESULT = "result"
 """The key of a response that is no object, in MCP's structured results."""

@@ -11,9 +11,9 @@ from dataclasses import replace
 from itertools import chain, islice, pairwise
 from typing import Any, NamedTuple
 
+from protocols.naming import ID_WORDS, NOT_LINKED, POSITIONS, SEARCHES, VAGUE, VERBS, WRAPPERS, singular, snake
 from protocols.protocol import HttpBinding, Link, ToolProtocol, Verify
 from protocols.schema import JsonObject, all_types, beneath, resolve, subschemas, types, unwrapped
-from protocols.words import ID_WORDS, NOT_LINKED, POSITIONS, SEARCHES, VAGUE, VERBS, WRAPPERS, singular, snake
 
 LINKS_PER_ARGUMENT = 3
 """Guesses for one argument at most: the simplest producers; more would only make prompts longer."""

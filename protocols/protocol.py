@@ -14,8 +14,8 @@ from pydantic.alias_generators import to_camel
 
 from protocols.documentation import docs_page
 from protocols.errors import InvalidProtocol
-from protocols.judge import first_error
 from protocols.schema import Json, JsonObject
+from protocols.validate import first_error
 
 EvidenceLevel = Literal["declared", "observed", "guessed"]
 Location = Literal["path", "query", "header", "cookie", "body", "form"]

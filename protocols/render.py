@@ -11,9 +11,9 @@ from functools import reduce
 from itertools import chain, count, islice, takewhile
 from typing import Any, Literal
 
+from protocols.naming import singular
 from protocols.schema import Json, JsonObject, core, is_file, narrowed, resolve, types, unwrapped
 from protocols.toolbox import Tool, Toolbox
-from protocols.words import singular
 
 _MOST_SCHEMAS = 10_000  # that one set of stubs tells of; those after them are `Any`
 _MOST_VALUES = 12  # of an enumeration that are all named

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from protocols.origin import Origin
-from protocols.source_secrets import shown
+from protocols.secrets.sources import shown
+from protocols.urls import Origin
 
 Place = Literal["header", "query", "cookie"]
 _LOOPBACK = ("localhost", "127.0.0.1", "[::1]")

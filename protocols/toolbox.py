@@ -11,9 +11,9 @@ from hashlib import sha256
 from typing import NamedTuple
 
 from protocols.errors import InvalidProtocol, UnknownTool
+from protocols.naming import FreeNames, argument_aliases, identifier, tool_aliases
 from protocols.protocol import Binding, EvidenceLevel, HttpBinding, ToolProtocol
 from protocols.schema import Json, JsonObject, steps, wrapper_key
-from protocols.words import FreeNames, argument_aliases, identifier, tool_aliases
 
 Call = Callable[[JsonObject], Json]
 """Takes arguments by their original names, gives the full response; raises `ToolError`."""

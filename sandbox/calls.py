@@ -12,13 +12,13 @@ from protocols.protocol import HttpBinding, McpBinding
 from protocols.schema import Json, shape
 from protocols.toolbox import Tool, Toolbox, idempotency_key
 from sandbox import hints
+from sandbox.arguments import BadArguments, Contract, contract, shorten
 from sandbox.base import Paused
-from sandbox.contract import BadArguments, Contract, contract, shorten
-from sandbox.effects import Sending, Sent, StillUnknown
-from sandbox.frames import Call, RunEnded, limit_exceeded, violation
 from sandbox.journal import Journal
 from sandbox.limits import LONGEST_WAIT_SECONDS, Clock, Limits
+from sandbox.lost_writes import Sending, Sent, StillUnknown
 from sandbox.trace import Failure, Frame, Hint, ToolCall
+from sandbox.wire import Call, RunEnded, limit_exceeded, violation
 
 UNKNOWN_OUTCOME = "UnknownOutcome"  # type of the failure that pauses a run at a write whose effect nobody knows
 PREVIEW_CHARACTERS = 2000

@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 from protocols.schema import JsonObject
 from protocols.toolbox import Tool
-from sandbox.contract import contract
-from sandbox.effects import Effects, sorted_json
+from sandbox.arguments import contract
+from sandbox.lost_writes import Effects, sorted_json
 from sandbox.trace import Pins, ToolCall
 
 Sink = Callable[[int, ToolCall, bool], None]

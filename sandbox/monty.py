@@ -28,11 +28,11 @@ from typing import Any, NoReturn
 from protocols.toolbox import Toolbox
 from sandbox import workers
 from sandbox.base import OnDemand, SandboxUnavailable
-from sandbox.frames import FRAME_BYTES, LEVELS
+from sandbox.host import Exit, serve
 from sandbox.journal import Journal
 from sandbox.limits import Limits
-from sandbox.rpc import Exit, serve
 from sandbox.trace import Trace
+from sandbox.wire import FRAME_BYTES, LEVELS
 from sandbox.zygote.channel import Channel, keywords_only, last_word, plain, sendable, shorten
 
 TURN_SECONDS, START_SECONDS = 3600.0, 30.0
@@ -105,7 +105,7 @@ def _gone() -> NoReturn:
 
 
 class _Interpreter:
-    """A `sandbox.rpc.Child`: a thread that has one process of the pool run a program, and speaks for it in frames."""
+    """A `sandbox.host.Child`: a thread that has one process of the pool run a program, and speaks for it in frames."""
 
     def __init__(self, pool: _Pool, limits: Limits) -> None:
         self.channel, self._own = socket.socketpair()

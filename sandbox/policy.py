@@ -19,9 +19,9 @@ from typing import NamedTuple
 
 from RestrictedPython.transformer import INSPECT_ATTRIBUTES, RestrictingNodeTransformer
 
-from protocols.parsing import parse
+from protocols.naming import words
+from protocols.python_source import parse
 from protocols.toolbox import Toolbox
-from protocols.words import words
 from sandbox.base import Sandbox
 from sandbox.journal import Journal
 from sandbox.limits import Limits

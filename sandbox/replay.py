@@ -10,10 +10,10 @@ from protocols.errors import AtcError
 from protocols.schema import JsonObject
 from protocols.toolbox import Toolbox
 from sandbox.base import Sandbox
-from sandbox.frames import RunEnded
 from sandbox.journal import Journal, again, canonical
 from sandbox.limits import Limits
 from sandbox.trace import ToolCall, Trace
+from sandbox.wire import RunEnded
 
 _text = partial(json.dumps, ensure_ascii=False)
 

@@ -1,4 +1,6 @@
-"""Write the pages of the reference that are made from the code: `cli.md` from click, `settings.md` from `atc.config`.
+"""Write the pages of the reference that are made from the code.
+
+`cli.md` is made from click, `settings.md` from `atc.core.config`.
 
     python scripts/reference.py
 
@@ -18,8 +20,8 @@ from pathlib import Path
 
 import click
 
-from atc import config
 from atc.cli.main import cli
+from atc.core import config
 
 REFERENCE = Path(__file__).resolve().parent.parent / "docs" / "reference"
 

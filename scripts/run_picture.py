@@ -11,7 +11,7 @@ from rich.console import Console
 
 from atc import Agent, load_tools
 from atc.models.scripted import ScriptedModel
-from atc.view import RunView
+from atc.observe.terminal_view import RunView
 
 TASK = "What do all copies in stock cost together?"
 PROGRAM = (

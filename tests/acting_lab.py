@@ -9,10 +9,10 @@ from typing import Any
 from unittest.mock import patch
 
 from atc.agent import Agent
-from atc.config import Config
-from atc.events import Event, ModelAsked
+from atc.core.config import Config
+from atc.core.events import Event, ModelAsked
 from atc.models.scripted import ScriptedModel
-from atc.strategies.run import Strategy
+from atc.run.strategy_run import Strategy
 from protocols.errors import ToolError
 from protocols.toolbox import Toolbox
 from sandbox.base import Sandbox

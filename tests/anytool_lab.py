@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from atc.config import Config
+from atc.core.config import Config
 from atc.strategies import anytool
 from atc.strategies.anytool import Options
 from protocols.errors import ToolError

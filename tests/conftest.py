@@ -21,9 +21,9 @@ import pytest
 from hypothesis import settings
 
 from atc.agent import Agent
+from atc.archive.recording import Replayer, record
+from atc.archive.recording.document import parse, to_document
 from atc.cli.main import _guarded
-from atc.recording import Replayer, record
-from atc.recording.document import parse, to_document
 from atc.store import RunStore
 from atc.store.stored import StoredRun
 from benchmarks import postgres as postgresql

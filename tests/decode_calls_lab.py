@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from llguidance import LLMatcher, LLTokenizer
 
-from atc.decode.grammar import compiled
-from protocols.ask import Completion, Message, Powers
+from atc.models.decode.grammar import compiled
+from protocols.model import Completion, Message, Powers
 from protocols.protocol import ToolProtocol
 from protocols.toolbox import Tool, Toolbox
 

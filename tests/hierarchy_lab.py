@@ -7,8 +7,8 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from atc.retrieve.document import ToolDocument
-from protocols.ask import Completion, Message
+from atc.pipeline.retrieve.document import ToolDocument
+from protocols.model import Completion, Message
 
 Line = str | Exception | Callable[[], str]
 

@@ -12,8 +12,8 @@ from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
+from protocols.client import Invoker, InvokeSettings
 from protocols.errors import ToolError
-from protocols.invoke import Invoker, InvokeSettings
 from protocols.protocol import Annotations, HttpBinding, ToolProtocol
 
 

@@ -4,9 +4,9 @@ import json
 from contextlib import contextmanager
 from dataclasses import replace
 
-from probing.gate import Caller
+from probing.caller import Caller
 from probing.samples import Log, Origin, ProbeSettings, Sample, Value
-from protocols.invoke import Invoker, InvokeSettings
+from protocols.client import Invoker, InvokeSettings
 from protocols.protocol import Annotations, HttpBinding, ToolProtocol
 from protocols.toolbox import Tool, Toolbox
 from tests.loopback import serving

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from atc.retrieve.base import Hit, Ranker, Retrieval
-from atc.retrieve.document import ToolDocument
-from atc.retrieve.words import tokens
-from atc.types import Usage
+from atc.core.types import Usage
+from atc.pipeline.retrieve.base import Hit, Ranker, Retrieval
+from atc.pipeline.retrieve.document import ToolDocument
+from atc.pipeline.retrieve.vocabulary import tokens
 
 
 class BagOfWords:

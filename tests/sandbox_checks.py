@@ -8,8 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 from benchmarks.sandbox.shop import ITEM, run
 from protocols.toolbox import Toolbox
 from sandbox.base import Paused, SandboxUnavailable
-from sandbox.conformance import make_tool
 from sandbox.journal import Journal
+from sandbox.testing import make_tool
 from sandbox.trace import Pins
 
 

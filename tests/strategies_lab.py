@@ -14,11 +14,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from atc.agent import Agent
-from atc.config import Config
-from atc.retrieve.base import Hit, Retrieval, Retriever
+from atc.core.config import Config
+from atc.pipeline.retrieve.base import Hit, Retrieval, Retriever
 from atc.store import Store
-from protocols.ask import Ask, Completion, Message, Powers
 from protocols.errors import ModelUnavailable, ToolError
+from protocols.model import Ask, Completion, Message, Powers
 from protocols.toolbox import Tool, Toolbox
 from sandbox.base import Sandbox
 from tests.tool_lab import TEXT, fenced, record, tool

@@ -12,10 +12,10 @@ import pytest
 from pydantic import BaseModel
 
 from atc import Agent, Config, Toolbox
-from atc.config import InvalidConfig
+from atc.core.config import InvalidConfig
+from atc.core.types import Unsolved
 from atc.store import Store
 from atc.store.stored import RunRefused
-from atc.types import Unsolved
 from tests.tool_lab import tool, writing
 
 
@@ -63,6 +63,8 @@ def test_check_returns_findings_in_the_order_of_lines_and_calls_no_tool(sandbox,
     ]
     assert checking.check("print(get_ticket()['id'])") == ()
     assert sent == []
+
+
 def test_what_was_not_solved_can_be_raised_and_has_no_output(agent):
     solved = agent("print(get_ticket()['id'])").run("Which ticket?")
     assert solved.raise_if_unsolved() is solved

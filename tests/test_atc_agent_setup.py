@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 
 from atc import Agent, Config, Toolbox
-from atc.config import METHODS, STRATEGIES, InvalidConfig
+from atc.core.config import METHODS, STRATEGIES, InvalidConfig
+from atc.core.task import InvalidTask
 from atc.models.scripted import ScriptedModel
-from atc.retrieve import methods
+from atc.pipeline.retrieve import methods
 from atc.store import Store, StoreUnavailable
-from atc.strategies import table
-from atc.task import InvalidTask
+from atc.strategies import registry
+from protocols.client import Invoker, InvokeSettings
 from protocols.errors import SourceUnavailable, UnknownTool
-from protocols.invoke import Invoker, InvokeSettings
 from protocols.sources import load_tools
 from sandbox.base import SandboxUnavailable
 from sandbox.journal import Journal
@@ -74,7 +74,7 @@ def test_a_config_of_python_is_read_as_a_file_is():
 
 
 def test_the_names_that_a_setting_may_have_are_those_of_the_tables():
-    assert tuple(table.STRATEGIES) == STRATEGIES
+    assert tuple(registry.STRATEGIES) == STRATEGIES
     assert tuple(methods.METHODS) == METHODS
 
 

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter
 
-from atc.attribute import attribute
-from atc.check import check
-from atc.types import Fault, Finding, Program
+from atc.core.types import Fault, Finding, Program
+from atc.pipeline.attribute import attribute
+from atc.pipeline.check import check
 from protocols.errors import Outcome, ToolError
 from protocols.protocol import ToolProtocol
 from protocols.toolbox import Tool, Toolbox

@@ -3,8 +3,8 @@
 import pytest
 
 from atc.agent import Agent
-from atc.config import Config
-from atc.events import ModelAsked, Noted
+from atc.core.config import Config
+from atc.core.events import ModelAsked, Noted
 from atc.models.scripted import ScriptedModel
 from protocols.toolbox import Toolbox
 from tests.tool_lab import tool as tool_of

@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from atc.agent import Agent
-from atc.config import Config
-from atc.events import AttemptEnded, Noted, ProgramWritten, ToolsChosen
-from atc.learned import LearnedSchemas
+from atc.archive.learned_schemas import LearnedSchemas
+from atc.core.config import Config
+from atc.core.events import AttemptEnded, Noted, ProgramWritten, ToolsChosen
 from atc.models.scripted import ScriptedModel
 from atc.store import Store
 from atc.strategies.chain import UNCHANGED, UNCONFIRMED

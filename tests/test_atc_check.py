@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from atc.check import MOST_FINDINGS, check, render_finding
-from atc.types import Finding, Program
+from atc.core.types import Finding, Program
+from atc.pipeline.check import MOST_FINDINGS, check, render_finding
 from protocols.protocol import Evidence, EvidenceLevel
 from protocols.toolbox import Toolbox
 from tests.check_lab import FOLDER, SHOP, Case, arr, cases, cases_over, obj, services, toolbox

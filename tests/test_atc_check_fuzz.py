@@ -10,8 +10,8 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from atc.check import check, render_finding
-from atc.types import Program
+from atc.core.types import Program
+from atc.pipeline.check import check, render_finding
 from tests.check_lab import SHOP
 
 

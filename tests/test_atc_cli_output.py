@@ -5,7 +5,7 @@ import json
 import pytest
 
 from atc.cli.output import json_text
-from atc.terminal import escape_controls
+from atc.core.text import escape_controls
 
 HOSTILE = "a\x1b[2J\x9b31m\x07\x00\r\x7f\u202eevil\u2066\u2028\ud800\ufeff\U000e0041z"
 

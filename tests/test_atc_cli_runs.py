@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from atc import events
 from atc.cli.wiring import open_store
-from atc.config import Config
-from atc.types import Attempt, Fact, Fault, Program, Solution, Usage
-from protocols.ask import Completion, Message
+from atc.core import events
+from atc.core.config import Config
+from atc.core.types import Attempt, Fact, Fault, Program, Solution, Usage
+from protocols.model import Completion, Message
 from sandbox.trace import ToolCall, Trace
 
 HAS_ID = Fact(kind="keys", text="rows[0] has id")

@@ -12,9 +12,9 @@ import pytest
 
 from atc.agent import Agent
 from atc.cli.wiring import open_store
-from atc.config import Config
+from atc.core.config import Config
 from atc.models.scripted import ScriptedModel
-from protocols.invoke import Invoker
+from protocols.client import Invoker
 from protocols.protocol import HttpBinding
 from protocols.toolbox import Tool, Toolbox
 from tests.loopback import Reply, serving

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from atc import events
 from atc.cli.wiring import open_store
-from atc.config import Config
-from atc.types import Attempt, Program, Solution
-from protocols.ask import Completion, Message
+from atc.core import events
+from atc.core.config import Config
+from atc.core.types import Attempt, Program, Solution
+from protocols.model import Completion, Message
 from sandbox.trace import ToolCall, Trace
 
 SECRET = "s3cr3t-Zq8vKx2mN7"

@@ -6,10 +6,10 @@ import io
 
 from rich.console import Console
 
-from atc.events import AttemptEnded, Called, ModelAsked, ModelReplied, Noted, ProgramWritten
-from atc.types import Attempt, Program
-from atc.view import RunView, told_reading
-from protocols.ask import Completion
+from atc.core.events import AttemptEnded, Called, ModelAsked, ModelReplied, Noted, ProgramWritten
+from atc.core.types import Attempt, Program
+from atc.observe.terminal_view import RunView, told_reading
+from protocols.model import Completion
 from sandbox.trace import ToolCall
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from atc.cli.settings import read_settings
-from atc.config import Config, CredentialEntry, InvalidConfig, public, read_value
+from atc.core.config import Config, CredentialEntry, InvalidConfig, public, read_value
 
 
 def load(folder: Path, *, project: str = "", user: str = "", env: dict[str, str] | None = None, **flags: object):

@@ -6,9 +6,9 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from atc.agent import Agent
-from atc.config import Config
-from atc.consent import Consent
-from atc.held_calls import HeldCalls
+from atc.core.config import Config
+from atc.safety.consent import Consent
+from atc.safety.held_calls import HeldCalls
 from atc.store import Store
 from protocols.toolbox import Toolbox
 from sandbox.base import Paused

@@ -2,8 +2,8 @@
 
 import pytest
 
-from atc.doubt import doubts
-from atc.types import Program
+from atc.core.types import Program
+from atc.pipeline.doubts import doubts
 from protocols.protocol import ToolProtocol
 from protocols.toolbox import Tool, Toolbox
 from sandbox.trace import ToolCall, Trace

@@ -2,8 +2,8 @@
 
 import pytest
 
-from atc.doubt import made_up
-from atc.types import Program
+from atc.core.types import Program
+from atc.pipeline.doubts import made_up
 from protocols.protocol import Link
 from protocols.toolbox import Toolbox
 from tests.tool_lab import tool

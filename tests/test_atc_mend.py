@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from atc.check import check
-from atc.mend import mend
-from atc.mend.paging import read_every_page, unread_pages
-from atc.types import Program
+from atc.core.types import Program
+from atc.pipeline.autofix import mend
+from atc.pipeline.autofix.paging import read_every_page, unread_pages
+from atc.pipeline.check import check
 from protocols.protocol import Link
 from protocols.toolbox import Toolbox
 from sandbox.trace import ToolCall, Trace

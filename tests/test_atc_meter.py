@@ -6,12 +6,12 @@ import threading
 
 import pytest
 
-from atc.config import Config
-from atc.events import ModelAsked
-from atc.meter import BudgetSpent, Meter
-from atc.side_by_side import Request, as_done, patience
-from protocols.ask import Completion, Message, Powers
+from atc.core.config import Config
+from atc.core.events import ModelAsked
+from atc.core.parallel import Request, as_done, patience
+from atc.run.model_budget import BudgetSpent, Meter
 from protocols.errors import ModelUnavailable, OutOfTime
+from protocols.model import Completion, Message, Powers
 
 
 class Echo:

@@ -16,8 +16,8 @@ import pytest
 from atc.models import lark, llama
 from atc.models.local import LocalModel, runs_in_circles
 from benchmarks.decoding.arms import TokenPlace, top_tokens
-from protocols.ask import Message, Powers
 from protocols.errors import ModelUnavailable
+from protocols.model import Message, Powers
 
 FAKE = Path(__file__).with_name("fake_llama.py")
 LARK = '%llguidance {}\nstart: "add(" /[0-9]{1,4}/ ")"\n'
@@ -118,7 +118,7 @@ import signal, sys, threading
 from pathlib import Path
 from atc.models import llama
 from atc.models.local import LocalModel
-from protocols.ask import Message
+from protocols.model import Message
 
 llama._CHILD = Path(sys.argv[1])
 model = LocalModel(sys.argv[2])

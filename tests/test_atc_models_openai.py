@@ -14,11 +14,11 @@ from typing import Any
 
 import pytest
 
+from atc.core.parallel import wait_until
 from atc.models.endpoint import Endpoint
 from atc.models.openai import OpenAIModel
-from atc.side_by_side import wait_until
-from protocols.ask import Message, Powers
 from protocols.errors import ModelUnavailable, OutOfTime
+from protocols.model import Message, Powers
 from tests.loopback import Reply, Seen, Server, closed_port, serving, speaking
 
 pytestmark = pytest.mark.usefixtures("own_folders")  # of an environment that names no endpoint

@@ -11,17 +11,17 @@ import pytest
 
 pytest.importorskip("llguidance")
 
-from atc.decode.call import Sampling, write_call
-from atc.decode.formats import TOOLDEC
-from atc.decode.grammar import judge
-from atc.decode.prompt import call_prompt
+from atc.core.parallel import wait_until
+from atc.models.decode.formats import TOOLDEC
+from atc.models.decode.grammar import judge
+from atc.models.decode.prompt import call_prompt
+from atc.models.decode.write_call import Sampling, write_call
 from atc.models.fetch import SMOLLM2, cached
 from atc.models.llama import LlamaProcess
 from atc.models.local import LocalModel
 from atc.models.openai import OpenAIModel
-from atc.side_by_side import wait_until
-from protocols.ask import Message, forget
 from protocols.errors import OutOfTime
+from protocols.model import Message, forget
 from tests.decode_calls_lab import TOOLS
 
 pytestmark = pytest.mark.local_model

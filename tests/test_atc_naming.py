@@ -2,8 +2,8 @@
 
 import pytest
 
-from atc.mend.lookups import look_up_answer
-from atc.types import Program
+from atc.core.types import Program
+from atc.pipeline.autofix.lookups import look_up_answer
 from protocols.protocol import Link
 from protocols.toolbox import Toolbox
 from sandbox.trace import ToolCall, Trace

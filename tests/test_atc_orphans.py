@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from atc.agent import Agent
-from atc.config import Config
+from atc.core.config import Config
 from atc.store import RunRefused
 from protocols.toolbox import Toolbox
 from tests.tool_lab import record, tool, writing

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from atc.config import Config
-from atc.meter import Meter
-from atc.past import Past
+from atc.core.config import Config
+from atc.run.model_budget import Meter
+from atc.run.resume import Past
 from atc.store import Store
 from atc.store.stored import Exchange
-from protocols.ask import Completion, Message
+from protocols.model import Completion, Message
 from tests.strategies_lab import Player
 
 

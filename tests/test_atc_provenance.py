@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from atc.attribute import origins
+from atc.pipeline.attribute import origins
 from sandbox.trace import ToolCall
 
 

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from atc.agent import Agent
-from atc.config import Config
-from atc.recording import InvalidRecording, Recording, Replayer, record
-from atc.recording.document import parse, to_document
+from atc.archive.recording import InvalidRecording, Recording, Replayer, record
+from atc.archive.recording.document import parse, to_document
+from atc.core.config import Config
 from atc.store import Store
 from protocols.errors import InvalidProtocol, ToolError
 from protocols.protocol import ToolProtocol

@@ -11,8 +11,8 @@ from io import StringIO
 
 import pytest
 
-from atc.recording import InvalidRecording, Recording
-from atc.recording.script import to_script
+from atc.archive.recording import InvalidRecording, Recording
+from atc.archive.recording.script import to_script
 from protocols.protocol import Annotations, HttpBinding, McpBinding, PythonBinding, ToolProtocol
 from protocols.toolbox import Tool, Toolbox
 from sandbox.trace import Trace

@@ -14,9 +14,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from atc import events
-from atc.redaction import Redactor
-from atc.types import Program
+from atc.core import events
+from atc.core.types import Program
+from atc.safety.redaction import Redactor
 from protocols.protocol import ToolProtocol
 from protocols.secrets import PLACEHOLDER, conceals_nothing
 from protocols.toolbox import Tool, Toolbox

@@ -6,14 +6,14 @@ from dataclasses import replace
 
 import pytest
 
-from atc.attribute import attribute
-from atc.check import check
-from atc.redaction import Redactor
-from atc.repair import WAYS, Case, correction
-from atc.repair.facts import writes_told
-from atc.repair.reading import documentation, returned, seen_fields
-from atc.types import Attempt, Fault, Program
-from protocols.ask import Completion, Message
+from atc.core.types import Attempt, Fault, Program
+from atc.pipeline.attribute import attribute
+from atc.pipeline.check import check
+from atc.pipeline.repair import WAYS, Case, correction
+from atc.pipeline.repair.facts import writes_told
+from atc.pipeline.repair.responses import documentation, returned, seen_fields
+from atc.safety.redaction import Redactor
+from protocols.model import Completion, Message
 from protocols.protocol import ToolProtocol
 from protocols.toolbox import Tool, Toolbox
 from sandbox.trace import ToolCall

@@ -11,13 +11,13 @@ from contextlib import ExitStack, contextmanager
 import pytest
 
 from atc.agent import Agent
-from atc.config import Config
+from atc.core.config import Config
 from atc.models.scripted import ScriptedModel
 from atc.store import RunRefused, UnknownRun
 from benchmarks.kills.__main__ import Nursery
 from benchmarks.kills.cases import Gate, Kill, Left, Trap
 from benchmarks.kills.host import mortal
-from protocols.invoke import Invoker
+from protocols.client import Invoker
 from protocols.sources import load_tools
 from tests.notes_service import OPERATIONS, SCHEMAS, TEXT, Context, operation
 from tests.stores import both_stores

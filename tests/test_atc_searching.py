@@ -5,7 +5,7 @@ import json
 import pytest
 
 from atc.agent import Agent
-from atc.config import Config
+from atc.core.config import Config
 from atc.models.scripted import ScriptedModel
 from protocols.render import described_within, token_estimate
 from protocols.toolbox import Toolbox

@@ -8,7 +8,7 @@ import re
 import pytest
 
 from atc.agent import Agent
-from atc.config import Config
+from atc.core.config import Config
 from atc.models.scripted import ScriptedModel
 from atc.store import Store
 from protocols.errors import ModelUnavailable, ToolError

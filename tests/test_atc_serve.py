@@ -18,9 +18,9 @@ import mcp_types as types
 from mcp import Client
 
 from atc import Agent
+from atc.archive.learned_schemas import LearnedSchemas
 from atc.cli.main import cli
-from atc.config import Config
-from atc.learned import LearnedSchemas
+from atc.core.config import Config
 from atc.serve.gateway import Gateway, GatewayLimits
 from atc.serve.server import INSTRUCTIONS, gateway_server, tools_server
 from atc.store import Store

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from atc.agent import Agent
-from atc.config import Config
-from atc.events import AttemptEnded, ProgramWritten, ToolsChosen
+from atc.core.config import Config
+from atc.core.events import AttemptEnded, ProgramWritten, ToolsChosen
 from atc.models.scripted import ScriptedModel
 from protocols.errors import ToolError
 from protocols.protocol import Link

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from atc import events
+from atc.core import events
+from atc.core.types import Attempt, Fact, Fault, Finding, Program, Solution, Usage
 from atc.store import RunRefused, RunStore, Store, StoreUnavailable, UnknownRun
 from atc.store.lease import this_process
-from atc.types import Attempt, Fact, Fault, Finding, Program, Solution, Usage
-from protocols.ask import Completion, Message
+from protocols.model import Completion, Message
 from sandbox.trace import Failure, Frame, ToolCall, Trace
 from tests.stores import both_stores, open_store
 

@@ -15,9 +15,9 @@ from urllib.parse import quote
 import psycopg
 import pytest
 
-from atc import events
 from atc.agent import Agent
-from atc.config import Config
+from atc.core import events
+from atc.core.config import Config
 from atc.store import RunRefused, StoreUnavailable
 from atc.store.postgres import PostgresStore
 from benchmarks.postgres import PASSWORD
@@ -36,7 +36,7 @@ def address(postgres) -> str:
 
 OTHER = """
 import sys
-from atc import events
+from atc.core import events
 from atc.store import RunRefused, StoreUnavailable
 from atc.store.postgres import PostgresStore
 from sandbox.trace import ToolCall

@@ -2,10 +2,11 @@
 
 import pytest
 
-from atc.prompts import fill
-from atc.synthesize import new_program, opening, parse
-from atc.types import Program
-from protocols.ask import Completion
+from atc.core.prompts import fill
+from atc.core.replies import program_in_reply
+from atc.core.types import Program
+from atc.pipeline.synthesize import new_program, opening
+from protocols.model import Completion
 from protocols.protocol import ToolProtocol
 from protocols.toolbox import Tool, Toolbox
 
@@ -24,16 +25,16 @@ PROGRAM = "x = find(name='a')\nprint(x)\n"
     ],
 )
 def test_the_program_is_found(reply):
-    assert parse(reply).source == PROGRAM
+    assert program_in_reply(reply).source == PROGRAM
 
 
 @pytest.mark.parametrize("reply", ["", "I cannot do that.", "```python\n```", "42"])
 def test_no_program_is_none(reply):
-    assert parse(reply) is None
+    assert program_in_reply(reply) is None
 
 
 def test_a_block_with_a_syntax_error_is_still_the_program():
-    assert parse("```python\nprint(\n```").source == "print(\n"
+    assert program_in_reply("```python\nprint(\n```").source == "print(\n"
 
 
 STUBS = """\
@@ -68,14 +69,14 @@ async def later(*, id: str) -> list[Person]: ...
     ],
 )
 def test_what_repeats_the_given_functions_is_left_out(reply):
-    source = parse(reply).source
+    source = program_in_reply(reply).source
     assert source.endswith(PROGRAM)
     assert "def find" not in source
 
 
 @pytest.mark.parametrize("reply", [f"```python\n{STUBS}```", f"```python\nimport json\n{STUBS}"])
 def test_a_reply_of_nothing_else_is_no_program(reply):
-    assert parse(reply) is None
+    assert program_in_reply(reply) is None
 
 
 @pytest.mark.parametrize(
@@ -87,7 +88,7 @@ def test_a_reply_of_nothing_else_is_no_program(reply):
     ],
 )
 def test_what_a_program_defines_for_itself_stays(source):
-    assert parse(f"```python\n{source}```").source == source
+    assert program_in_reply(f"```python\n{source}```").source == source
 
 
 def replies(*texts):
@@ -119,7 +120,7 @@ def test_the_prompt_holds_stubs_and_task_behind_a_worked_example():
     assert [m.role for m in messages] == ["system", "user", "assistant", "user"]
     assert "def find_it()" in messages[-1].content
     assert messages[-1].content.endswith("Task: Where is $it {0}?")
-    assert parse(messages[2].content) is not None
+    assert program_in_reply(messages[2].content) is not None
 
 
 def test_a_prompt_of_names_holds_nothing_else_of_the_tools():

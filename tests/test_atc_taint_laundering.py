@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from atc.config import InvalidConfig
-from atc.taint import Taint
+from atc.core.config import InvalidConfig
+from atc.safety.taint import Taint
 from protocols.toolbox import Toolbox
 from sandbox.trace import ToolCall
 from tests.tool_lab import tool

@@ -2,7 +2,7 @@
 
 import pytest
 
-from atc.taint.sensitive import sensitive_leaves
+from atc.safety.taint.sensitive import sensitive_leaves
 from protocols.protocol import Annotations, ToolProtocol
 
 TEXT = {"type": "string"}

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from atc.taint.clean import stands_in
-from atc.taint.values import number, numbers
+from atc.safety.taint.trusted import stands_in
+from atc.safety.taint.values import number, numbers
 
 STAND = {
     "recipient": [

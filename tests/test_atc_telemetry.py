@@ -16,9 +16,9 @@ from typing import Any
 import pytest
 
 from atc.agent import Agent
-from atc.config import Config
+from atc.core.config import Config
+from atc.core.types import Solution
 from atc.models.scripted import ScriptedModel
-from atc.types import Solution
 from benchmarks.local import ATC
 from protocols.errors import ModelUnavailable
 from protocols.protocol import McpBinding
@@ -29,7 +29,7 @@ from tests.viewer_lab import desk
 
 sdk = pytest.importorskip("opentelemetry.sdk.trace", reason="the extra otel is not installed")
 service = pytest.importorskip("opentelemetry.proto.collector.trace.v1.trace_service_pb2")
-telemetry = pytest.importorskip("atc.telemetry")
+telemetry = pytest.importorskip("atc.observe.opentelemetry")
 
 WRONG = "person = find(name='Ann')\nprint(person['age'])\n"
 RIGHT = "person = find(name='Ann')\nprint(note(number=person['id'], password='hunter2-xyz'))\n"
@@ -173,12 +173,12 @@ def run_in_a_process(folders: Path, endpoint: str) -> float:
 def test_nothing_of_it_is_imported_where_it_is_off() -> None:
     script = (
         "import sys\nfrom atc import Agent\nfrom atc.models.scripted import ScriptedModel\n"
-        "from sandbox.trusted import TrustedSandbox\nimport warnings\nwarnings.simplefilter('ignore')\n"
+        "from sandbox.unconfined import TrustedSandbox\nimport warnings\nwarnings.simplefilter('ignore')\n"
         "def one() -> int:\n    'One.\\n\\nread_only = True'\n    return 1\n"
         "from atc import load_tools\n"
         "model = ScriptedModel('```python\\nprint(one())\\n```')\n"
         "Agent(load_tools(one), model=model, sandbox=TrustedSandbox()).run('x')\n"
-        "print([name for name in sys.modules if 'opentelemetry' in name or name == 'atc.telemetry'])\n"
+        "print([name for name in sys.modules if 'opentelemetry' in name or name == 'atc.observe.opentelemetry'])\n"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
     assert done.stdout.splitlines()[-1] == "[]", done.stderr

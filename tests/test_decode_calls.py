@@ -7,13 +7,13 @@ from dataclasses import replace
 
 import pytest
 
-from atc.decode.call import ONE_GRAMMAR_TOOLS, Sampling, Written, write_call
-from atc.decode.formats import FORMATS, FUNCTION, JSON_CALL, PYTHON_CALL, REACT, TOOLDEC, CallFormat
+from atc.models.decode.formats import FORMATS, FUNCTION, JSON_CALL, PYTHON_CALL, REACT, TOOLDEC, CallFormat
+from atc.models.decode.write_call import ONE_GRAMMAR_TOOLS, Sampling, Written, write_call
 from atc.models.scripted import ScriptedModel
-from protocols.ask import Message, Powers
 from protocols.errors import ModelUnavailable
-from protocols.judge import violation
+from protocols.model import Message, Powers
 from protocols.toolbox import Toolbox
+from protocols.validate import violation
 from tests.decode_calls_lab import NUMBER, TEXT, TOOLS, HoldingModel, tool
 
 GOOD = '{"name": "power", "arguments": {"base": 2, "exponent": 3}}'

@@ -11,11 +11,11 @@ pytest.importorskip("llguidance")
 
 from llguidance import LLTokenizer
 
-from atc.decode.errors import Undecodable
-from atc.decode.formats import FORMATS, FUNCTION, TOOLDEC, CallFormat
-from atc.decode.grammar import compiled
-from atc.decode.matcher import ToolLogits, ToolMatcher, sample
-from atc.decode.read import read_call
+from atc.models.decode.errors import Undecodable
+from atc.models.decode.formats import FORMATS, FUNCTION, TOOLDEC, CallFormat
+from atc.models.decode.grammar import compiled
+from atc.models.decode.matcher import ToolLogits, ToolMatcher, sample
+from atc.models.decode.parse import read_call
 from protocols.toolbox import Toolbox
 from tests.decode_calls_lab import TOOLS
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from atc.decode.formats import FORMATS, FUNCTION, JSON_CALL, TOOLDEC, CallFormat
-from atc.decode.prompt import call_prompt
-from atc.decode.read import read_call
+from atc.models.decode.formats import FORMATS, FUNCTION, JSON_CALL, TOOLDEC, CallFormat
+from atc.models.decode.parse import read_call
+from atc.models.decode.prompt import call_prompt
 from protocols.toolbox import Toolbox
 from tests.decode_calls_lab import NUMBER, TOOLS, tool
 

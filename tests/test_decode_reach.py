@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from atc.decode.reach import Reach, Scope
+from atc.models.decode.known_ids import Reach, Scope
 from protocols.links import guess_links
 from protocols.toolbox import Toolbox
 from tests.check_lab import WHOLE, arr, obj

@@ -10,8 +10,8 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from atc.decode.formats import FORMATS, FUNCTION, JSON_CALL, PYTHON_CALL, REACT, TOOLDEC, CallFormat
-from atc.decode.read import ReadCall, read_call, write_as
+from atc.models.decode.formats import FORMATS, FUNCTION, JSON_CALL, PYTHON_CALL, REACT, TOOLDEC, CallFormat
+from atc.models.decode.parse import ReadCall, read_call, write_as
 from protocols.toolbox import Toolbox
 from tests.decode_calls_lab import NUMBER, TEXT, tool
 

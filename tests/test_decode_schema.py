@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from atc.decode.call import call_schema
-from atc.decode.errors import Undecodable
-from atc.decode.formats import FUNCTION, JSON_CALL, PYTHON_CALL, CallFormat
-from atc.decode.grammar import call_grammar, judge, names_pattern
-from atc.decode.schema import arguments_of
+from atc.models.decode.errors import Undecodable
+from atc.models.decode.formats import FUNCTION, JSON_CALL, PYTHON_CALL, CallFormat
+from atc.models.decode.grammar import call_grammar, judge, names_pattern
+from atc.models.decode.schema import arguments_of
+from atc.models.decode.write_call import call_schema
 from atc.models.dialects import fits_strict
-from protocols.judge import violation
 from protocols.toolbox import Toolbox
+from protocols.validate import violation
 from tests.decode_calls_lab import NUMBER, TEXT, TOOLS, tool
 
 pytest.importorskip("llguidance")

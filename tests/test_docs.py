@@ -13,13 +13,13 @@ from typing import get_args
 import pytest
 import yaml
 
-from atc import config
 from atc.agent import Agent
 from atc.cli.main import VERBS
-from atc.config import Config, InvalidConfig
+from atc.core import config
+from atc.core.config import Config, InvalidConfig
+from atc.core.types import FaultKind
 from atc.models.scripted import ScriptedModel
-from atc.strategies import table
-from atc.types import FaultKind
+from atc.strategies import registry
 from protocols.documentation import SITE, docs_page
 from protocols.errors import ModelUnavailable
 from protocols.sources import load_tools
@@ -126,8 +126,8 @@ def test_the_strategy_of_the_guide_works_as_it_stands(monkeypatch):
     once = ModuleType("atc.strategies.once")
     exec(code, once.__dict__)
     monkeypatch.setitem(sys.modules, "atc.strategies.once", once)
-    entry = table.Entry(name="once", summary="one program, checked and run once", settings=table._PROGRAMS)
-    monkeypatch.setattr(table, "STRATEGIES", {**table.STRATEGIES, "once": entry})
+    entry = registry.Entry(name="once", summary="one program, checked and run once", settings=registry._PROGRAMS)
+    monkeypatch.setattr(registry, "STRATEGIES", {**registry.STRATEGIES, "once": entry})
     monkeypatch.setitem(config._CHOICES, "strategy", ("strategy", (*config.STRATEGIES, "once")))
 
     def double(number: int) -> int:

@@ -8,11 +8,11 @@ from hypothesis import given as arbitrary
 from hypothesis import strategies as st
 
 from probing.document import protocols_of
+from probing.error_replies import hints, refusal_in
 from probing.infer import infer
 from probing.probe import probe
-from probing.replies import hints, refusal_in
 from probing.samples import Log, ProbeSettings, Sample
-from protocols.judge import validator
+from protocols.validate import validator
 from tests.fake_tools import Fakes, need, refuse
 
 FREE = ProbeSettings(requests_per_second=None)

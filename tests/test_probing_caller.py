@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from probing.gate import NotCalled, plan, reads, why_not
+from probing.caller import NotCalled, plan, reads, why_not
 from probing.samples import ProbeSettings
 from protocols.protocol import Annotations, McpBinding, PythonBinding, ToolProtocol
 from protocols.toolbox import Tool, Toolbox

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from probing.document import document
 from probing.drift import compare, earlier_samples, recheck
-from probing.facts import learn
-from probing.output import write
 from probing.probe import probe
+from probing.report import write
 from probing.samples import Log, ProbeSettings
-from protocols.invoke import Invoker
+from probing.tool_facts import learn
+from protocols.client import Invoker
 from protocols.protocol import Annotations, HttpBinding, ToolProtocol
 from protocols.sources import load_tools
 from protocols.toolbox import Tool, Toolbox

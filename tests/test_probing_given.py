@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from probing.gate import Caller
+from probing.caller import Caller
 from probing.probe import Probed, probe
 from probing.samples import Log, ProbeSettings
 from protocols.errors import ToolError

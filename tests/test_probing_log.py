@@ -96,9 +96,9 @@ from pathlib import Path
 from probing.samples import Log
 from probing.probe import probe
 from probing.samples import ProbeSettings
-from protocols.invoke import Invoker, InvokeSettings
+from protocols.client import Invoker, InvokeSettings
 from protocols.sources import load_tools
-import protocols.transport, requests  # before the forks
+import protocols.http.transport, requests  # before the forks
 
 class Dying(Log):
     def _write_line(self, line):

@@ -9,10 +9,10 @@ from tempfile import TemporaryDirectory
 from hypothesis import given
 from hypothesis import strategies as st
 
-from probing.facts import learn
-from probing.output import write
 from probing.probe import Probed
+from probing.report import write
 from probing.samples import Log
+from probing.tool_facts import learn
 from protocols.protocol import Link, load
 from protocols.sources.folder import read_folder
 from tests.probing_lab import sample, tool

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from probing.gate import Caller
+from probing.caller import Caller
 from probing.probe import Probed, probe
 from probing.samples import Log, ProbeSettings
 from tests.fake_tools import Fakes, need, refuse

@@ -6,11 +6,11 @@ import threading
 
 import pytest
 
-from probing.gate import Caller, NotCalled
-from probing.output import coverage, write
+from probing.caller import Caller, NotCalled
 from probing.probe import probe
+from probing.report import coverage, write
 from probing.samples import Log, ProbeSettings
-from protocols.invoke import Invoker
+from protocols.client import Invoker
 from protocols.protocol import PythonBinding, ToolProtocol
 from protocols.sources import load_tools
 from protocols.toolbox import Tool, Toolbox

@@ -5,7 +5,7 @@ import requests
 from probing.document import protocols_of
 from probing.probe import probe
 from probing.samples import Log, ProbeSettings
-from protocols.invoke import Invoker, InvokeSettings
+from protocols.client import Invoker, InvokeSettings
 from protocols.sources.openapi import read_openapi
 from protocols.toolbox import Tool, Toolbox
 from tests import shop

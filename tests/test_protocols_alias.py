@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from protocols.errors import UnknownTool
+from protocols.naming import alike, argument_aliases, identifier, tool_aliases
 from protocols.protocol import ToolProtocol
 from protocols.toolbox import Tool, Toolbox
-from protocols.words import alike, argument_aliases, identifier, tool_aliases
 
 tools = st.lists(
     st.tuples(

@@ -19,9 +19,9 @@ import pytest
 pytest.importorskip("uvicorn")
 
 from benchmarks.local import free_port
+from protocols.client import Credential, Invoker, InvokeSettings
 from protocols.errors import CredentialMissing, ToolError
-from protocols.invoke import Credential, Invoker, InvokeSettings
-from protocols.oauth import TokenFile
+from protocols.http.oauth import TokenFile
 from protocols.sources import load_tools
 from tests.loopback import Reply, serving
 from toolflow_bench.services.serve import serve

@@ -6,8 +6,8 @@ import textwrap
 import pytest
 
 from protocols.errors import InvalidProtocol, SourceUnavailable
+from protocols.http.request import Plan
 from protocols.protocol import Annotations, HttpBinding
-from protocols.request import Plan
 from protocols.sources import load_source, load_tools
 
 HOST = "https://a.example"

@@ -3,9 +3,9 @@
 import json
 
 from protocols.export import mcp_tool, to_openapi
-from protocols.judge import validator
 from protocols.protocol import Annotations, ErrorOutcome, Example, HttpBinding, PythonBinding, ToolProtocol
 from protocols.sources.openapi import read_openapi
+from protocols.validate import validator
 
 NODE = {"type": "object", "title": "Node", "properties": {"next": {"$ref": "#/$defs/Node"}, "n": {"type": "integer"}}}
 NODES = {"type": "array", "items": {"$ref": "#/$defs/Node"}, "$defs": {"Node": NODE}}

@@ -9,8 +9,8 @@ from urllib.parse import parse_qsl
 
 import pytest
 
+from protocols.client import Invoker, idempotency_key
 from protocols.errors import InvalidProtocol, ToolError
-from protocols.invoke import Invoker, idempotency_key
 from tests.loopback import Reply, http_tool, serving
 
 

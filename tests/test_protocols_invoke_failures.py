@@ -8,7 +8,7 @@ import tracemalloc
 
 import pytest
 
-from protocols.invoke import Invoker
+from protocols.client import Invoker
 from tests.loopback import Reply, closed_port, failure, http_tool, quick, serving, speaking
 
 

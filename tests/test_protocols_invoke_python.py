@@ -10,8 +10,8 @@ from uuid import UUID
 import pydantic
 import pytest
 
+from protocols.client import Credential, Invoker, InvokeSettings, to_json
 from protocols.errors import ToolError
-from protocols.invoke import Credential, Invoker, InvokeSettings, to_json
 from protocols.protocol import Annotations, PythonBinding, ToolProtocol
 
 

@@ -7,9 +7,9 @@ from importlib.util import find_spec
 
 import pytest
 
+from protocols.client import Credential, Invoker, InvokeSettings
 from protocols.errors import ToolError
-from protocols.invoke import Credential, Invoker, InvokeSettings
-from protocols.origin import split_url
+from protocols.urls import split_url
 from tests.loopback import Reply, closed_port, failure, http_tool, quick, serving
 
 SECRET = "s3cr3t/+ value"

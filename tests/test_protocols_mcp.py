@@ -17,8 +17,8 @@ pytest.importorskip("mcp", reason="the MCP SDK (extra 'mcp') is not installed")
 
 from mcp.client.stdio import DEFAULT_INHERITED_ENV_VARS
 
+from protocols.client import Credential, Invoker, InvokeSettings
 from protocols.errors import SourceUnavailable, ToolError
-from protocols.invoke import Credential, Invoker, InvokeSettings
 from protocols.protocol import McpBinding
 from protocols.settings import McpServer
 from protocols.sources import load_tools
@@ -138,7 +138,7 @@ def test_a_command_gets_a_clean_environment(monkeypatch):
 
 @pytest.mark.parametrize(
     "file",
-    ["atc/config.py", "protocols/settings.py", "docs/reference/configuration.md", "docs/reference/protocols.md"],
+    ["atc/core/config.py", "protocols/settings.py", "docs/reference/configuration.md", "docs/reference/protocols.md"],
 )
 def test_what_a_command_inherits_is_documented(file):
     *first, last = DEFAULT_INHERITED_ENV_VARS
@@ -191,7 +191,7 @@ def test_a_command_that_never_answers(tmp_path):
 
 def test_ctrl_c_does_not_wait_for_a_server_that_is_starting():
     host = (
-        "import os, signal, threading\nfrom protocols.invoke import *\nfrom protocols.sources import load_tools\n"
+        "import os, signal, threading\nfrom protocols.client import *\nfrom protocols.sources import load_tools\n"
         "import mcp.client\n"  # takes its time
         "with Invoker(InvokeSettings(confirm_start=lambda s: True)) as invoker:\n"
         "    threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()\n"
@@ -205,7 +205,7 @@ def test_ctrl_c_does_not_wait_for_a_server_that_is_starting():
 
 def test_python_ends_although_nobody_closed_the_server():
     host = (
-        "from protocols.invoke import *\nfrom protocols.sources import load_tools\n"
+        "from protocols.client import *\nfrom protocols.sources import load_tools\n"
         "invoker = Invoker(InvokeSettings(confirm_start=lambda s: True))\n"
         f"print(len(load_tools({COMMAND!r}, invoker=invoker)))\n"
     )

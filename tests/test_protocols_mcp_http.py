@@ -8,8 +8,8 @@ import pytest
 
 pytest.importorskip("mcp", reason="the MCP SDK (extra 'mcp') is not installed")
 
+from protocols.client import Credential, Invoker, InvokeSettings
 from protocols.errors import SourceUnavailable, ToolError
-from protocols.invoke import Credential, Invoker, InvokeSettings
 from protocols.settings import McpServer
 from protocols.sources import load_tools
 from tests.loopback import Reply, closed_port, serving

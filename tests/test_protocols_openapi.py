@@ -3,10 +3,10 @@
 import pytest
 
 from protocols.errors import InvalidProtocol
-from protocols.judge import validator, violation
 from protocols.protocol import Annotations, ErrorOutcome, HttpBinding, Link
 from protocols.schema import resolve
 from protocols.sources.openapi import read_openapi
+from protocols.validate import validator, violation
 
 
 def api(paths, **more):

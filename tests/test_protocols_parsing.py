@@ -2,7 +2,7 @@
 
 import pytest
 
-from protocols.parsing import TRIES, literal, parse
+from protocols.python_source import TRIES, literal, parse
 
 MISMATCH = "AST constructor recursion depth mismatch (before=36, after=53)"
 
@@ -16,7 +16,7 @@ def test_it_is_tried_again_where_the_interpreter_fails(monkeypatch, times):
             raise failures.pop()
         return compile(*args, **options)
 
-    monkeypatch.setattr("protocols.parsing.compile", fails_at_first, raising=False)
+    monkeypatch.setattr("protocols.python_source.compile", fails_at_first, raising=False)
     if times < TRIES:
         assert literal("[1]") == [1]
     else:

@@ -6,10 +6,10 @@ import textwrap
 import pytest
 
 from protocols.errors import SourceUnavailable, ToolError
-from protocols.judge import validator, violation
 from protocols.protocol import Annotations, PythonBinding
 from protocols.sources import load_source, load_tools
 from protocols.sources.python import read_docstring, read_module
+from protocols.validate import validator, violation
 
 TRAVEL = '''
 from __future__ import annotations

@@ -10,10 +10,10 @@ import pytest
 
 from benchmarks.shared_data import folder
 from protocols.export import to_openapi
-from protocols.judge import validator
 from protocols.links import guess_links
 from protocols.protocol import HttpBinding
 from protocols.sources.openapi import read_openapi
+from protocols.validate import validator
 
 SCRIPT = Path(__file__).parent / "data" / "openapi_of.py"
 METHODS = {"get", "put", "post", "delete", "patch", "head", "options"}

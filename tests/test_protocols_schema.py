@@ -2,8 +2,8 @@
 
 import pytest
 
-from protocols.judge import Judge, TooMuch, validator, violation
 from protocols.schema import narrowed, resolve, shape
+from protocols.validate import Judge, TooMuch, validator, violation
 from tests.loopback import Reply, serving
 
 
@@ -82,7 +82,7 @@ def test_a_field_that_is_named_id_makes_no_document_of_its_own():
 
 
 def test_a_schema_serves_any_number_of_values(monkeypatch):
-    monkeypatch.setattr("protocols.judge.MOST_PARTS", 9)
+    monkeypatch.setattr("protocols.validate.MOST_PARTS", 9)
     judge = Judge({"items": {"type": "integer"}})
     assert all(judge.valid([n]) for n in range(20))
 

@@ -6,8 +6,8 @@ import time
 
 import pytest
 
-from protocols.secret_names import kind_of
 from protocols.secrets import conceals_nothing, covered
+from protocols.secrets.names import kind_of
 
 RANDOM = "AIzaSyD9tSrke72PouQMnMX7eZSW0jk"
 SECRETS = """

@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from atc.cli.settings import read_settings
-from atc.config import public
+from atc.core.config import public
 from protocols.sources.folder import read_protocols
 
 ROOT = Path(__file__).resolve().parent.parent

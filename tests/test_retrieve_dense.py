@@ -11,9 +11,9 @@ np = pytest.importorskip("numpy", reason="the retrieval extra is not installed")
 from hypothesis import given, settings  # noqa: E402
 from hypothesis import strategies as st  # noqa: E402
 
-from atc.retrieve.dense import Dense  # noqa: E402
-from atc.retrieve.embed import of_length_one  # noqa: E402
-from atc.retrieve.fuse import Hybrid, best  # noqa: E402
+from atc.pipeline.retrieve.dense import Dense  # noqa: E402
+from atc.pipeline.retrieve.embed import of_length_one  # noqa: E402
+from atc.pipeline.retrieve.fuse import Hybrid, best  # noqa: E402
 from tests.retrieve_index_lab import found  # noqa: E402
 
 

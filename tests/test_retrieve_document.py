@@ -3,7 +3,7 @@
 import json
 from dataclasses import replace
 
-from atc.retrieve.document import ToolDocument, documents, dump_document, json_text, read_document, words_text
+from atc.pipeline.retrieve.document import ToolDocument, documents, dump_document, json_text, read_document, words_text
 from protocols.protocol import ToolProtocol
 from protocols.toolbox import Tool, Toolbox
 

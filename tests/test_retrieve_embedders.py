@@ -17,10 +17,10 @@ pytest.importorskip("onnxruntime", reason="the retrieval extra is not installed"
 pytest.importorskip("tokenizers", reason="the retrieval extra is not installed")
 
 from atc.models.fetch import ModelFile, fetch  # noqa: E402
-from atc.retrieve import base, embedders  # noqa: E402
-from atc.retrieve.base import RetrievalUnavailable  # noqa: E402
-from atc.retrieve.embed import OnnxEmbedder, OpenAIEmbedder, choose  # noqa: E402
-from atc.retrieve.embedders import MODELS, Encoder  # noqa: E402
+from atc.pipeline.retrieve import base, embedders  # noqa: E402
+from atc.pipeline.retrieve.base import RetrievalUnavailable  # noqa: E402
+from atc.pipeline.retrieve.embed import OnnxEmbedder, OpenAIEmbedder, choose  # noqa: E402
+from atc.pipeline.retrieve.embedders import MODELS, Encoder  # noqa: E402
 from tests import tiny_onnx  # noqa: E402
 from tests.loopback import Reply, Seen, Server, serving  # noqa: E402
 
@@ -142,7 +142,7 @@ def honest(body: dict[str, Any]) -> Reply:
 @pytest.fixture
 def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., tuple[OpenAIEmbedder, Server]]]:
     """Opens an embedder at an endpoint that gives its replies in turn, the last one for ever."""
-    monkeypatch.setattr("atc.retrieve.embed._RETRIES", 0)
+    monkeypatch.setattr("atc.pipeline.retrieve.embed._RETRIES", 0)
     monkeypatch.setenv("OPENAI_API_KEY", "sk-secret-123")
     with ExitStack() as stack:
 

@@ -7,12 +7,12 @@ import threading
 import pytest
 
 from atc.models.scripted import ScriptedModel
-from atc.retrieve.document import ToolDocument
-from atc.retrieve.expand import SYNTHETIC, expand_all
-from atc.retrieve.store import Store
+from atc.pipeline.retrieve.document import ToolDocument
+from atc.pipeline.retrieve.document_store import Store
+from atc.pipeline.retrieve.expand import SYNTHETIC, expand_all
 from benchmarks.retrieval.data import FACETS, Contrast
-from protocols.ask import Completion
 from protocols.errors import ModelUnavailable
+from protocols.model import Completion
 
 RENT = ToolDocument(name="HouseRenting", description="Finds flats to rent.", parameters={"city": "where"})
 BUY = ToolDocument(name="HousePurchasing", description="Finds houses for sale.")

@@ -2,9 +2,9 @@
 
 import pytest
 
-from atc.retrieve.base import Hit
-from atc.retrieve.finder import Finder
-from atc.retrieve.searches import in_turns, with_producers
+from atc.pipeline.retrieve.base import Hit
+from atc.pipeline.retrieve.finder import Finder
+from atc.pipeline.retrieve.planned import in_turns, with_producers
 from protocols.protocol import Link
 from protocols.toolbox import Toolbox
 from tests import tool_lab

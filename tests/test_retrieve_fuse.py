@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from atc.retrieve.base import Hit, Ranked
-from atc.retrieve.fuse import Hybrid, hits, multi_view, peak_rank
+from atc.pipeline.retrieve.base import Hit, Ranked
+from atc.pipeline.retrieve.fuse import Hybrid, hits, multi_view, peak_rank
 
 NAMES = ["ant", "bee", "cat", "dog", "eel"]
 

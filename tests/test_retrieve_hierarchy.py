@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from atc.retrieve.agents import AnyTool, Options, Search
-from atc.retrieve.asking import prompt_tokens
-from atc.retrieve.document import ToolDocument
+from atc.pipeline.retrieve.anytool import AnyTool, Options, Search
+from atc.pipeline.retrieve.document import ToolDocument
+from atc.pipeline.retrieve.model_replies import prompt_tokens
 from tests.hierarchy_lab import (
     CHECK,
     FINISH,

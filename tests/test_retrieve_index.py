@@ -9,13 +9,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from atc.retrieve import dense
-from atc.retrieve import index as index_module
-from atc.retrieve.base import RetrievalUnavailable
-from atc.retrieve.document import ToolDocument
-from atc.retrieve.index import ToolIndex
-from atc.retrieve.store import FILE, Store
-from protocols.files import CannotWrite
+from atc.pipeline.retrieve import dense
+from atc.pipeline.retrieve import index as index_module
+from atc.pipeline.retrieve.base import RetrievalUnavailable
+from atc.pipeline.retrieve.document import ToolDocument
+from atc.pipeline.retrieve.document_store import FILE, Store
+from atc.pipeline.retrieve.index import ToolIndex
+from protocols.private_files import CannotWrite
 from tests.retrieve_index_lab import BagOfWords, document, found, zoo
 
 QUERIES = ["count the fox in Oslo", "cat", "bee bee Lima", "tool_3 dog", "what does it say"]
@@ -173,7 +173,7 @@ def test_an_index_stays_whole_while_another_process_changes_it(tmp_path: Path) -
 
 def test_processes_that_build_at_once_leave_one_whole_index(tmp_path: Path) -> None:
     program = (
-        "import sys; from pathlib import Path; from atc.retrieve.index import ToolIndex\n"
+        "import sys; from pathlib import Path; from atc.pipeline.retrieve.index import ToolIndex\n"
         "from retrieve_index_lab import BagOfWords, zoo\n"
         "ToolIndex.build(zoo(int(sys.argv[2])), folder=Path(sys.argv[1]), embedder=BagOfWords())\n"
     )

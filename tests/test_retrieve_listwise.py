@@ -2,10 +2,10 @@
 
 import pytest
 
+from atc.core.types import Usage
 from atc.models.scripted import ScriptedModel
-from atc.retrieve.document import ToolDocument
-from atc.retrieve.listwise import Listwise
-from atc.types import Usage
+from atc.pipeline.retrieve.document import ToolDocument
+from atc.pipeline.retrieve.listwise import Listwise
 from tests.retrieve_index_lab import Fixed
 
 DOCUMENTS = {name: ToolDocument(name=name, description=f"About {name}.") for name in "abcdefgh"}

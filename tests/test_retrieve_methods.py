@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 
 from atc.models.scripted import ScriptedModel
-from atc.retrieve.base import RetrievalUnavailable
-from atc.retrieve.building import Setup, build
-from atc.retrieve.document import ToolDocument
-from atc.retrieve.index import ToolIndex
-from atc.retrieve.methods import METHODS, UnknownMethod, read
-from atc.retrieve.store import Store
+from atc.pipeline.retrieve.base import RetrievalUnavailable
+from atc.pipeline.retrieve.document import ToolDocument
+from atc.pipeline.retrieve.document_store import Store
+from atc.pipeline.retrieve.factory import Setup, build
+from atc.pipeline.retrieve.index import ToolIndex
+from atc.pipeline.retrieve.methods import METHODS, UnknownMethod, read
 
 DOCUMENTS = [
     ToolDocument(name="find_flights", description="Flights between two airports", category="Travel"),

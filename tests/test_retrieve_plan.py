@@ -6,8 +6,8 @@ import pytest
 
 pytest.importorskip("numpy")
 from atc.models.scripted import ScriptedModel
-from atc.retrieve.document import ToolDocument
-from atc.retrieve.toolqp import ToolQP
+from atc.pipeline.retrieve.document import ToolDocument
+from atc.pipeline.retrieve.toolqp import ToolQP
 from tests.retrieve_index_lab import Overlap
 
 TOOLS = {

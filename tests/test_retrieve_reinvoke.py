@@ -12,12 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from atc.models.scripted import ScriptedModel
-from atc.retrieve.blend import Blend, Signals, discriminant
-from atc.retrieve.document import ToolDocument, json_text
-from atc.retrieve.index import ToolIndex
-from atc.retrieve.lexical import Lexical
-from atc.retrieve.reinvoke import ReInvoke, d2q, expanded_dense, expanded_lexical, extract, split
-from atc.retrieve.store import Store
+from atc.pipeline.retrieve.blend import Blend, Signals, discriminant
+from atc.pipeline.retrieve.document import ToolDocument, json_text
+from atc.pipeline.retrieve.document_store import Store
+from atc.pipeline.retrieve.index import ToolIndex
+from atc.pipeline.retrieve.lexical import Lexical
+from atc.pipeline.retrieve.reinvoke import ReInvoke, d2q, expanded_dense, expanded_lexical, extract, split
 from tests.retrieve_index_lab import Words, found, zoo
 
 WEATHER = ToolDocument(name="meteo", description="Atmospheric conditions.")

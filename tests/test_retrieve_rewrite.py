@@ -6,11 +6,11 @@ import threading
 import pytest
 
 from atc.models.scripted import ScriptedModel
-from atc.retrieve.document import ToolDocument, words_text
-from atc.retrieve.lexical import Lexical
-from atc.retrieve.rewrite import METHODS, Rewriter
-from protocols.ask import Completion, Powers
+from atc.pipeline.retrieve.document import ToolDocument, words_text
+from atc.pipeline.retrieve.lexical import Lexical
+from atc.pipeline.retrieve.rewrite import METHODS, Rewriter
 from protocols.errors import ModelUnavailable
+from protocols.model import Completion, Powers
 
 DOCUMENTS = {
     document.name: document

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from atc.retrieve.lexical import Lexical
-from atc.retrieve.words import tokens
+from atc.pipeline.retrieve.lexical import Lexical
+from atc.pipeline.retrieve.vocabulary import tokens
 from tests.retrieve_index_lab import found
 
 

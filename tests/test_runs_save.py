@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from atc.cli.wiring import open_agent, open_store
-from atc.config import Config
+from atc.core.config import Config
 from atc.models.scripted import ScriptedModel
 from atc.serve.gateway import Gateway
 

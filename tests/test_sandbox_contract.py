@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from protocols.protocol import ToolProtocol
-from sandbox.contract import BadArguments, Contract, contract
+from sandbox.arguments import BadArguments, Contract, contract
 
 SCHEMA = {
     "type": "object",

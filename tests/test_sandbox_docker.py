@@ -17,8 +17,8 @@ import pytest
 from benchmarks.sandbox.shop import run
 from protocols.toolbox import Toolbox
 from sandbox.base import SandboxUnavailable
-from sandbox.conformance import make_tool
 from sandbox.docker import DockerSandbox, engine, unavailable
+from sandbox.testing import make_tool
 from tests import sandbox_checks
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -136,7 +136,7 @@ def test_what_a_killed_host_left_ends(base_image, client):
         sys.path.insert(0, {str(ROOT)!r})
         from protocols.toolbox import Toolbox
         from benchmarks.sandbox.shop import run
-        from sandbox.conformance import make_tool
+        from sandbox.testing import make_tool
         from sandbox.docker import DockerSandbox
         def started():
             print(os.getpid(), flush=True)

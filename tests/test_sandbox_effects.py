@@ -10,7 +10,7 @@ import pytest
 from protocols.errors import ToolError
 from protocols.protocol import HttpBinding, Verify
 from protocols.toolbox import Toolbox, idempotency_key
-from sandbox.effects import Effects, Sending, StillUnknown
+from sandbox.lost_writes import Effects, Sending, StillUnknown
 from sandbox.trace import ToolCall
 from tests.tool_lab import record, tool
 

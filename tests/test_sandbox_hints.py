@@ -6,9 +6,9 @@ import pytest
 
 from protocols.toolbox import Toolbox
 from sandbox import hints
-from sandbox.conformance import make_tool
 from sandbox.journal import Journal
 from sandbox.limits import Limits
+from sandbox.testing import make_tool
 from sandbox.zygote import unavailable
 
 pytestmark = pytest.mark.skipif(unavailable() is not None, reason=str(unavailable()))

@@ -18,7 +18,7 @@ from benchmarks.sandbox.shop import run, shop
 from benchmarks.shared_data import folder
 from protocols.toolbox import Toolbox
 from sandbox.choose import availability, open_sandbox
-from sandbox.conformance import make_tool
+from sandbox.testing import make_tool
 
 PROGRAMS = sorted(folder("redteam").glob("*.py"))
 API_KEY = ""  # a secret in the host's memory, where programs look for it

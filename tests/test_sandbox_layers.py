@@ -21,10 +21,10 @@ from hypothesis import strategies as st
 
 from benchmarks.sandbox.shop import run
 from protocols.toolbox import Toolbox
-from sandbox.conformance import make_tool
 from sandbox.layers import seccomp
 from sandbox.layers.names import LAYERS
 from sandbox.layers.seccomp import AUDIT_ARCH, NUMBERS
+from sandbox.testing import make_tool
 from sandbox.zygote import ZygoteSandbox, unavailable
 
 pytestmark = pytest.mark.skipif(unavailable() is not None, reason=str(unavailable()))

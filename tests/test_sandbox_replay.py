@@ -11,10 +11,10 @@ import pytest
 from protocols.errors import ToolError
 from protocols.toolbox import Toolbox
 from sandbox.choose import availability, open_sandbox
-from sandbox.conformance import make_tool
 from sandbox.journal import Journal
 from sandbox.limits import Limits
 from sandbox.replay import Diverged, replay
+from sandbox.testing import make_tool
 from sandbox.trace import Pins
 
 BACKENDS = [name for name in ("zygote", "monty") if availability(name).reason is None]

@@ -15,14 +15,14 @@ from pydantic import TypeAdapter
 
 from benchmarks.sandbox.shop import shop
 from protocols.toolbox import Toolbox
-from sandbox import frames
+from sandbox import wire
 from sandbox.base import SandboxUnavailable
-from sandbox.conformance import make_tool
 from sandbox.hints import mark
+from sandbox.host import Exit, serve
 from sandbox.journal import Journal
 from sandbox.limits import Limits, waiting_on_person
 from sandbox.replay import Diverged
-from sandbox.rpc import Exit, serve
+from sandbox.testing import make_tool
 from sandbox.trace import Trace
 
 
@@ -122,8 +122,8 @@ def fail(**changed):
         (lines(fail(hints=[[0, 1, 0, 1, 1, 0, [], 0]] * 65)), "wrong shape"),
         (lines(fail(kind="limit", type="wall_seconds")), "claims a limit"),
         (lines(call(args={"id": json.loads("[" * 200 + "]" * 200)})), "nested more than 100 levels"),
-        (b"A" * (frames.FRAME_BYTES + 70_000), "a frame of more than"),
-        (b"A" * (frames.FRAME_BYTES + 10) + b"\n", "a frame of more than"),
+        (b"A" * (wire.FRAME_BYTES + 70_000), "a frame of more than"),
+        (b"A" * (wire.FRAME_BYTES + 10) + b"\n", "a frame of more than"),
     ],
 )  # fmt: skip
 def test_a_breach_of_protocol_ends_the_run(data, said):

@@ -9,7 +9,7 @@ import pytest
 from benchmarks import local
 from benchmarks.sandbox.shop import run
 from sandbox import workers
-from sandbox.trusted import WARNING, TrustedSandbox
+from sandbox.unconfined import WARNING, TrustedSandbox
 from tests import sandbox_checks
 
 REFUSED = {  # by the policy, for what the check imports

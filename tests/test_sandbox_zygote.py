@@ -17,7 +17,7 @@ import pytest
 from benchmarks.sandbox.shop import run
 from protocols.toolbox import Toolbox
 from sandbox.base import SandboxUnavailable
-from sandbox.conformance import make_tool
+from sandbox.testing import make_tool
 from sandbox.zygote import ZygoteSandbox, unavailable
 from tests import sandbox_checks
 

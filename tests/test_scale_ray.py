@@ -26,14 +26,14 @@ from ray.cluster_utils import Cluster  # noqa: E402 - needs ray
 
 import atc  # noqa: E402
 import probing.probe  # noqa: E402
-from atc import cluster as scale  # noqa: E402
-from atc.config import Config, CredentialEntry, portable  # noqa: E402
-from atc.retrieve.document import ToolDocument  # noqa: E402
-from atc.retrieve.expand import expand_all  # noqa: E402
-from atc.retrieve.index import ToolIndex  # noqa: E402
-from atc.side_by_side import Threads  # noqa: E402
+from atc.core import ray_pool as scale  # noqa: E402
+from atc.core.config import Config, CredentialEntry, portable  # noqa: E402
+from atc.core.parallel import Threads  # noqa: E402
+from atc.pipeline.retrieve.document import ToolDocument  # noqa: E402
+from atc.pipeline.retrieve.expand import expand_all  # noqa: E402
+from atc.pipeline.retrieve.index import ToolIndex  # noqa: E402
 from benchmarks.local import descendants  # noqa: E402
-from protocols.ask import Completion  # noqa: E402
+from protocols.model import Completion  # noqa: E402
 from sandbox.base import SandboxUnavailable  # noqa: E402
 from tests.loopback import Reply, serving  # noqa: E402
 
@@ -50,13 +50,13 @@ WORKS = """
 import sys, time
 from contextlib import nullcontext
 from functools import partial
-from atc import cluster
-cluster._LOOK_SECONDS = 0.5
+from atc.core import ray_pool
+ray_pool._LOOK_SECONDS = 0.5
 try:
-    with cluster.connected(f"ray:{sys.argv[1]}"):
-        for number in cluster.RayPool()(partial(nullcontext, lambda number: time.sleep(number)), [0, 100]):
+    with ray_pool.connected(f"ray:{sys.argv[1]}"):
+        for number in ray_pool.RayPool()(partial(nullcontext, lambda number: time.sleep(number)), [0, 100]):
             print("begun", flush=True)
-except cluster.ClusterUnavailable as error:
+except ray_pool.ClusterUnavailable as error:
     print(error, flush=True)
 """
 
@@ -260,7 +260,7 @@ def test_doctor_shows_the_nodes(atc_, nodes: Cluster) -> None:
 @pytest.mark.usefixtures("own_folders")
 def test_without_ray_a_sentence_names_the_extra(atc_, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
-    monkeypatch.delitem(sys.modules, "atc.cluster")
+    monkeypatch.delitem(sys.modules, "atc.core.ray_pool")
     monkeypatch.delattr(atc, "cluster")
     code, _, err = atc_("bench", "run", "toolflow", "--strategy", "gold", "--limit", "1", "--workers", "ray")
     assert (code, err) == (

@@ -16,7 +16,7 @@ import mcp_types as types
 from mcp import Client
 
 from atc import Agent
-from atc.config import Config
+from atc.core.config import Config
 from atc.serve.gateway import Gateway, GatewayLimits
 from atc.serve.server import gateway_server, tools_server
 from atc.store import Store

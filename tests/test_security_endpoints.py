@@ -14,11 +14,11 @@ from pathlib import Path
 import pytest
 
 from atc.agent import Agent
-from atc.config import Config
+from atc.core.config import Config
 from atc.models.openai import OpenAIModel
-from protocols.ask import Message
+from protocols.client import Credential, Invoker, InvokeSettings
 from protocols.errors import ModelUnavailable, SourceUnavailable, ToolError
-from protocols.invoke import Credential, Invoker, InvokeSettings
+from protocols.model import Message
 from protocols.sources import load_tools
 from tests.loopback import Reply, failure, http_tool, quick, serving, speaking
 

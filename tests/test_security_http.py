@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from atc.agent import Agent
-from atc.config import Config
+from atc.core.config import Config
 from atc.models.scripted import ScriptedModel
 from atc.store import Store
-from protocols.invoke import Credential, Invoker, InvokeSettings
+from protocols.client import Credential, Invoker, InvokeSettings
 from protocols.sources import load_tools
 from tests.loopback import Reply, serving, speaking
 

@@ -99,7 +99,7 @@ def test_a_run_goes_on_with_no_other_service_of_the_same_name(stack, user):
     assert (solution["status"], writes(shop)) == ("paused", []), done.stderr
     agent = (
         "import sys\nfrom pathlib import Path\nfrom atc import Agent, load_tools\nfrom atc.store import Store\n"
-        "from atc.config import Config\n"
+        "from atc.core.config import Config\n"
         "tools = load_tools(sys.argv[1], sys.argv[2])\n"
         "with Store(Path(sys.argv[3])) as store, Agent(tools, store=store, allow_writes=['ask', 'order']) as agent:\n"
         "    print(agent.execute('ask()\\nprint(order())', continues='last').status)\n"

@@ -18,7 +18,7 @@ sys.modules["rfc3987_syntax"] = None  # each process of Ray imports jsonschema, 
 from contextlib import nullcontext
 from functools import partial
 from ray.cluster_utils import Cluster
-from atc import cluster
+from atc.core import ray_pool
 
 def look(number):
     import colorsys
@@ -29,8 +29,8 @@ nodes = Cluster(
     head_node_args={"num_cpus": 1, "include_log_monitor": False, "include_dashboard": False},
 )
 try:
-    with cluster.connected(f"ray:{nodes.address}"):
-        for file, path in cluster.RayPool(1)(partial(nullcontext, look), [1]):
+    with ray_pool.connected(f"ray:{nodes.address}"):
+        for file, path in ray_pool.RayPool(1)(partial(nullcontext, look), [1]):
             print(file, path, sep="\\n")
 finally:
     nodes.shutdown()

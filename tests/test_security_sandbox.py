@@ -21,9 +21,9 @@ from atc import Agent, Config
 from atc.models.scripted import ScriptedModel
 from protocols.toolbox import Toolbox
 from sandbox.choose import availability, open_sandbox
-from sandbox.conformance import make_tool
 from sandbox.journal import Journal
 from sandbox.limits import Limits
+from sandbox.testing import make_tool
 from tests.loopback import Reply, serving
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -216,7 +216,7 @@ import json, sys
 schema, rows, program = json.load(sys.stdin)
 from atc import Agent, Config, Toolbox
 from atc.models.scripted import ScriptedModel
-from sandbox.conformance import make_tool
+from sandbox.testing import make_tool
 tools = Toolbox([make_tool("list_rows", {}, lambda: rows, output=schema)])
 with Agent(tools, model=ScriptedModel(f"```\\n{program}\\n```"), config=Config(samples=1, max_repairs=0)) as agent:
     print(agent.run("How many?", max_seconds=1).status)

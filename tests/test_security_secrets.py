@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from atc.agent import Agent
-from atc.config import Config
+from atc.core.config import Config
 from atc.models.scripted import ScriptedModel
 from protocols.toolbox import Toolbox
 from sandbox.choose import open_sandbox

@@ -6,7 +6,7 @@ import pytest
 
 from atc.models.scripted import ScriptedModel
 from atc.strategies.anytool import judged, read, told
-from protocols.ask import Message
+from protocols.model import Message
 from protocols.toolbox import Toolbox
 from sandbox.trace import ToolCall
 from tests.acting_lab import finish

@@ -7,9 +7,9 @@ from functools import cache
 import pytest
 
 from atc.agent import Agent
+from atc.core.types import Solution
 from atc.store import Store
 from atc.strategies import STRATEGIES
-from atc.types import Solution
 from benchmarks.kills.cases import Kill
 from benchmarks.kills.host import mortal
 from protocols.errors import ModelUnavailable

@@ -5,10 +5,10 @@ from functools import partial
 
 import pytest
 
-from atc.events import Noted
+from atc.core.events import Noted
 from atc.models.scripted import ScriptedModel
 from atc.strategies import dfsdt, react
-from protocols.ask import Powers
+from protocols.model import Powers
 from protocols.protocol import Link
 from protocols.toolbox import Toolbox
 from tests.acting_lab import Lab, Solver, World, finish, steps, told, turn

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from atc.agent import Agent
-from atc.config import Config
+from atc.core.config import Config
 from atc.models.scripted import ScriptedModel
 from atc.strategies import UnknownStrategy, strategy
 from protocols.toolbox import Toolbox

@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
-from atc.strategies.acting import offered
-from atc.strategies.conversation import Turn, Turns
-from protocols.ask import Message
+from atc.run.conversation import Turn, Turns
+from atc.run.single_calls import offered
+from protocols.model import Message
 from protocols.toolbox import Toolbox
 from tests import tool_lab
 

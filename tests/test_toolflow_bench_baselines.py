@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from atc.config import Config
+from atc.core.config import Config
+from atc.core.parallel import Threads
 from atc.models.scripted import ScriptedModel
-from atc.side_by_side import Threads
 from protocols.errors import ToolError
 from protocols.toolbox import Toolbox
 from sandbox.zygote import ZygoteSandbox

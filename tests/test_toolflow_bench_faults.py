@@ -12,8 +12,8 @@ import pytest
 
 pytest.importorskip("uvicorn", reason="needs the extra 'toolflow'")
 
+from protocols.client import Invoker, InvokeSettings, idempotency_key
 from protocols.errors import ToolError
-from protocols.invoke import Invoker, InvokeSettings, idempotency_key
 from protocols.sources import load_tools
 from tests.notes_service import notes_app
 from toolflow_bench.services import rest

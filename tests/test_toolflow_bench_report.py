@@ -18,7 +18,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from atc.cli.main import cli
-from atc.pages import formats
+from atc.core.pages import formats
 from protocols.errors import AtcError
 from tests.browser import HOSTILE, Browser, needs_chromium
 from toolflow_bench.metrics import Row

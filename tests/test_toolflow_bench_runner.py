@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
+from atc.core.parallel import Threads
+from atc.core.types import Attempt, Fact, Fault, Finding, Program, Solution, Usage
 from atc.models.prices import Price
-from atc.side_by_side import Threads
-from atc.types import Attempt, Fact, Fault, Finding, Program, Solution, Usage
 from protocols.errors import ModelUnavailable
 from sandbox.trace import ToolCall, Trace
 from toolflow_bench.rows import Header, InvalidRunFile, read_rows

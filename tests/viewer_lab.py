@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from atc.events import AttemptEnded, Called, ModelAsked, ModelReplied, ProgramWritten, ToolsChosen
+from atc.core.events import AttemptEnded, Called, ModelAsked, ModelReplied, ProgramWritten, ToolsChosen
+from atc.core.types import Attempt, Program, Solution, Usage
 from atc.store import Store
-from atc.types import Attempt, Program, Solution, Usage
-from protocols.ask import Completion, Message
+from protocols.model import Completion, Message
 from sandbox.trace import ToolCall, Trace
 
 DESK = '''

@@ -10,10 +10,10 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from atc import __version__
-from atc.config import Config, public
+from atc.core.config import Config, public
+from atc.core.parallel import Pool
+from atc.core.version import __version__
 from atc.models.prices import Price, price_of
-from atc.side_by_side import Pool
 from toolflow_bench.metrics import Row, Summary
 from toolflow_bench.resampling import Estimate
 from toolflow_bench.rows import Header

@@ -18,8 +18,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Literal, get_args
 
-from atc.attribute import attribute
-from atc.types import Attempt, Program, Solution
+from atc.core.types import Attempt, Program, Solution
+from atc.pipeline.attribute import attribute
 from protocols.schema import resolve
 from protocols.toolbox import Tool, Toolbox
 from sandbox.base import Sandbox

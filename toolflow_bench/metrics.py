@@ -264,7 +264,7 @@ _FAULTS: Mapping[FailureClass, Sequence[str]] = {
     "limit": ("limit",),
     "no_answer": ("no_answer",),
 }
-"""The kinds of faults (`atc.types.FaultKind`) by class."""
+"""The kinds of faults (`atc.core.types.FaultKind`) by class."""
 
 
 def failure_class(row: Row) -> FailureClass:

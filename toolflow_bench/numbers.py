@@ -8,7 +8,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
-from protocols.parsing import literal
+from protocols.python_source import literal
 from protocols.schema import Json
 
 _LONGEST_STRUCTURE = 200_000  # characters; beyond, the parsers' recursion and time are not worth a verdict

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from protocols.errors import AtcError
-from protocols.files import make_folders, private_opener
+from protocols.private_files import make_folders, private_opener
 from protocols.schema import Json
 from toolflow_bench.metrics import Row
 

@@ -11,9 +11,9 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol, Self
 
+from atc.core.parallel import Pool, Threads
+from atc.core.types import Solution
 from atc.models.prices import Price
-from atc.side_by_side import Pool, Threads
-from atc.types import Solution
 from protocols.errors import AtcError
 from toolflow_bench import paths
 from toolflow_bench.final_state import Snapshot

@@ -19,10 +19,10 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from protocols.errors import SourceUnavailable, ToolError
+from protocols.naming import identifier
 from protocols.protocol import Annotations, ToolProtocol
 from protocols.schema import Json, JsonObject
 from protocols.toolbox import Tool, Toolbox
-from protocols.words import identifier
 from toolflow_bench.services.faults import Faults
 from toolflow_bench.world import World
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeVar
 
-from protocols.words import closest
+from protocols.naming import closest
 from toolflow_bench.services.service import NAMES, find_service
 from toolflow_bench.task import InvalidTask, Question, Task, load_questions, load_tasks
 

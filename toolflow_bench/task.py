@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, TypeAlias, TypeVar
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
-from atc.specs import demand
+from atc.core.specs import demand
 from protocols.errors import AtcError
 from protocols.schema import Json
 

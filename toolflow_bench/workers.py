@@ -9,11 +9,11 @@ from dataclasses import replace
 from typing import Any, Protocol
 
 from atc.agent import Agent
-from atc.config import Config
+from atc.core.config import Config
+from atc.core.types import Solution
 from atc.store import RunStore
-from atc.types import Solution
-from protocols.ask import Ask, Completion, Message, Powers, forget, powers
 from protocols.errors import SourceUnavailable
+from protocols.model import Ask, Completion, Message, Powers, forget, powers
 from protocols.toolbox import Toolbox
 from sandbox.base import Sandbox
 from toolflow_bench.final_state import Snapshot
@@ -137,5 +137,5 @@ class _Reseeded:
         return powers(self._ask)
 
     def __call__(self, messages: Sequence[Message], *, seed: int = 0, **options: Any) -> Completion:
-        """As the model itself; see `protocols.ask.Ask`."""
+        """As the model itself; see `protocols.model.Ask`."""
         return self._ask(messages, seed=seed + self._offset, **options)

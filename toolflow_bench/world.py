@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
-from protocols.invoke import Invoker
+from protocols.client import Invoker
 from protocols.sources import load_tools
 from protocols.toolbox import Toolbox
 from toolflow_bench.final_state import Snapshot

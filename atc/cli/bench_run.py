@@ -15,12 +15,12 @@ from atc.cli import options
 from atc.cli.output import bar, print_result, say
 from atc.cli.settings import load_config
 from atc.cli.wiring import Shared, open_agent, open_pool
-from atc.config import SETTINGS, Config
-from atc.side_by_side import Pool, Threads
+from atc.core.config import SETTINGS, Config
+from atc.core.parallel import Pool, Threads
+from atc.core.text import count
 from atc.strategies import STRATEGIES
-from atc.terminal import count
 from protocols.protocol import ToolProtocol
-from protocols.source_secrets import shown
+from protocols.secrets.sources import shown
 from toolflow_bench.arms import Arm, RunOptions, ask_arms, cells
 from toolflow_bench.baselines import BASELINES, baseline_worker
 from toolflow_bench.metrics import summarize

@@ -8,14 +8,14 @@ from typing import Any
 
 import click
 
-from atc.check import characters, render_place
-from atc.check import check as findings_of
 from atc.cli.options import Verb, tools_options
 from atc.cli.output import print_result, read_text, say
 from atc.cli.settings import load_config
 from atc.cli.wiring import open_toolbox
-from atc.terminal import count
-from atc.types import Program
+from atc.core.text import count
+from atc.core.types import Program
+from atc.pipeline.check import characters, render_place
+from atc.pipeline.check import check as findings_of
 
 
 @click.command(

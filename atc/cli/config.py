@@ -10,7 +10,7 @@ from atc.cli.options import FILE, VerbGroup
 from atc.cli.output import json_text, print_result, say
 from atc.cli.settings import PROJECT_FILE, project_file, read_file, read_settings, user_config_file
 from atc.cli.settings import trust as keep_trust
-from atc.config import TABLES, public
+from atc.core.config import TABLES, public
 
 _path_argument = click.argument(
     "path", default=".", metavar="[PATH]", type=FILE,

@@ -19,12 +19,12 @@ from atc.cli.options import Verb, workers_option
 from atc.cli.output import print_result
 from atc.cli.settings import read_settings
 from atc.cli.wiring import Shared, open_store
-from atc.config import Config, with_secrets, without_password
+from atc.core.config import Config, with_secrets, without_password
 from atc.models import openai
 from atc.models.fetch import LOCAL_MODELS, whereabouts
 from atc.models.llama import require_runtime
 from protocols.errors import AtcError, ModelUnavailable
-from protocols.files import private_folder
+from protocols.private_files import private_folder
 from protocols.toolbox import Toolbox
 from sandbox.base import SandboxUnavailable
 from sandbox.choose import NAMES, automatic, availability, open_sandbox
@@ -82,7 +82,7 @@ def _cluster(config: Config) -> Iterator[Check]:
             _ = shared.sandbox
 
     try:
-        from atc.cluster import connected, nodes
+        from atc.core.ray_pool import connected, nodes
 
         with connected(config.workers or "ray"):
             for host, has, problem in nodes(require_boundary):

@@ -24,9 +24,9 @@ from typing import NoReturn
 
 import click
 
-from atc import __version__
 from atc.cli.output import error_document, print_json
-from atc.quoting import escape_hidden
+from atc.core.quoting import escape_hidden
+from atc.core.version import __version__
 from protocols.documentation import docs_page
 from protocols.errors import AtcError
 
@@ -119,7 +119,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
             sys.stdout.flush()
     except (OSError, ValueError):  # which was told when it was printed
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # Python's own flush at exit goes nowhere
-    if (telemetry := sys.modules.get("atc.telemetry")) is not None:
+    if (telemetry := sys.modules.get("atc.observe.opentelemetry")) is not None:
         telemetry.close()  # it is imported only where spans are collected
     if threading.active_count() > 1:
         # A thread that still works for a run that was ended is not waited for: everything is closed and written by now.

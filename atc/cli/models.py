@@ -10,11 +10,11 @@ from atc.cli.options import VerbGroup, model_option
 from atc.cli.output import print_result, say, told_in_tenths
 from atc.cli.settings import load_config
 from atc.cli.wiring import open_model
+from atc.core.text import count
 from atc.models import known, openai
 from atc.models.fetch import LOCAL_MODELS, fetch
-from atc.retrieve import embedders
-from atc.terminal import count
-from protocols.ask import Message
+from atc.pipeline.retrieve import embedders
+from protocols.model import Message
 
 _QUESTION = "Write a Python function add(a, b) that returns the sum. Reply with the code alone."
 

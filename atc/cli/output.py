@@ -14,8 +14,8 @@ from pathlib import Path
 
 import click
 
-from atc.quoting import escape_hidden
-from atc.terminal import UNSAFE, clipped, escape_controls
+from atc.core.quoting import escape_hidden
+from atc.core.text import UNSAFE, clipped, escape_controls
 from protocols.schema import Json, dumps
 
 # JSON has escaped what is below 0x20 already; these escapes keep it valid JSON.
@@ -59,7 +59,7 @@ def bar(description: str, *, total: int) -> Iterator[Callable[..., None]]:
     # Only where a bar is drawn: every command would wait for the import.
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    from atc.view import stderr_console
+    from atc.observe.terminal_view import stderr_console
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=stderr_console(), transient=True) as progress:

@@ -19,21 +19,21 @@ from atc.cli import wiring
 from atc.cli.options import AT_LEAST_ONE, POSITIVE, Verb, jobs_option, servers_options, workers_option
 from atc.cli.output import bar, confirmed, error_document, has_person, print_result, say
 from atc.cli.settings import load_config
-from atc.config import SETTINGS, Config, portable
+from atc.core.config import SETTINGS, Config, portable
+from atc.core.parallel import Pool, as_done
+from atc.core.quoting import named, quoted
+from atc.core.text import count, escape_controls
 from atc.models import openai
-from atc.quoting import named, quoted
-from atc.side_by_side import Pool, as_done
-from atc.terminal import count, escape_controls
+from probing.caller import Held, Plan, PlannedTool, plan
 from probing.drift import CALLS, Checked, earlier_samples, recheck
-from probing.gate import Held, Plan, PlannedTool, plan
-from probing.output import READABLE, coverage, made_line, write
 from probing.probe import OneOfMany, Probed, by_host, probe, probe_in_turn
+from probing.report import READABLE, coverage, made_line, write
 from probing.samples import FOLDER, SOURCE, Log, ProbeSettings, Watch
-from protocols.ask import Ask
+from protocols.client import Invoker
 from protocols.errors import AtcError
-from protocols.invoke import Invoker
+from protocols.model import Ask
 from protocols.protocol import ToolProtocol
-from protocols.source_secrets import shown
+from protocols.secrets.sources import shown
 from protocols.sources import load_source
 from protocols.toolbox import Toolbox
 

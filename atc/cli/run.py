@@ -12,23 +12,23 @@ from typing import Any, NoReturn
 import click
 
 from atc.agent import Agent
+from atc.archive.learned_schemas import amended
+from atc.archive.recording import Recording
+from atc.archive.recording.script import MAY_BE_WITHHELD, to_script
 from atc.cli import options, output
 from atc.cli.output import has_person
 from atc.cli.settings import LIMITS, Layer, load_config, lowers
 from atc.cli.wiring import asker, open_agent, open_learned, open_store, open_toolbox
-from atc.config import Config
-from atc.learned import amended
-from atc.quoting import command, escape_hidden, named
-from atc.recording import Recording
-from atc.recording.script import MAY_BE_WITHHELD, to_script
-from atc.redaction import Redactor
+from atc.core.config import Config
+from atc.core.quoting import command, escape_hidden, named
+from atc.core.task import readable
+from atc.core.text import count
+from atc.core.types import Solution
+from atc.observe.terminal_view import RunView, stderr_console, told_call
+from atc.safety.redaction import Redactor
 from atc.store.lease import LEASE_SECONDS
 from atc.store.stored import RunRefused, StoredRun
 from atc.strategies import read
-from atc.task import readable
-from atc.terminal import count
-from atc.types import Solution
-from atc.view import RunView, stderr_console, told_call
 from protocols.errors import ModelUnavailable
 from protocols.protocol import ToolProtocol
 from protocols.schema import Json

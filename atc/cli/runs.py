@@ -14,25 +14,25 @@ from typing import Any
 
 import click
 
+from atc.archive.recording import Recording, Replayer, line_without_secrets, record, without_secrets
+from atc.archive.recording.document import parse, to_document
+from atc.archive.saved_programs import Savable
 from atc.cli import options, output
 from atc.cli.browser import open_page
 from atc.cli.output import has_person, json_text, print_result, say
 from atc.cli.run import config_of, resume, script_of
 from atc.cli.settings import load_config
 from atc.cli.wiring import open_agent, open_store, saved_folder
+from atc.core.quoting import escape_hidden
+from atc.core.text import clipped, count
+from atc.core.types import Attempt, Solution
 from atc.models.local import forget_prompts
-from atc.questions import AskPerson
-from atc.quoting import escape_hidden
-from atc.recording import Recording, Replayer, line_without_secrets, record, without_secrets
-from atc.recording.document import parse, to_document
-from atc.saved import Savable
+from atc.observe.terminal_view import told_call
+from atc.safety.questions import AskPerson
 from atc.store import RunStore
 from atc.store.stored import RunSummary, StoredRun
-from atc.terminal import clipped, count
-from atc.types import Attempt, Solution
-from atc.view import told_call
 from protocols.errors import AtcError
-from protocols.files import FILE_MODE, FOLDER_MODE, write_whole
+from protocols.private_files import FILE_MODE, FOLDER_MODE, write_whole
 from protocols.protocol import dump
 from protocols.schema import Json
 from sandbox.choose import open_sandbox

@@ -11,23 +11,23 @@ from typing import Any, NoReturn
 
 import click
 
+from atc.archive.recording import InvalidRecording, RecordedTools
+from atc.archive.recording.script import MAY_BE_WITHHELD, WHERE, Script, parse
 from atc.cli import options, output
 from atc.cli.main import explained
 from atc.cli.settings import Layer, load_config
 from atc.cli.wiring import asker, consenting, invoke_settings, open_questions, open_store, say_withheld
-from atc.config import Config
-from atc.consent import Consent
-from atc.held_calls import HeldCalls
-from atc.quoting import escape_hidden, quoted
-from atc.recording import InvalidRecording, RecordedTools
-from atc.recording.script import MAY_BE_WITHHELD, WHERE, Script, parse
-from atc.types import Attempt, Program
+from atc.core.config import Config
+from atc.core.quoting import escape_hidden, quoted
+from atc.core.types import Attempt, Program
+from atc.safety.consent import Consent
+from atc.safety.held_calls import HeldCalls
+from protocols.client import Invoker
 from protocols.errors import AtcError
-from protocols.invoke import Invoker
 from sandbox.choose import open_sandbox
-from sandbox.effects import Effects
 from sandbox.journal import Journal
 from sandbox.limits import Limits
+from sandbox.lost_writes import Effects
 from sandbox.trace import Pins, Trace
 
 _SOURCE = "script"

@@ -20,10 +20,10 @@ from atc.cli import options
 from atc.cli.output import as_json, print_json, print_result, say
 from atc.cli.settings import load_config
 from atc.cli.wiring import open_agent
-from atc.quoting import command
-from atc.serve.clients import CLIENTS, TOKEN, config_for
+from atc.core.quoting import command
+from atc.serve.client_configs import CLIENTS, TOKEN, config_for
 from atc.serve.gateway import Gateway, GatewayLimits
-from protocols.source_secrets import shown
+from protocols.secrets.sources import shown
 from protocols.sources import absolute
 
 _MOST_TOLD = 500

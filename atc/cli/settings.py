@@ -22,16 +22,16 @@ import platformdirs
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from atc.config import SETTINGS, TABLES, Config, InvalidConfig, adapter, got
-from atc.retrieve.methods import read as read_method
-from atc.specs import demand
-from atc.standing import KEYS
+from atc.core.config import SETTINGS, TABLES, Config, InvalidConfig, adapter, got
+from atc.core.specs import demand
+from atc.pipeline.retrieve.methods import read as read_method
+from atc.safety.standing import KEYS
 from atc.strategies import read as read_strategy
 from protocols.errors import AtcError
-from protocols.files import NotPrivate, check_above, keep_private, others_write, write_whole
-from protocols.source_secrets import shown
+from protocols.naming import closest
+from protocols.private_files import NotPrivate, check_above, keep_private, others_write, write_whole
+from protocols.secrets.sources import shown
 from protocols.sources import is_local_data
-from protocols.words import closest
 from sandbox.choose import AUTO
 
 PROJECT_FILE = "atc.toml"

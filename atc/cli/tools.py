@@ -12,28 +12,28 @@ from typing import Any
 
 import click
 
+from atc.archive.learned_schemas import exported
+from atc.archive.saved_programs import examined
 from atc.cli import options, output, wiring
 from atc.cli.settings import load_config
-from atc.consent import Consent
-from atc.held_calls import HeldCalls
-from atc.learned import exported
-from atc.retrieve.document import documents
-from atc.retrieve.expand import expand_all
-from atc.retrieve.finder import open_finder, open_index, spelled_out
-from atc.retrieve.methods import read
-from atc.saved import examined
-from atc.terminal import count
+from atc.core.text import count
+from atc.pipeline.retrieve.document import documents
+from atc.pipeline.retrieve.expand import expand_all
+from atc.pipeline.retrieve.finder import open_finder, open_index, spelled_out
+from atc.pipeline.retrieve.methods import read
+from atc.safety.consent import Consent
+from atc.safety.held_calls import HeldCalls
 from protocols.documentation import docs_page
 from protocols.errors import CredentialMissing, ToolError
 from protocols.export import mcp_tool, to_openapi
-from protocols.files import write_whole
-from protocols.judge import violation
+from protocols.private_files import write_whole
 from protocols.protocol import HttpBinding, dump, spelled
 from protocols.render import FULL, stubs
 from protocols.schema import Json, loads, type_name
 from protocols.toolbox import Tool, Toolbox
+from protocols.validate import violation
+from sandbox.arguments import BadArguments, contract
 from sandbox.base import Paused
-from sandbox.contract import BadArguments, contract
 from sandbox.journal import Journal
 
 _METHODS = (

@@ -15,26 +15,26 @@ from uuid import uuid4
 import click
 
 from atc.agent import Agent
+from atc.archive.learned_schemas import LearnedSchemas
+from atc.archive.saved_programs import offered
 from atc.cli.browser import open_page
 from atc.cli.output import confirmed, has_person, say, told_in_tenths
 from atc.cli.settings import read_settings
-from atc.config import Config, portable
-from atc.held_calls import held_now
-from atc.learned import LearnedSchemas
+from atc.core.config import Config, portable
+from atc.core.parallel import Pool, Threads
+from atc.core.tool_access import WITHHELD, call_settings
 from atc.models import choose
 from atc.models.wire import Reading
-from atc.questions import AskPerson, Question, question_text, sign_in_text, start_text
-from atc.saved import offered
-from atc.side_by_side import Pool, Threads
-from atc.standing import KEYS, settled
+from atc.safety.held_calls import held_now
+from atc.safety.questions import AskPerson, Question, question_text, sign_in_text, start_text
+from atc.safety.standing import KEYS, settled
 from atc.store import RunStore, StoreUnavailable, store_at
 from atc.store.questions import Questions
-from atc.strategies.given import NoModel
-from atc.tool_access import WITHHELD, call_settings
-from protocols.ask import Ask
+from atc.strategies.provided import NoModel
+from protocols.client import Invoker, InvokeSettings
 from protocols.errors import SourceUnavailable, UnknownTool
-from protocols.files import check_folder
-from protocols.invoke import Invoker, InvokeSettings
+from protocols.model import Ask
+from protocols.private_files import check_folder
 from protocols.schema import JsonObject
 from protocols.settings import McpServer
 from protocols.sources import load_tools
@@ -271,7 +271,7 @@ def open_pool(config: Config, jobs: int | None = None) -> Iterator[Pool]:
     if config.workers is None:
         yield Threads(jobs or 1)
         return
-    from atc.cluster import RayPool, connected  # Ray takes a second to import
+    from atc.core.ray_pool import RayPool, connected  # Ray takes a second to import
 
     with connected(config.workers):
         environment = {name: os.environ[name] for name in _VARIABLES if name in os.environ}

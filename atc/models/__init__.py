@@ -1,4 +1,5 @@
-"""Language models: implementations of `protocols.ask.Ask`, the choice among them, and what else this machine could run.
+"""Language models: implementations of `protocols.model.Ask`, the choice among them, and other models
+that this machine could run.
 
 `openai.py` any OpenAI-compatible endpoint, each in its own `dialects.py` · `local.py` the embedded models · `lark.py`
 what of a grammar or schema can be enforced · `wire.py` what is sent and answered · `scripted.py` for tests.
@@ -17,13 +18,13 @@ from atc.models.fetch import LOCAL_MODELS, whereabouts
 from atc.models.local import LocalModel
 from atc.models.openai import OpenAIModel, configured
 from atc.models.scripted import ScriptedModel
-from protocols.ask import Ask
 from protocols.errors import ModelUnavailable
-from protocols.origin import split_url
-from protocols.reply import one_line, parse
-from protocols.request import HttpRequest
+from protocols.http.request import HttpRequest
+from protocols.http.transport import Transport
+from protocols.model import Ask
+from protocols.response import one_line, parse
 from protocols.schema import listed, mapping
-from protocols.transport import Transport
+from protocols.urls import split_url
 
 _OLLAMA_TOKENS = 2500
 """Of tools in a prompt: Ollama cuts a longer prompt at its own context, 4,096 tokens where nothing else is set."""

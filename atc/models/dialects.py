@@ -8,7 +8,7 @@ from typing import Any
 
 from atc.models import lark, wire
 from atc.models.endpoint import Endpoint
-from protocols.ask import Powers
+from protocols.model import Powers
 from protocols.schema import Json, listed
 
 GRAMMAR_FIELDS = frozenset({"grammar", "ebnf", "structured_outputs"})

@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from atc.side_by_side import patience
+from atc.core.parallel import patience
 from protocols.errors import ModelUnavailable, OutOfTime
-from protocols.origin import Origin, split_url
-from protocols.reply import parse
+from protocols.response import parse
 from protocols.schema import Json, listed
+from protocols.urls import Origin, split_url
 
 OPENAI_URL = "https://api.openai.com/v1"
 _DUMMY_KEY = "none"
@@ -79,7 +79,7 @@ class Endpoint:
 
         Raises:
             Refused: the endpoint refuses this body.
-            OutOfTime: it did not come in the time that is left, see `atc.side_by_side`. Where less than one time-out
+            OutOfTime: it did not come in the time that is left, see `atc.core.parallel`. Where less than one time-out
                 is left, nothing is tried again.
             ModelUnavailable: any other failure.
         """

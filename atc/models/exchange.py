@@ -10,11 +10,11 @@ from collections.abc import Mapping
 
 import httpx2
 
-from protocols.decoding import ACCEPTED
-from protocols.origin import Origin, split_url
-from protocols.reply import Answer
-from protocols.request import HttpRequest
-from protocols.transport import Transport, follow
+from protocols.http.decoding import ACCEPTED
+from protocols.http.request import HttpRequest
+from protocols.http.transport import Transport, follow
+from protocols.response import Answer
+from protocols.urls import Origin, split_url
 
 _LONGEST_SECONDS = 600.0  # where a request names no time-out
 

@@ -26,11 +26,11 @@ from urllib.parse import urljoin
 from platformdirs import user_cache_dir
 
 from protocols.errors import ModelUnavailable
-from protocols.files import check_folder, make_folders, private_folder, private_opener, write_whole
-from protocols.origin import split_url
-from protocols.reply import Answer, one_line
-from protocols.request import HttpRequest
-from protocols.transport import REDIRECTS, Transport
+from protocols.http.request import HttpRequest
+from protocols.http.transport import REDIRECTS, Transport
+from protocols.private_files import check_folder, make_folders, private_folder, private_opener, write_whole
+from protocols.response import Answer, one_line
+from protocols.urls import split_url
 
 Progress: TypeAlias = Callable[[int, int], None]
 """Told the bytes that are there and the bytes wanted."""

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from importlib.util import find_spec
 from typing import Any
 
-from atc.decode.errors import Undecodable
-from atc.decode.grammar import judge
+from atc.models.decode.errors import Undecodable
+from atc.models.decode.grammar import judge
 from protocols.errors import ModelUnavailable
 
 

@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from atc.core.parallel import patience
 from atc.models.wire import Reading, heard
-from atc.side_by_side import patience
 from protocols.errors import ModelUnavailable, OutOfTime
 
 _CHILD = Path(__file__).resolve().with_name("llama_child.py")

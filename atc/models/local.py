@@ -19,9 +19,9 @@ from atc.models import lark
 from atc.models.fetch import LOCAL_MODELS, QWEN, cache_folder, fetch, own_file
 from atc.models.llama import LlamaProcess, free_cores, require_runtime
 from atc.models.wire import Reading, asked, completion_of, continued, continues, refusal, sent, unfenced
-from protocols.ask import Completion, Message, Powers
 from protocols.errors import ModelUnavailable
-from protocols.files import NotPrivate, private_folder, write_whole
+from protocols.model import Completion, Message, Powers
+from protocols.private_files import NotPrivate, private_folder, write_whole
 from protocols.schema import Json
 
 _LONG_PROMPT = 1000
@@ -101,7 +101,7 @@ class LocalModel:
         seed: int = 0,
         max_tokens: int = 1024,
     ) -> Completion:
-        """Continue `messages`, see `protocols.ask.Ask`.
+        """Continue `messages`, see `protocols.model.Ask`.
 
         A schema that llguidance knows only in part is enforced in that part, and one that it cannot use asked for in
         words.
@@ -151,7 +151,7 @@ class LocalModel:
         return reply, completion_of(reply, model=self.name, seconds=seconds)
 
     def forget(self) -> None:
-        """Read the next prompt from its beginning, whatever was read before: see `protocols.ask.forget`."""
+        """Read the next prompt from its beginning, whatever was read before: see `protocols.model.forget`."""
         self._forgotten = True
 
     def close(self) -> None:

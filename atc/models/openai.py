@@ -13,8 +13,8 @@ from atc.models import lark
 from atc.models.dialects import CONTINUING_FIELDS, GRAMMAR_FIELDS, LLAMA, Dialect, dialect_of, fits_strict
 from atc.models.endpoint import OPENAI_URL, Endpoint, Refused, told
 from atc.models.wire import OtherForm, asked, completion_of, continued, continues, is_cut_before_text, sent, unfenced
-from protocols.ask import Completion, Message, Powers
 from protocols.errors import ModelUnavailable
+from protocols.model import Completion, Message, Powers
 from protocols.schema import Json, listed
 
 DEFAULT_MODEL = "gpt-5-mini"
@@ -107,7 +107,7 @@ class OpenAIModel:
         seed: int = 0,
         max_tokens: int = 1024,
     ) -> Completion:
-        """Continue `messages`, see `protocols.ask.Ask`. Where no grammar is taken, none is sent."""
+        """Continue `messages`, see `protocols.model.Ask`. Where no grammar is taken, none is sent."""
         options: dict[str, Json] = {"temperature": temperature, "seed": seed}
         if schema is not None:
             wanted: dict[str, Json] = {"name": "reply", "schema": dict(schema)}

@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Self, TypeAlias
 
-from atc.side_by_side import Request
-from atc.terminal import count
-from protocols.ask import Completion, Message, Powers
+from atc.core.parallel import Request
+from atc.core.text import count
 from protocols.errors import AtcError, ModelUnavailable
+from protocols.model import Completion, Message, Powers
 
 Reply: TypeAlias = str | Exception | Callable[[Sequence[Message]], str]
 """A text, an exception to raise, or a function of the messages that gives the text."""

@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from protocols.ask import Completion, Message
+from protocols.model import Completion, Message
 from protocols.schema import Json, JsonObject, mapping
 
 Post: TypeAlias = Callable[[str, dict[str, Json]], dict[str, Json]]

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, Self, TypeAlias
 import mcp_types as types
 from mcp.server.context import ServerRequestContext
 
-from atc.questions import Question, question_text
+from atc.safety.questions import Question, question_text
 
 Context: TypeAlias = ServerRequestContext[Any, Any]
 

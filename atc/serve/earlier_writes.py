@@ -5,7 +5,7 @@ from __future__ import annotations
 from atc.store import RunStore
 from protocols.schema import JsonObject
 from protocols.toolbox import Tool, Toolbox
-from sandbox.contract import contract
+from sandbox.arguments import contract
 from sandbox.journal import Journal, canonical
 from sandbox.trace import ToolCall
 

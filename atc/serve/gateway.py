@@ -17,12 +17,14 @@ from hashlib import sha256
 from typing import Any, Unpack
 
 from atc.agent import Agent
-from atc.recording import redactor
-from atc.redaction import Redactor
-from atc.retrieve.base import Retriever
-from atc.retrieve.finder import open_finder, open_index
-from atc.run_start import GatewayClient
+from atc.agent.run_start import GatewayClient
+from atc.archive.recording import redactor
+from atc.core.types import Solution
+from atc.pipeline.retrieve.base import Retriever
+from atc.pipeline.retrieve.finder import open_finder, open_index
+from atc.safety.redaction import Redactor
 from atc.serve.earlier_writes import find_write_in_doubt
+from atc.serve.large_results import Results
 from atc.serve.replies import Reply, answer_of, call_line, is_declined, next_step, told_fault, told_finding
 from atc.serve.requests import (
     Asking,
@@ -34,18 +36,16 @@ from atc.serve.requests import (
     readable_program,
     readable_query,
 )
-from atc.serve.results import Results
 from atc.store.stored import RunTaken
-from atc.strategies.given import NoModel, certain_findings
-from atc.types import Solution
+from atc.strategies.provided import NoModel, certain_findings
 from protocols.documentation import docs_page
 from protocols.protocol import ProgramBinding, dump
 from protocols.render import described_within, one_line, stubs, token_estimate
 from protocols.schema import Json, JsonObject
 from protocols.sources import load_tools
 from protocols.toolbox import Tool, Toolbox
+from sandbox.arguments import shorten
 from sandbox.base import Paused
-from sandbox.contract import shorten
 from sandbox.zygote.channel import VALUE_CHARACTERS
 
 DESCRIBED_TOKENS = 2_000

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from atc.findings import invocation
-from atc.types import Attempt, Fault, Finding, Program, Solution, answered
+from atc.core.messages import invocation
+from atc.core.types import Attempt, Fault, Finding, Program, Solution, answered
 from protocols.schema import Json, shape
 from sandbox.base import Declined
 from sandbox.trace import ToolCall

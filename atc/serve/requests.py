@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import TypedDict
 
-from atc.events import Observer
-from atc.questions import AskPerson
-from atc.run_start import GatewayClient
-from atc.types import Program
+from atc.agent.run_start import GatewayClient
+from atc.core.events import Observer
+from atc.core.types import Program
+from atc.safety.questions import AskPerson
 from protocols.errors import AtcError, UnknownTool
 from protocols.toolbox import Toolbox
 

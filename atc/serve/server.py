@@ -20,19 +20,19 @@ from mcp.server.lowlevel.server import Server
 from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
 from mcp.shared.exceptions import MCPError
 
-from atc import __version__
-from atc.events import Called, Event
+from atc.core.events import Called, Event
+from atc.core.version import __version__
 from atc.serve.asking import Consent, Context, State
+from atc.serve.fair_queue import Place, Shares, Turns
 from atc.serve.gateway import Gateway
 from atc.serve.replies import Reply
 from atc.serve.requests import BadRequest
-from atc.serve.turns import Place, Shares, Turns
 from protocols.errors import AtcError
 from protocols.export import RESULT, mcp_tool
 from protocols.protocol import ToolProtocol
 from protocols.schema import Json
 from protocols.sources import load_tools
-from sandbox.contract import BadArguments, contract, shorten
+from sandbox.arguments import BadArguments, contract, shorten
 from sandbox.limits import cancelled_by
 
 Request: TypeAlias = types.CallToolRequestParams

@@ -12,7 +12,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from atc.serve.turns import Shares
+from atc.serve.fair_queue import Shares
 
 CONNECTIONS_EACH, CONNECTIONS_OF_NOBODY, MOST_CONNECTIONS = 128, 256, 500
 """Connections of one token, those that have shown no token yet, and all."""

@@ -21,11 +21,11 @@ from psycopg.conninfo import conninfo_to_dict
 from psycopg.rows import dict_row
 from psycopg_pool import ConnectionPool
 
+from atc.core.types import Solution
 from atc.store.lease import LEASE_SECONDS, Holder, this_process
 from atc.store.questions import TABLE as QUESTIONS
 from atc.store.sql import TABLES, Database, RunStore
 from atc.store.stored import RunRefused, StoreUnavailable, as_json, from_json
-from atc.types import Solution
 
 logging.getLogger("psycopg.pool").addHandler(logging.NullHandler())  # what matters of it comes as an error
 _PATIENCE_SECONDS = 10.0  # how long a lost connection is tried again, and a locked row waited for

@@ -17,12 +17,12 @@ from unicodedata import normalize
 from urllib.parse import parse_qsl, unquote
 
 from protocols.errors import AtcError
-from protocols.origin import Origin, one_host, split_url
+from protocols.http.request import DEFAULT_HEADERS, HttpRequest, Plan
 from protocols.protocol import HttpBinding, McpBinding, PythonBinding
-from protocols.request import DEFAULT_HEADERS, HttpRequest, Plan
 from protocols.schema import Json, JsonObject
 from protocols.toolbox import Tool
-from sandbox.contract import contract
+from protocols.urls import Origin, one_host, split_url
+from sandbox.arguments import contract
 from sandbox.journal import canonical
 
 _MOST_ENCODINGS = 3

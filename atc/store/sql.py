@@ -14,7 +14,8 @@ from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, Self
 
-from atc import events
+from atc.core import events
+from atc.core.types import Attempt, Program, Solution
 from atc.store.questions import Questions, forget_run
 from atc.store.stored import (
     Exchange,
@@ -28,11 +29,10 @@ from atc.store.stored import (
     plain,
     used_so_far,
 )
-from atc.types import Attempt, Program, Solution
+from protocols.naming import closest
 from protocols.protocol import dump
 from protocols.protocol import load as load_protocol
 from protocols.schema import Json
-from protocols.words import closest
 from sandbox.journal import Recorded
 from sandbox.trace import ToolCall
 

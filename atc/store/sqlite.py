@@ -17,7 +17,7 @@ from atc.store.lease import LEASE_SECONDS, Lease, this_process
 from atc.store.questions import TABLE as QUESTIONS
 from atc.store.sql import TABLES, Database, RunStore, change_run, read_run, resolve
 from atc.store.stored import RunRefused, StoredRun, StoreUnavailable, UnknownRun
-from protocols.files import NotPrivate, check_folder, keep_private, make_folders
+from protocols.private_files import NotPrivate, check_folder, keep_private, make_folders
 
 FORMAT = 8
 _APPLICATION = 0x61746372  # "atcr": tells our files from other programs'

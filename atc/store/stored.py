@@ -10,10 +10,10 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import BeforeValidator, TypeAdapter, ValidationError
 
+from atc.core.types import Attempt, Usage
 from atc.store.lease import Lease
-from atc.types import Attempt, Usage
-from protocols.ask import Completion, Message
 from protocols.errors import AtcError
+from protocols.model import Completion, Message
 from protocols.protocol import ToolProtocol
 from protocols.schema import Json
 from sandbox.journal import Recorded

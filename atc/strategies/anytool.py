@@ -1,6 +1,6 @@
 """AnyTool: agents find a pool of tools, a solver works with it, and what fails wakes them again (Du et al. 2024, §4).
 
-1. *Retriever* (§4.1): agents over category, collection and tool fill the pool (`atc.retrieve.agents`).
+1. *Retriever* (§4.1): agents over category, collection and tool fill the pool (`atc.pipeline.retrieve.anytool`).
 2. *Solver* (§4.2): DFSDT, or turns in a row (CoT), with the pool's tools and `finish`, `go_back` and `give_up`.
 3. *Self-reflection* (§4.3): the solver gives up, for a reason and naming functions that are of no use, or a judge
    rejects its answer. The functions leave the pool, and their calls the solver's history; tool agents, then category
@@ -17,30 +17,30 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple
 
-from atc.events import AttemptEnded, ToolsChosen
-from atc.findings import invocation
-from atc.meter import BudgetSpent
-from atc.prompts import fill
-from atc.retrieve import agents
-from atc.retrieve.asking import a_text, an_object, json_object, one_text
-from atc.retrieve.document import ToolDocument
-from atc.retrieve.hierarchy import spelled
+from atc.core.events import AttemptEnded, ToolsChosen
+from atc.core.messages import invocation
+from atc.core.prompts import fill
+from atc.core.types import Attempt, Solution
+from atc.pipeline.retrieve import anytool
+from atc.pipeline.retrieve.document import ToolDocument
+from atc.pipeline.retrieve.hierarchy import spelled
+from atc.pipeline.retrieve.model_replies import a_text, an_object, json_object, one_text
+from atc.run.conversation import Turn, Turns, asked
+from atc.run.model_budget import BudgetSpent
+from atc.run.single_calls import Acting, Action, offered
+from atc.run.strategy_run import Parts
 from atc.strategies import dfsdt, react
-from atc.strategies.acting import Acting, Action, offered
-from atc.strategies.conversation import Turn, Turns, asked
-from atc.strategies.run import Parts
-from atc.types import Attempt, Solution
-from protocols.abridge import abridged, clipped
-from protocols.ask import Ask
+from protocols.model import Ask
 from protocols.render import described_within
 from protocols.toolbox import Toolbox
+from protocols.truncate import abridged, clipped
 from sandbox.trace import ToolCall
 
 _LONGEST_REASON = 600
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options(agents.Options):
+class Options(anytool.Options):
     """What can be set of AnyTool; the defaults are the paper's, everything else is one of its ablations."""
 
     solver: Literal["dfsdt", "cot"] = "dfsdt"
@@ -80,7 +80,7 @@ class _AnyTool(Acting):
         threads = options.threads if self.meter.powers.parallel else 1
         limits = replace(options, threads=threads, prompt_tokens=parts.prompt_tokens)
         documents = {alias: ToolDocument.of(tool) for alias, tool in parts.toolbox.items()}
-        self.search = agents.AnyTool(documents, self.meter.asker("retrieve"), options=limits).start(task)
+        self.search = anytool.AnyTool(documents, self.meter.asker("retrieve"), options=limits).start(task)
 
     def act(self) -> None:
         """Round after round, until an answer stands or a round fails as the one before it, with no agent woken."""

@@ -6,14 +6,14 @@ import re
 from collections.abc import Sequence
 from itertools import groupby
 
-from atc.findings import listed
-from atc.repair import worth_repairing
-from atc.strategies.attempts import MISREAD, writing_tools
+from atc.core.messages import listed
+from atc.core.types import Attempt, Program, Solution
+from atc.pipeline.repair import worth_repairing
+from atc.pipeline.synthesize import described
+from atc.run.attempt import MISREAD, writing_tools
+from atc.run.strategy_run import Parts
 from atc.strategies.chain import Chain
-from atc.strategies.run import Parts
 from atc.strategies.stepwise import Stepwise
-from atc.synthesize import described
-from atc.types import Attempt, Program, Solution
 from protocols.toolbox import Toolbox
 
 _MOST_MISREAD = 2

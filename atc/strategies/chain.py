@@ -6,15 +6,15 @@ import ast
 from collections.abc import Sequence
 from dataclasses import replace
 
-from atc.doubt import says_nothing
-from atc.events import ProgramWritten
-from atc.meter import BudgetSpent
-from atc.repair import Case, correction, worth_repairing
-from atc.strategies.attempts import attempt, checked, insists, rests_on_responses, with_named, writing_tools, written
-from atc.strategies.run import Parts, Run
-from atc.synthesize import new_program, opening
-from atc.types import Attempt, Finding, Program, Solution
-from protocols.parsing import parse
+from atc.core.events import ProgramWritten
+from atc.core.types import Attempt, Finding, Program, Solution
+from atc.pipeline.doubts import says_nothing
+from atc.pipeline.repair import Case, correction, worth_repairing
+from atc.pipeline.synthesize import new_program, opening
+from atc.run.attempt import attempt, checked, insists, rests_on_responses, with_named, writing_tools, written
+from atc.run.model_budget import BudgetSpent
+from atc.run.strategy_run import Parts, Run
+from protocols.python_source import parse
 from protocols.toolbox import Toolbox
 
 UNCONFIRMED = "an answer was doubtful, and the model did not confirm it."

@@ -12,11 +12,12 @@ import ast
 import re
 from typing import NamedTuple
 
-from atc.meter import BudgetSpent
-from atc.prompts import fill
-from atc.repair import traceback_text
-from atc.strategies.attempts import executed
-from atc.strategies.conversation import (
+from atc.core.prompts import fill
+from atc.core.replies import program_in_reply
+from atc.core.types import Attempt, Program, Solution
+from atc.pipeline.repair import traceback_text
+from atc.run.attempt import executed
+from atc.run.conversation import (
     Turn,
     Turns,
     first_paragraph,
@@ -25,12 +26,11 @@ from atc.strategies.conversation import (
     room_for_turns,
     shown_value,
 )
-from atc.strategies.growing import FENCE, Growing, answering, first_block
-from atc.strategies.run import Parts, Run
-from atc.synthesize import parse
-from atc.types import Attempt, Program, Solution
-from protocols import parsing
-from protocols.abridge import printed
+from atc.run.growing_program import FENCE, Growing, answering, first_block
+from atc.run.model_budget import BudgetSpent
+from atc.run.strategy_run import Parts, Run
+from protocols import python_source
+from protocols.truncate import printed
 
 MOST_TURNS = 10
 """Replies of one run, as the paper allows on M3ToolEval (section 2.3)."""
@@ -115,12 +115,12 @@ def read(text: str) -> Reply:
         said = text[: fence.start()] if fence is not None else text
         return Reply(said, answer=first_paragraph(said[answer.start("answer") :]))
     said = first_block(text)
-    return Reply(said, code=parse(said))
+    return Reply(said, code=program_in_reply(said))
 
 
 def _as_left(block: Program, *, failed: bool) -> Program:
     """A block as a session goes on after it: what it did stands, and its end does not end what follows."""
-    tree = parsing.parse(block.source)
+    tree = python_source.parse(block.source)
     names = {getattr(node, "id", None) or getattr(node, "attr", None) for node in ast.walk(tree)}
     if not failed and not _EXITS & names:
         return block

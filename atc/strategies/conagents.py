@@ -14,18 +14,18 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Literal
 
-from atc.decode.call import write_call
-from atc.decode.formats import PYTHON_CALL
-from atc.decode.read import ReadCall, write_as
-from atc.prompts import fill
-from atc.strategies.acting import Acting, finish_tool, reply_tool
-from atc.strategies.conversation import Turn, Turns, asked, briefer
-from atc.strategies.run import Parts
-from atc.types import Solution
-from protocols.abridge import abridged, clipped, sampled
-from protocols.ask import Message
+from atc.core.prompts import fill
+from atc.core.types import Solution
+from atc.models.decode.formats import PYTHON_CALL
+from atc.models.decode.parse import ReadCall, write_as
+from atc.models.decode.write_call import write_call
+from atc.run.conversation import Turn, Turns, asked, briefer
+from atc.run.single_calls import Acting, finish_tool, reply_tool
+from atc.run.strategy_run import Parts
+from protocols.model import Message
 from protocols.schema import Json, shape
 from protocols.toolbox import Toolbox
+from protocols.truncate import abridged, clipped, sampled
 
 MOST_STEPS = 30
 """Instructions of a run, as many as ReAct has turns. The published code has 5; ToolFlow's long tasks take many more."""

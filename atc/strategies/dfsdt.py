@@ -14,13 +14,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from atc.prompts import fill
-from atc.strategies.acting import Acting, Offer
-from atc.strategies.conversation import Turn, Turns
+from atc.core.prompts import fill
+from atc.core.types import Solution
+from atc.run.conversation import Turn, Turns
+from atc.run.single_calls import Acting, Offer
+from atc.run.strategy_run import Parts
 from atc.strategies.react import ByTurns, next_turn
-from atc.strategies.run import Parts
-from atc.types import Solution
-from protocols.abridge import clipped
+from protocols.truncate import clipped
 
 WIDTH = 2
 """Ways that are tried from one point."""

@@ -11,20 +11,20 @@ from dataclasses import replace
 from functools import partial
 from typing import TypeAlias
 
-from atc.decode.call import write_call
-from atc.decode.formats import REACT
-from atc.decode.read import ReadCall
-from atc.prompts import fill
-from atc.retrieve.asking import texts
-from atc.strategies import conversation
-from atc.strategies.acting import Acting, Offer, offered
-from atc.strategies.conversation import Turn, Turns
-from atc.strategies.run import Parts
-from atc.types import Solution
-from protocols.abridge import clipped
-from protocols.ask import Message
+from atc.core.prompts import fill
+from atc.core.types import Solution
+from atc.models.decode.formats import REACT
+from atc.models.decode.parse import ReadCall
+from atc.models.decode.write_call import write_call
+from atc.pipeline.retrieve.model_replies import texts
+from atc.run import conversation
+from atc.run.conversation import Turn, Turns
+from atc.run.single_calls import Acting, Offer, offered
+from atc.run.strategy_run import Parts
+from protocols.model import Message
 from protocols.render import Docs
 from protocols.toolbox import Toolbox
+from protocols.truncate import clipped
 
 MOST_TURNS = 30
 """Turns of a run. The paper allows 5 to 7, on tasks of two or three calls; ToolFlow's long ones take many more."""

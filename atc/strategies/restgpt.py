@@ -13,21 +13,21 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 
-from atc.decode.call import write_call
-from atc.decode.read import ReadCall
-from atc.decode.schema import BOUNDS
-from atc.findings import invocation
-from atc.prompts import fill
-from atc.repair.reading import fenceless
-from atc.strategies.acting import Acting, reply_tool
-from atc.strategies.conversation import Turn, Turns, asked, briefer, first_paragraph
-from atc.strategies.run import Parts
-from atc.types import Solution
-from protocols.abridge import abridged, clipped
-from protocols.ask import Message
+from atc.core.messages import invocation
+from atc.core.prompts import fill
+from atc.core.types import Solution
+from atc.models.decode.parse import ReadCall
+from atc.models.decode.schema import BOUNDS
+from atc.models.decode.write_call import write_call
+from atc.pipeline.repair.responses import fenceless
+from atc.run.conversation import Turn, Turns, asked, briefer, first_paragraph
+from atc.run.single_calls import Acting, reply_tool
+from atc.run.strategy_run import Parts
+from protocols.model import Message
 from protocols.render import described_within, token_estimate
 from protocols.schema import Json
 from protocols.toolbox import Tool, Toolbox
+from protocols.truncate import abridged, clipped
 from sandbox.trace import ToolCall
 
 MOST_STEPS = 15

@@ -10,19 +10,19 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from atc.prompts import fill
-from atc.repair.facts import Case, facts, writes_told
-from atc.repair.reading import fenceless, returned
-from atc.strategies.attempts import attempt, numbered, rests_on_responses, seen_output, traced, writing_tools, written
+from atc.core.prompts import fill
+from atc.core.types import Attempt, Program, Solution
+from atc.pipeline.repair.facts import Case, facts, writes_told
+from atc.pipeline.repair.responses import fenceless, returned
+from atc.pipeline.synthesize import new_program
+from atc.run.attempt import attempt, numbered, rests_on_responses, seen_output, traced, writing_tools, written
+from atc.run.conversation import Turn, Turns, longest_shown, opening, paragraphs, room_for_turns, shown_value
+from atc.run.growing_program import Growing, finished, first_block, new_lines, unfinished
+from atc.run.strategy_run import Parts, Run, not_undone
 from atc.strategies.chain import UNCHANGED
-from atc.strategies.conversation import Turn, Turns, longest_shown, opening, paragraphs, room_for_turns, shown_value
-from atc.strategies.growing import Growing, finished, first_block, new_lines, unfinished
-from atc.strategies.run import Parts, Run, not_undone
-from atc.synthesize import new_program
-from atc.types import Attempt, Program, Solution
-from protocols.abridge import clipped, printed
-from protocols.ask import Completion, Message
+from protocols.model import Completion, Message
 from protocols.render import token_estimate
+from protocols.truncate import clipped, printed
 from sandbox.trace import ToolCall, Trace
 
 MOST_PIECES = 12

@@ -21,19 +21,19 @@ import click
 from atc.cli.output import bar
 from atc.cli.settings import load_config
 from atc.cli.wiring import choose_model, open_toolbox
-from atc.prompts import fill_from
-from atc.retrieve import hierarchy as listing
-from atc.retrieve.agents import FUNCTIONS, Agent, Function, Mistake, Options, Search, perform, schema
-from atc.retrieve.asking import Tally, a_list, a_text, an_object, json_object, one_text
-from atc.retrieve.document import ToolDocument
-from atc.retrieve.hierarchy import Hierarchy, spelled
+from atc.core.prompts import fill_from
+from atc.pipeline.retrieve import hierarchy as listing
+from atc.pipeline.retrieve.anytool import FUNCTIONS, Agent, Function, Mistake, Options, Search, perform, schema
+from atc.pipeline.retrieve.document import ToolDocument
+from atc.pipeline.retrieve.hierarchy import Hierarchy, spelled
+from atc.pipeline.retrieve.model_replies import Tally, a_list, a_text, an_object, json_object, one_text
 from benchmarks.runner import Rows, suite
-from protocols.abridge import abridged, clipped
-from protocols.ask import Ask, Message
 from protocols.errors import AtcError, ToolError
+from protocols.model import Ask, Message
 from protocols.schema import Json, JsonObject
 from protocols.toolbox import Tool, Toolbox
-from sandbox.contract import BadArguments, contract
+from protocols.truncate import abridged, clipped
+from sandbox.arguments import BadArguments, contract
 
 EXPLORING = ("get_tools_in_category", "get_tool_descriptions", "get_APIs_in_tool", "get_API_detail")
 KINDS = ("missing information", "fake parameters", "names an API", "unreasonable")

@@ -19,23 +19,23 @@ from typing import Any
 
 import click
 
-from atc.attribute import attribute
-from atc.check import check
-from atc.doubt import doubts
-from atc.paths import general, text
-from atc.types import Fault, Program
+from atc.core.json_paths import general, text
+from atc.core.types import Fault, Program
+from atc.pipeline.attribute import attribute
+from atc.pipeline.check import check
+from atc.pipeline.doubts import doubts
 from benchmarks.blame.gold import Gold, NoObservation, Truth, observe
 from benchmarks.blame.mutants import MUTANT_KINDS, Mutant, mutants, pick
 from benchmarks.runner import rate, suite, tracked
-from protocols.invoke import Invoker, InvokeSettings
-from protocols.parsing import parse
+from protocols.client import Invoker, InvokeSettings
+from protocols.python_source import parse
 from protocols.schema import Json, JsonObject
 from protocols.sources import load_tools
 from protocols.toolbox import Tool, Toolbox
 from sandbox.base import Sandbox
 from sandbox.choose import open_sandbox
-from sandbox.effects import Effects
 from sandbox.journal import Journal
+from sandbox.lost_writes import Effects
 from sandbox.trace import Pins, Trace
 from toolflow_bench.checks.gold import CLOCK, LIMITS, run_program
 from toolflow_bench.grade import grade

@@ -14,9 +14,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from atc.paths import Path, at, general, text
+from atc.core.json_paths import Path, at, general, text
 from protocols.errors import ToolError
-from protocols.parsing import parse
+from protocols.python_source import parse
 from protocols.schema import Json
 from protocols.toolbox import Tool, Toolbox
 from sandbox.trace import ToolCall

@@ -9,10 +9,10 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from atc.edits import Places, edited
-from atc.types import Program
+from atc.core.source_edits import Places, edited
+from atc.core.types import Program
 from benchmarks.blame.gold import Gold, Seen, Truth, can_be_id
-from protocols.parsing import parse
+from protocols.python_source import parse
 from protocols.schema import resolve
 from toolflow_bench.task import Task
 

@@ -19,7 +19,7 @@ from atc.models.fetch import fetch as fetch_model
 from benchmarks import runner
 from benchmarks.decoding import chance, questions
 from benchmarks.decoding.arms import MODES, Arm, Row, report, run_arms
-from protocols.ask import Ask
+from protocols.model import Ask
 
 SUITES = ("funcqa", "kamel", "random", "gold", "speed", "overhead")
 

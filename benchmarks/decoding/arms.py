@@ -22,16 +22,16 @@ from pathlib import Path
 from statistics import fmean, median
 from typing import Any, Literal, NamedTuple
 
-from atc.decode.call import Sampling, Written, going_on, write_call
-from atc.decode.errors import Undecodable
-from atc.decode.formats import FUNCTION, CallFormat
-from atc.decode.prompt import call_prompt
-from atc.decode.read import ReadCall, read_call
+from atc.models.decode.errors import Undecodable
+from atc.models.decode.formats import FUNCTION, CallFormat
+from atc.models.decode.parse import ReadCall, read_call
+from atc.models.decode.prompt import call_prompt
+from atc.models.decode.write_call import Sampling, Written, going_on, write_call
 from atc.models.local import LocalModel
-from atc.retrieve.asking import Tally
+from atc.pipeline.retrieve.model_replies import Tally
 from benchmarks.runner import Rows, interval, rate
-from protocols.ask import Ask, Completion, Message
 from protocols.errors import AtcError
+from protocols.model import Ask, Completion, Message
 from protocols.schema import Json
 from protocols.toolbox import Toolbox
 from toolflow_bench.runner import digest

@@ -25,19 +25,19 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 from llguidance import LLTokenizer
 
-from atc.decode.errors import Undecodable
-from atc.decode.formats import FORMATS, FUNCTION, JSON_CALL, PYTHON_CALL, CallFormat
-from atc.decode.grammar import call_grammar, judge
-from atc.decode.matcher import ToolMatcher, sample
-from atc.decode.prompt import call_prompt
-from atc.decode.read import read_call, write_as
+from atc.models.decode.errors import Undecodable
+from atc.models.decode.formats import FORMATS, FUNCTION, JSON_CALL, PYTHON_CALL, CallFormat
+from atc.models.decode.grammar import call_grammar, judge
+from atc.models.decode.matcher import ToolMatcher, sample
+from atc.models.decode.parse import read_call, write_as
+from atc.models.decode.prompt import call_prompt
 from atc.models.local import LocalModel
 from benchmarks.catalogues import CLASSES, bfcl_tools, service_tools
 from benchmarks.decoding.questions import gold_texts, operations
 from benchmarks.local import cpu_seconds, family
 from benchmarks.restbench.data import RestWorld, items, load_restbench
 from benchmarks.runner import timed
-from protocols.ask import Message
+from protocols.model import Message
 from protocols.protocol import ToolProtocol
 from protocols.schema import Json
 from protocols.toolbox import Tool, Toolbox

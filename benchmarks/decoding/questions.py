@@ -14,11 +14,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from atc.decode.read import ReadCall
+from atc.models.decode.parse import ReadCall
 from benchmarks.decoding.arms import Asked, Case
 from benchmarks.runner import InvalidData, read_json
-from protocols.ask import Ask
 from protocols.errors import ToolError
+from protocols.model import Ask
 from protocols.protocol import ToolProtocol, load
 from protocols.schema import Json, JsonObject
 from protocols.toolbox import Tool, Toolbox

@@ -24,10 +24,10 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
-from atc.questions import Question
-from atc.types import Solution
+from atc.core.types import Solution
+from atc.safety.questions import Question
 from benchmarks.runner import scripted_agent, suite, tracked
-from protocols.invoke import Invoker
+from protocols.client import Invoker
 from protocols.schema import Json, steps
 from protocols.sources import load_tools
 from sandbox.base import Sandbox

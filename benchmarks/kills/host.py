@@ -13,7 +13,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, cast
 
-from atc import events
+from atc.core import events
 from atc.serve.gateway import Gateway
 from atc.store import RunStore, Store
 from atc.store.postgres import PostgresStore
@@ -21,12 +21,12 @@ from atc.store.stored import StoredRun
 from atc.strategies import chain  # noqa: F401 - what every host would import is imported once
 from benchmarks.kills.cases import Kill, Struck
 from benchmarks.runner import scripted_agent
-from protocols import transport  # noqa: F401
-from protocols.invoke import Invoker
+from protocols.client import Invoker
+from protocols.http import transport  # noqa: F401
 from protocols.sources import load_tools
 from protocols.toolbox import Toolbox
 from sandbox.choose import open_sandbox
-from sandbox.effects import Effects
+from sandbox.lost_writes import Effects
 from sandbox.trace import ToolCall
 
 LEASE_SECONDS = 2.0  # of a host in PostgreSQL: so long others wait for the runs of one that was killed

@@ -44,9 +44,9 @@ from benchmarks.probing.score import (
     summed,
 )
 from benchmarks.runner import suite, tracked
-from probing.replies import refusal_in
+from probing.error_replies import refusal_in
+from protocols.client import Invoker, InvokeSettings
 from protocols.errors import SourceUnavailable
-from protocols.invoke import Invoker, InvokeSettings
 from protocols.protocol import HttpBinding, ToolProtocol
 from protocols.sources import load_tools
 from protocols.sources.openapi import read_openapi

@@ -14,13 +14,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from probing.output import write
 from probing.probe import probe
+from probing.report import write
 from probing.samples import Log, ProbeSettings, Sample
-from protocols.ask import Ask
+from protocols.client import Invoker, InvokeSettings
 from protocols.effects import judged
-from protocols.files import write_whole
-from protocols.invoke import Invoker, InvokeSettings
+from protocols.model import Ask
+from protocols.private_files import write_whole
 from protocols.protocol import HttpBinding, ToolProtocol, dump
 from protocols.schema import JsonObject, resolve, types
 from protocols.sources import load_tools

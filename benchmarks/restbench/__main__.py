@@ -16,7 +16,7 @@ from atc.cli.options import model_option
 from atc.cli.output import bar, say
 from atc.cli.settings import load_config
 from atc.cli.wiring import choose_model, open_store
-from atc.side_by_side import Threads
+from atc.core.parallel import Threads
 from benchmarks.restbench.data import APIS, FOLDER, RestWorld, items, load_restbench, replay_worker
 from benchmarks.runner import suite
 from sandbox.choose import open_sandbox

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from atc.types import Attempt, Program, Solution
+from atc.core.types import Attempt, Program, Solution
 from benchmarks.restbench.mock import REFERENCE, Mock, Operation, Thing, scalar, singular
 from benchmarks.runner import InvalidData, read_json
 from protocols.errors import AtcError, ToolError

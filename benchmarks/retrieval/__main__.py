@@ -21,20 +21,20 @@ from typing import Any
 
 import click
 
-from atc import __version__
 from atc.cli.output import bar
 from atc.cli.settings import load_config
 from atc.cli.wiring import choose_model
-from atc.config import Config
-from atc.retrieve.base import RetrievalUnavailable
-from atc.retrieve.building import Setup, build
-from atc.retrieve.embed import choose
-from atc.retrieve.embedders import DEFAULT
-from atc.retrieve.expand import SYNTHETIC, expand_all
-from atc.retrieve.index import ToolIndex
-from atc.retrieve.methods import METHODS, read
-from atc.side_by_side import Threads
-from atc.types import Usage
+from atc.core.config import Config
+from atc.core.parallel import Threads
+from atc.core.types import Usage
+from atc.core.version import __version__
+from atc.pipeline.retrieve.base import RetrievalUnavailable
+from atc.pipeline.retrieve.embed import choose
+from atc.pipeline.retrieve.embedders import DEFAULT
+from atc.pipeline.retrieve.expand import SYNTHETIC, expand_all
+from atc.pipeline.retrieve.factory import Setup, build
+from atc.pipeline.retrieve.index import ToolIndex
+from atc.pipeline.retrieve.methods import METHODS, read
 from benchmarks.retrieval.data import (
     FACETS,
     SHOWN,

@@ -14,16 +14,16 @@ from pathlib import Path
 from statistics import fmean, median
 from typing import Any
 
-from atc.prompts import fill_from
-from atc.retrieve.base import Ranker
-from atc.retrieve.document import ToolDocument, documents, vector_text
-from atc.retrieve.expand import Kind, shown
-from atc.retrieve.prompts import fill as example
+from atc.core.prompts import fill_from
+from atc.pipeline.retrieve.base import Ranker
+from atc.pipeline.retrieve.document import ToolDocument, documents, vector_text
+from atc.pipeline.retrieve.expand import Kind, shown
+from atc.pipeline.retrieve.prompts import fill as example
 from benchmarks.catalogues import service_tools
 from benchmarks.restbench.data import pattern
 from benchmarks.runner import InvalidData, interval, read_json
-from protocols.ask import Message
 from protocols.links import response_paths
+from protocols.model import Message
 from protocols.toolbox import Toolbox
 from toolflow_bench.task import load_tasks
 

@@ -22,7 +22,7 @@ from typing import Any
 
 import click
 
-from atc import __version__
+from atc.core.version import __version__
 from benchmarks import local
 from benchmarks.runner import percentile, suite, timed
 from benchmarks.sandbox.canaries import Canaries, leaked, says_escaped, strings

@@ -19,7 +19,7 @@ import click
 
 from benchmarks import local
 from benchmarks.sandbox.canaries import Canaries, environment, fingerprint, leaked, says_escaped, strings
-from protocols.parsing import parse
+from protocols.python_source import parse
 from sandbox.base import SandboxUnavailable
 from sandbox.choose import NAMES
 from sandbox.docker.engine import LABEL, connect

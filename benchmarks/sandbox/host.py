@@ -26,9 +26,9 @@ from protocols.errors import AtcError
 from protocols.toolbox import Tool, Toolbox
 from sandbox.base import Sandbox
 from sandbox.choose import NAMES, open_sandbox
-from sandbox.conformance import make_tool
 from sandbox.journal import Journal
 from sandbox.limits import Limits
+from sandbox.testing import make_tool
 from sandbox.trace import Trace
 
 HOLD_SECONDS = 300.0

@@ -8,9 +8,9 @@ from protocols.errors import ToolError
 from protocols.schema import Json
 from protocols.toolbox import Toolbox
 from sandbox.base import Sandbox
-from sandbox.conformance import make_tool
 from sandbox.journal import Journal
 from sandbox.limits import Limits
+from sandbox.testing import make_tool
 from sandbox.trace import Trace
 
 ITEM = {

@@ -25,20 +25,20 @@ import click
 
 from atc.cli.settings import load_config
 from atc.cli.wiring import choose_model
-from atc.prompts import fill_from
-from atc.retrieve.asking import Tally, a_text, an_object, json_object, one_text, texts
-from atc.retrieve.base import Embedder, Hit, Retriever
-from atc.retrieve.building import Setup, build
-from atc.retrieve.document import ToolDocument, json_text
-from atc.retrieve.embed import choose
-from atc.retrieve.fuse import peak_rank
-from atc.retrieve.index import ToolIndex
-from atc.retrieve.toolqp import Found, listing
+from atc.core.prompts import fill_from
+from atc.pipeline.retrieve.base import Embedder, Hit, Retriever
+from atc.pipeline.retrieve.document import ToolDocument, json_text
+from atc.pipeline.retrieve.embed import choose
+from atc.pipeline.retrieve.factory import Setup, build
+from atc.pipeline.retrieve.fuse import peak_rank
+from atc.pipeline.retrieve.index import ToolIndex
+from atc.pipeline.retrieve.model_replies import Tally, a_text, an_object, json_object, one_text, texts
+from atc.pipeline.retrieve.toolqp import Found, listing
 from benchmarks.retrieval.data import RetrievalQuery, load_data, ndcg, recall
 from benchmarks.runner import Rows, sampled, suite
-from protocols.abridge import clipped
-from protocols.ask import Ask, Message
-from protocols.files import write_whole
+from protocols.model import Ask, Message
+from protocols.private_files import write_whole
+from protocols.truncate import clipped
 
 MOST_QUERIES = 10  # the longest trajectory, in queries: a planner may write no more (C.4)
 SHOWN = 5  # tools of a result that the conversation shows (C.3)

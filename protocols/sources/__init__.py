@@ -11,14 +11,14 @@ from reprlib import repr as shortened
 from typing import Any, Literal, TypeAlias
 from urllib.parse import urlsplit
 
+from protocols.client import Invoker
 from protocols.effects import judged
 from protocols.errors import InvalidProtocol, SourceUnavailable
-from protocols.invoke import Invoker
 from protocols.links import guess_links, guess_verifiers
 from protocols.mcp import is_mcp
-from protocols.origin import Origin, covers, is_url, split_url
+from protocols.naming import identifier
 from protocols.protocol import HttpBinding, McpBinding, PythonBinding, ToolProtocol
-from protocols.source_secrets import shown
+from protocols.secrets.sources import shown
 from protocols.sources.fetch import fetch_document
 from protocols.sources.folder import files_of, read_folder, read_protocols
 from protocols.sources.har import is_har, read_har
@@ -26,7 +26,7 @@ from protocols.sources.openapi import read_openapi
 from protocols.sources.operation import annotations_of
 from protocols.sources.python import is_module, read_functions, read_module
 from protocols.toolbox import Tool, Toolbox
-from protocols.words import identifier
+from protocols.urls import Origin, covers, is_url, split_url
 
 SourceKind = Literal["protocols", "openapi", "python", "har", "mcp"]
 ToolSource: TypeAlias = str | os.PathLike[str] | Callable[..., Any] | Iterable[Any]

@@ -13,12 +13,12 @@ from typing import Any, ClassVar, Final
 import yaml
 
 from protocols.errors import SourceUnavailable
-from protocols.origin import is_url, split_url
-from protocols.reply import one_line, phrase
-from protocols.request import DEFAULT_HEADERS, HttpRequest
+from protocols.http.request import DEFAULT_HEADERS, HttpRequest
+from protocols.http.transport import Transport, follow
+from protocols.response import one_line, phrase
 from protocols.schema import Json, loads
-from protocols.source_secrets import shown
-from protocols.transport import Transport, follow
+from protocols.secrets.sources import shown
+from protocols.urls import is_url, split_url
 
 MAX_BYTES: Final = 50_000_000
 TIMEOUT_SECONDS: Final = 15

@@ -19,12 +19,12 @@ from urllib.parse import unquote_plus
 from protocols.documentation import docs_page
 from protocols.effects import judged
 from protocols.errors import InvalidProtocol, SourceUnavailable
-from protocols.origin import is_url
-from protocols.path_arguments import without_path_marks
+from protocols.http.path_arguments import without_path_marks
 from protocols.protocol import BODYLESS, Evidence, Location, ToolProtocol, dump, load
 from protocols.schema import Json
 from protocols.sources.fetch import fetch_document
 from protocols.sources.operation import Arguments, readable_name
+from protocols.urls import is_url
 
 _SHOWN = docs_page("reference/protocols#bare-descriptions")
 _SUFFIXES = (".json", ".yaml", ".yml")

@@ -16,13 +16,13 @@ from genson import SchemaBuilder
 
 from protocols.effects import judged
 from protocols.errors import SourceUnavailable
-from protocols.origin import Origin, split_url
+from protocols.naming import FreeNames, identifier, singular, snake
 from protocols.protocol import Evidence, Location, ToolProtocol
-from protocols.reply import parse
+from protocols.response import parse
 from protocols.schema import Json, JsonObject, listed, mapping
-from protocols.secret_names import is_secret, looks_random
+from protocols.secrets.names import is_secret, looks_random
 from protocols.sources.operation import FORM_TYPES, Arguments, is_json, readable_name
-from protocols.words import FreeNames, identifier, singular, snake
+from protocols.urls import Origin, split_url
 
 _METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 _ID = re.compile(r"(?![A-Za-z]+\d{1,2}$)(?!\d+\.\d+$).*\d.*|.+@.+")

@@ -11,13 +11,13 @@ from urllib.parse import urljoin, urlsplit
 
 from protocols.effects import judged
 from protocols.errors import InvalidProtocol, SourceUnavailable
-from protocols.origin import is_url, split_url
-from protocols.path_arguments import without_path_marks
+from protocols.http.path_arguments import without_path_marks
+from protocols.naming import FreeNames
 from protocols.protocol import Annotations, ErrorOutcome, Link, Location, ToolProtocol, Verify
 from protocols.schema import ANNOTATIONS, Json, JsonObject, is_file, listed, mapping, types
 from protocols.sources.operation import FORM_TYPES, Arguments, annotations_of, is_json, readable_name
 from protocols.sources.schemas import Document, Schemas
-from protocols.words import FreeNames
+from protocols.urls import is_url, split_url
 
 _Place: TypeAlias = tuple[str, str]
 """The method and path of an operation."""

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from protocols.effects import SAFE
-from protocols.path_arguments import PATH_MARK
+from protocols.http.path_arguments import PATH_MARK
+from protocols.naming import FreeNames
 from protocols.protocol import Annotations, HttpBinding, Location, ToolProtocol
-from protocols.words import FreeNames
 
 FORM_TYPES = ("application/x-www-form-urlencoded", "multipart/form-data")
 

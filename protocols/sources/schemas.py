@@ -16,9 +16,9 @@ from urllib.parse import unquote
 from jsonschema_rs import meta
 
 from protocols.errors import InvalidProtocol
-from protocols.judge import compiles
+from protocols.naming import FreeNames
 from protocols.schema import ANNOTATIONS, Json, JsonObject, listed, mapping, narrowed, pointer, references, resolve
-from protocols.words import FreeNames
+from protocols.validate import compiles
 
 _DEFINITIONS = "#/$defs/"
 _ONE = frozenset({

@@ -25,9 +25,9 @@ from protocols.toolbox import Toolbox
 from sandbox import workers
 from sandbox.base import OnDemand, SandboxUnavailable
 from sandbox.docker import engine
+from sandbox.host import Exit, kernel_limit, serve
 from sandbox.journal import Journal
 from sandbox.limits import Limits
-from sandbox.rpc import Exit, kernel_limit, serve
 from sandbox.trace import Trace
 
 LAYERS = {
@@ -143,7 +143,7 @@ class Kind:
 
 
 class Container:
-    """A started container (`sandbox.rpc.Child`).
+    """A started container (`sandbox.host.Child`).
 
     `missing` are the layers that it has not; `out_of_memory` is whether the kernel killed it for the memory that it
     took, known after `end`.
@@ -219,7 +219,7 @@ class Container:
 
 
 class Attached:
-    """The standard streams of a container over one connection to the engine (`sandbox.frames.Stream`).
+    """The standard streams of a container over one connection to the engine (`sandbox.wire.Stream`).
 
     `errors` is the beginning of what came on standard error.
     """

@@ -20,10 +20,10 @@ from typing import Any
 from protocols.toolbox import Toolbox
 from sandbox import workers
 from sandbox.base import OnDemand, SandboxUnavailable
+from sandbox.host import Exit, serve
 from sandbox.journal import Journal
 from sandbox.layers.names import LAYERS, REQUIRED, SWITCHED_OFF
 from sandbox.limits import Limits
-from sandbox.rpc import Exit, serve
 from sandbox.trace import Trace
 
 START_SECONDS = 30.0
@@ -232,7 +232,7 @@ def _kept(limits: Limits) -> dict[str, float]:
 
 
 class ZygoteChild:
-    """A process that waits for its program, runs it, and is killed (`sandbox.rpc.Child`).
+    """A process that waits for its program, runs it, and is killed (`sandbox.host.Child`).
 
     `alone`: it is in a namespace of processes of its own, so that nothing that it started is left when it is dead.
     """

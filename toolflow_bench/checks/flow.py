@@ -13,7 +13,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from protocols.parsing import parse
+from protocols.python_source import parse
 from protocols.schema import Json
 from sandbox.trace import ToolCall
 from toolflow_bench.numbers import places

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from protocols.errors import ToolError
-from protocols.parsing import parse
+from protocols.python_source import parse
 from protocols.schema import Json, JsonObject, resolve, types
 from protocols.toolbox import Tool, Toolbox
 from sandbox.base import Sandbox

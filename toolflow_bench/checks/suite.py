@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from atc.side_by_side import Threads
+from atc.core.parallel import Threads
 from protocols.errors import AtcError
 from sandbox.base import Sandbox
 from sandbox.choose import open_sandbox

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from protocols.errors import AtcError
-from protocols.parsing import parse
+from protocols.python_source import parse
 from protocols.schema import Json
 from sandbox.base import Sandbox
 from toolflow_bench.checks.flow import flow_of

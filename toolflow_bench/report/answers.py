@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from atc.pages.formats import dollars, seconds, size
-from atc.pages.markup import Html, text
-from atc.pages.templates import spelt
-from atc.terminal import count
+from atc.core.pages.formats import dollars, seconds, size
+from atc.core.pages.markup import Html, text
+from atc.core.pages.templates import spelt
+from atc.core.text import count
 from protocols.schema import Json, JsonObject
 from toolflow_bench.metrics import Row
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from atc.pages.markup import Html
+from atc.core.pages.markup import Html
 from toolflow_bench.metrics import Row
 from toolflow_bench.report.parts import FIGURES, abbreviated
 from toolflow_bench.report.runs import Run

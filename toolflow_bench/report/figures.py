@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from atc.pages.formats import dollars, mean, percent, points, seconds
-from atc.pages.markup import Html
+from atc.core.pages.formats import dollars, mean, percent, points, seconds
+from atc.core.pages.markup import Html
 from toolflow_bench.compare import Comparison
 from toolflow_bench.metrics import Share
 from toolflow_bench.report.parts import FIGURES

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from atc.pages.formats import interval, percent
-from atc.pages.markup import Html
-from atc.pages.templates import spelt
-from atc.terminal import count
+from atc.core.pages.formats import interval, percent
+from atc.core.pages.markup import Html
+from atc.core.pages.templates import spelt
+from atc.core.text import count
 from toolflow_bench.report.parts import FIGURES
 from toolflow_bench.report.runs import Run, is_leaderboard
 

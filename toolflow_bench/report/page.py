@@ -7,9 +7,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from atc.pages.document import document as page
-from atc.pages.formats import dollars
-from atc.pages.markup import Html
+from atc.core.pages.document import document as page
+from atc.core.pages.formats import dollars
+from atc.core.pages.markup import Html
 from toolflow_bench.compare import Comparison, compare
 from toolflow_bench.report.failures import failures
 from toolflow_bench.report.figures import breakdown, differences, figures

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from atc.pages.formats import interval, percent, whole
-from atc.pages.templates import templates
+from atc.core.pages.formats import interval, percent, whole
+from atc.core.pages.templates import templates
 
 _LONGEST_NAME = 30  # letters; the table of runs has the whole name
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from atc.pages.formats import interval, percent, short
-from atc.pages.markup import Html
+from atc.core.pages.formats import interval, percent, short
+from atc.core.pages.markup import Html
 from toolflow_bench.report.parts import ENVIRONMENT
 from toolflow_bench.report.runs import Run
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from atc.pages.markup import Html, span
+from atc.core.pages.markup import Html, span
 from protocols.errors import AtcError
 from toolflow_bench.metrics import Row, Summary, summarize
 from toolflow_bench.rows import Header, read_rows

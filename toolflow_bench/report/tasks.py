@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
-from atc.pages.markup import Html
+from atc.core.pages.markup import Html
 from toolflow_bench.metrics import Row
 from toolflow_bench.report import answers
 from toolflow_bench.report.answers import chip

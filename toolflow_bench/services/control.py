@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from pydantic import TypeAdapter, ValidationError
 
-from atc.specs import demand
+from atc.core.specs import demand
 from protocols.schema import Json, JsonObject
 from toolflow_bench.services.faults import Fault, Faults
 from toolflow_bench.services.operation import Refusal

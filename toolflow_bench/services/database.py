@@ -17,7 +17,7 @@ import yaml
 from platformdirs import user_cache_dir
 
 from protocols.errors import SourceUnavailable
-from protocols.files import check_folder, private_file, private_folder
+from protocols.private_files import check_folder, private_file, private_folder
 from toolflow_bench.services.serve import INSTALL
 
 Fill = Callable[[sqlite3.Connection], None]

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from protocols.judge import validator
 from protocols.schema import Json, JsonObject
+from protocols.validate import validator
 
 Arguments = Mapping[str, Any]
 """Every parameter of an operation by name, typed; `None` where an optional one without default was not given."""

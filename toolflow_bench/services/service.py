@@ -10,8 +10,8 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from protocols.errors import AtcError, SourceUnavailable
+from protocols.naming import closest
 from protocols.schema import JsonObject
-from protocols.words import closest
 from toolflow_bench.services.answers import Context, Record
 from toolflow_bench.services.database import Functions, connect
 from toolflow_bench.services.openapi import described

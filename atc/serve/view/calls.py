@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from atc.findings import invocation
+from atc.core.messages import invocation
 from atc.serve.view.provenance import Origin
 from protocols.schema import shape
 from sandbox.trace import ToolCall

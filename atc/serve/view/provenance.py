@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from atc.paths import MAX_NODES, Path, telling, text, walk
+from atc.core.json_paths import MAX_NODES, Path, telling, text, walk
 from protocols.schema import Json
 from sandbox.trace import ToolCall
 

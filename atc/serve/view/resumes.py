@@ -8,9 +8,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from atc.pages.markup import NOTHING, Html
-from atc.pages.templates import templates
-from atc.questions import Question, question_text
+from atc.core.pages.markup import NOTHING, Html
+from atc.core.pages.templates import templates
+from atc.safety.questions import Question, question_text
 from atc.store.stored import StoredRun
 from protocols.errors import AtcError
 

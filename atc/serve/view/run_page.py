@@ -7,17 +7,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from atc.core.pages.document import document
+from atc.core.pages.formats import dollars, seconds
+from atc.core.pages.markup import NOTHING, Html
+from atc.core.pages.templates import templates
+from atc.core.text import clipped
+from atc.core.types import Attempt, Fault, Finding
 from atc.models.prices import FREE, price_of
-from atc.pages.document import document
-from atc.pages.formats import dollars, seconds
-from atc.pages.markup import NOTHING, Html
-from atc.pages.templates import templates
 from atc.serve.view.calls import Lanes, Shown
 from atc.serve.view.provenance import provenance
 from atc.serve.view.source import change, coloured
 from atc.store.stored import StoredRun
-from atc.terminal import clipped
-from atc.types import Attempt, Fault, Finding
 from sandbox.trace import ToolCall
 
 PACKAGE = "atc.serve.view"

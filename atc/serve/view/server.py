@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from atc.recording import line_without_secrets, without_secrets
+from atc.archive.recording import line_without_secrets, without_secrets
 from atc.serve.view import run_page
 from atc.serve.view.admission import Guard
 from atc.serve.view.resumes import Resumes

@@ -10,7 +10,7 @@ from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers.python import PythonLexer
 
-from atc.pages.markup import SPELLED, Html
+from atc.core.pages.markup import SPELLED, Html
 
 _AROUND = 3
 """Lines that a change is shown with."""

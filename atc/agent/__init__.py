@@ -1,0 +1,384 @@
+"""`Agent`: a toolbox, a model and a sandbox, ready to be given tasks."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from os import PathLike
+from typing import Self, TypeVar, overload
+
+from atc.agent.resources import AgentResources
+from atc.agent.run_start import GatewayClient, RunOptions, begin_run, continue_run, last_program, make_parts
+from atc.agent.setup import check_parts, configured, names_of, open_store, open_tools, require_tools
+from atc.archive.learned_schemas import LearnedSchemas
+from atc.core.config import Config
+from atc.core.events import Observer
+from atc.core.task import readable
+from atc.core.types import Finding, Program, Solution
+from atc.pipeline.check import check
+from atc.run.output_type import OutputType, TypedSolution
+from atc.run.record import RunRecord
+from atc.run.strategy_run import Parts
+from atc.safety.questions import AskPerson
+from atc.store import RunStore
+from atc.store.questions import Questions
+from atc.strategies import strategy
+from atc.strategies.chain import draft
+from atc.strategies.provided import GIVEN, NoModel, named_tools, run_given
+from protocols.model import Ask
+from protocols.sources import ToolSource
+from protocols.toolbox import Tool, Toolbox
+from sandbox.base import Sandbox
+
+T = TypeVar("T")
+
+
+class Agent(AgentResources):
+    """Solves tasks with one toolbox. A context manager: `close` closes what the agent has opened itself.
+
+    `tools` are a toolbox, or sources as `load_tools` takes them: an address, a path, a function, or a list of such.
+    Sources are loaded with the credentials and MCP servers of `config`.
+
+    `model` is an `Ask`, or a name as `atc run --model` takes it; None is the configuration's, that is, the endpoint
+    of the environment or else the embedded model. `sandbox` may be a name, too. Tools that may change something run
+    only when `allow_writes` (or the configuration's) names them, or `ask_person` agrees; else the run ends `paused`.
+    With a `store`, or the path of its file or the address of its database, each run is recorded from its first moment;
+    with `learned`, tools without a response schema get one from what their calls bring. A call that a person declined,
+    or that a gateway left open, asks whatever is allowed; `questions` has them, by default the store. The budgets, such
+    as `max_seconds=60`, hold for each run; None leaves one to the configuration.
+
+    Raises:
+        InvalidConfig: an argument or a setting cannot be used.
+        UnknownTool: `allow_writes` names a tool that there is not.
+        SourceUnavailable, InvalidProtocol: a source of `tools` cannot be read, see `load_tools`.
+    """
+
+    def __init__(
+        self,
+        tools: Toolbox | ToolSource,
+        *,
+        model: Ask | str | None = None,
+        sandbox: Sandbox | str | None = None,
+        config: Config | None = None,
+        ask_person: AskPerson | None = None,
+        store: RunStore | str | PathLike[str] | None = None,
+        learned: LearnedSchemas | None = None,
+        allow_writes: str | Iterable[str] = (),
+        questions: Sequence[Questions] | None = None,
+        max_seconds: float | None = None,
+        max_calls: int | None = None,
+        max_tokens: int | None = None,
+        max_model_calls: int | None = None,
+        max_cost: float | None = None,
+    ) -> None:
+        config = Config() if config is None else config
+        check_parts(model=model, sandbox=sandbox, config=config, ask_person=ask_person)
+        allowed = names_of(allow_writes)
+        config = configured(
+            config,
+            model=model if isinstance(model, str) else None,
+            sandbox=sandbox if isinstance(sandbox, str) else None,
+            allow_writes=(*config.allow_writes, *allowed),
+            max_seconds=max_seconds,
+            max_calls=max_calls,
+            max_tokens=max_tokens,
+            max_model_calls=max_model_calls,
+            max_cost=max_cost,
+        )
+        with ExitStack() as owned:
+            self._declared, self.config = open_tools(tools, config, owned)
+            require_tools(allowed, self._declared)
+            self._store = open_store(store, owned)
+            self._owned = owned.pop_all()
+        self.toolbox = self._declared if learned is None else learned.over(self._declared)
+        self._learned, self._learning = learned, threading.Lock()
+        self._model = None if isinstance(model, str) else model
+        self._sandbox = None if isinstance(sandbox, str) else sandbox
+        self._ask_person = ask_person
+        if questions is None:
+            questions = [] if self._store is None else [self._store.questions]
+        self._questions = questions
+
+    @overload
+    def run(
+        self,
+        task: str,
+        *,
+        output_type: type[T],
+        observer: Observer | None = None,
+        seed: int | None = None,
+        max_seconds: float | None = None,
+    ) -> TypedSolution[T]: ...
+
+    @overload
+    def run(
+        self,
+        task: str,
+        *,
+        output_type: None = None,
+        observer: Observer | None = None,
+        seed: int | None = None,
+        max_seconds: float | None = None,
+    ) -> Solution: ...
+
+    def run(
+        self,
+        task: str,
+        *,
+        output_type: type[T] | None = None,
+        observer: Observer | None = None,
+        seed: int | None = None,
+        max_seconds: float | None = None,
+    ) -> Solution:
+        """Solve one task. `max_seconds` replaces the setting; in a notebook it is shown as it happens.
+
+        With an `output_type`, a pydantic model for instance, the answer must be JSON of that type, and the solution
+        has it as `output`. An answer of another form is a fault, which the model is told of.
+
+        The programs' `random`, `uuid` and `secrets` start from `seed`. Without one each run draws its own, so that
+        nobody can guess a password or an id that a program makes; it is stored with the run.
+
+        Raises:
+            InvalidTask, TypeError: the task is empty or too long, or `output_type` is none.
+            ModelUnavailable, SandboxUnavailable: an outage; no verdict on the task, which may be run again.
+        """
+        output = None if output_type is None else OutputType(output_type)
+        task = readable(task if output is None else output.asked(task))
+        options = RunOptions(observer=observer, max_seconds=max_seconds)
+        record = self._begun(task, options, seed=seed)
+        with self._open(record):
+            parts = replace(self._parts(record, options), output=output)
+            solution = record.ended(strategy(self.config.strategy)(task, parts))
+        return solution if output is None else output.solution(solution)
+
+    @overload
+    async def arun(
+        self,
+        task: str,
+        *,
+        output_type: type[T],
+        observer: Observer | None = None,
+        seed: int | None = None,
+        max_seconds: float | None = None,
+    ) -> TypedSolution[T]: ...
+
+    @overload
+    async def arun(
+        self,
+        task: str,
+        *,
+        output_type: None = None,
+        observer: Observer | None = None,
+        seed: int | None = None,
+        max_seconds: float | None = None,
+    ) -> Solution: ...
+
+    async def arun(
+        self,
+        task: str,
+        *,
+        output_type: type[T] | None = None,
+        observer: Observer | None = None,
+        seed: int | None = None,
+        max_seconds: float | None = None,
+    ) -> Solution:
+        """Solve one task as `run` does, in a thread of its own: the event loop goes on, and several runs go together.
+
+        `observer` is called in that thread. A run whose task is cancelled ends at its next step, as one that Ctrl-C
+        interrupts: `resume` goes on with it.
+
+        Raises:
+            InvalidTask, TypeError, ModelUnavailable, SandboxUnavailable: see `run`.
+        """
+        from atc.core.run_in_thread import run_in_thread  # asyncio, which whoever awaits this has already
+
+        def run(watch: Observer) -> Solution:
+            if output_type is None:
+                return self.run(task, observer=watch, seed=seed, max_seconds=max_seconds)
+            return self.run(task, output_type=output_type, observer=watch, seed=seed, max_seconds=max_seconds)
+
+        return await run_in_thread(run, observer)
+
+    def resume(
+        self,
+        run: str,
+        *,
+        observer: Observer | None = None,
+        max_seconds: float | None = None,
+        ask_person: AskPerson | None = None,
+        accept_orphans: bool = False,
+        resend: bool = False,
+        client: GatewayClient | None = None,
+    ) -> Solution:
+        """Go on with a stored run that was paused, or whose process ended. Needs a `store`.
+
+        What the model replied and what tools answered is not asked again; a write whose answer was lost is settled
+        first. Of a run of `execute` the last program runs again, as it was. `max_seconds` replaces the setting,
+        `ask_person` the agent's. With `accept_orphans`, writes that the final program does not make may stand. With
+        `resend`, the writes in doubt are sent again: somebody has found out that they did not happen. `client` is for
+        gateways.
+
+        Raises:
+            UnknownRun, RunRefused: there is no such run, or it cannot go on, as where its tools are others by now.
+            ModelUnavailable, SandboxUnavailable: an outage; it may be resumed again.
+        """
+        options = RunOptions(
+            observer=observer,
+            max_seconds=max_seconds,
+            ask_person=ask_person,
+            accept_orphans=accept_orphans,
+            resend=resend,
+            client=client,
+        )
+        stored = self.store.load(run)
+        if stored.summary.strategy == GIVEN:
+            return self._execute(last_program(stored), options, continues=stored.summary.id)
+        record = continue_run(stored, observer, store=self.store, toolbox=self.toolbox)
+        with self._open(record):
+            return record.ended(strategy(self.config.strategy)(record.task, self._parts(record, options)))
+
+    def execute(
+        self,
+        source: str,
+        *,
+        task: str = "",
+        continues: str | None = None,
+        observer: Observer | None = None,
+        max_seconds: float | None = None,
+        ask_person: AskPerson | None = None,
+        accept_orphans: bool = False,
+        resend: bool = False,
+        client: GatewayClient | None = None,
+    ) -> Solution:
+        """Run a program that the caller wrote; no model is asked.
+
+        With `continues`, the id of a stored run, the calls which that run completed are not repeated: `source` is its
+        program, corrected or made longer. `task` is what the program is for: values that stand in it count as the
+        user's. All other arguments are those of `resume`.
+
+        Raises:
+            UnknownRun, RunRefused: `continues` names no run, or one that another process works on.
+            SandboxUnavailable: an outage; no verdict on the program.
+        """
+        options = RunOptions(
+            observer=observer,
+            max_seconds=max_seconds,
+            ask_person=ask_person,
+            accept_orphans=accept_orphans,
+            resend=resend,
+            client=client,
+        )
+        return self._execute(source, options, task=task, continues=continues)
+
+    def _execute(self, source: str, options: RunOptions, *, task: str = "", continues: str | None = None) -> Solution:
+        program = Program(source)
+        named = named_tools(program, self.toolbox)
+        if continues is None:
+            record = self._begun(task, options, given=named)
+        else:
+            stored = self.store.load(continues)
+            record = continue_run(
+                stored, options.observer, store=self.store, toolbox=self.toolbox, task=task, ended=True
+            )
+        past = record.past
+        with self._open(record):
+            made = [found.call.tool for found in past.calls if found.call.tool in self.toolbox] if past else []
+            parts = self._parts(record, options, given=self.toolbox.only(dict.fromkeys([*named, *made])))
+            if past is not None:
+                program = Program(parts.redact.restored(source))
+            earlier = past.attempts if past else ()
+            return record.ended(run_given(program, record.task, parts, everything=self.toolbox, earlier=earlier))
+
+    def check(self, source: str) -> tuple[Finding, ...]:
+        """Return what is wrong with a program, in the order of its lines. Nothing is run and no tool is called.
+
+        `execute` does not run a program with a `certain` finding. Any other finding is about data that may or may not
+        come, such as a field that can be null.
+        """
+        return check(Program(source), self.toolbox)
+
+    def offer(self, tools: Iterable[Tool]) -> None:
+        """Add tools behind those that there are, whose aliases stay as they are."""
+        added = list(tools)
+        self._declared = self._declared.also(added)
+        self.toolbox = self.toolbox.also(added)
+
+    def apart(self, name: str, *, shared: bool = False) -> Agent:
+        """Return an agent over the same tools, sandbox and store that learns for itself alone, under this name.
+
+        `shared` says that several people are shown what it learns, as for `LearnedSchemas`. It knows nothing of what
+        this agent has learned. Only this agent is to be closed.
+        """
+        return Agent(
+            self._declared,
+            model=self._model,
+            sandbox=self.sandbox,
+            config=self.config,
+            ask_person=self._ask_person,
+            store=self._store,
+            learned=None if self._learned is None else self._learned.apart(name, shared=shared),
+            questions=self._questions,
+        )
+
+    def draft(
+        self, task: str, *, observer: Observer | None = None
+    ) -> tuple[Toolbox, Program | None, tuple[Finding, ...]]:
+        """The tools, the program and its findings that `run` would begin with; no tool is called, nothing recorded."""
+        return draft(readable(task), self._parts(RunRecord(observer), RunOptions()))
+
+    def close(self) -> None:
+        """Close what the agent has opened: connections of its tools, store, model, sandbox, index. Twice does no harm.
+
+        What the caller gave stays open: a toolbox, a store, a model, a sandbox.
+        """
+        self._owned.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _parts(self, record: RunRecord, options: RunOptions, *, given: Toolbox | None = None) -> Parts:
+        """Return the parts of one run. `given` are the tools of a program that the caller wrote; it asks no model."""
+        return make_parts(
+            record,
+            options,
+            toolbox=self.toolbox if given is None else given,
+            finder=self.finder,
+            ask=self.ask if given is None else NoModel(),
+            sandbox=self.sandbox,
+            config=self.config,
+            ask_person=self._ask_person,
+            questions=self._questions,
+            given=given is not None,
+        )
+
+    def _begun(
+        self, task: str, options: RunOptions, *, seed: int | None = None, given: Toolbox | None = None
+    ) -> RunRecord:
+        """Return the record of a new run; `given` are the tools of a program that the caller wrote."""
+        return begin_run(
+            task,
+            options,
+            store=self._store,
+            config=self.config,
+            toolbox=self.toolbox if given is None else given,
+            model=getattr(self._model, "name", self.config.model) or "",
+            seed=seed,
+            given=given is not None,
+        )
+
+    @contextmanager
+    def _open(self, record: RunRecord) -> Iterator[None]:
+        """The record is open; then what the run has shown of the tools' responses is taken over."""
+        with record.open(self.toolbox):
+            yield
+        if self._learned is None or record.solution is None:
+            return
+        earlier = len(record.past.attempts) if record.past is not None else 0
+        calls = [call for attempt in record.solution.attempts[earlier:] for call in attempt.calls]
+        with self._learning:
+            self.toolbox = self._learned.learn(self.toolbox, calls, record.redact)

@@ -1,0 +1,209 @@
+"""How a run begins, or goes on: its record in the store, and the parts that its strategy works with."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+from atc.core.config import Config, public
+from atc.core.events import Observer
+from atc.pipeline.retrieve.base import Retriever
+from atc.run.record import RunRecord
+from atc.run.resume import Past, is_unfinished
+from atc.run.strategy_run import Parts
+from atc.safety.consent import Consent
+from atc.safety.held_calls import HeldCalls
+from atc.safety.questions import AskPerson
+from atc.safety.redaction import Redactor
+from atc.store import RunStore
+from atc.store.questions import Questions
+from atc.store.stored import RunRefused, StoredRun
+from atc.strategies.provided import GIVEN
+from protocols.model import Ask
+from protocols.schema import JsonObject
+from protocols.sources import absolute
+from protocols.toolbox import Tool, Toolbox
+from sandbox.base import Sandbox
+from sandbox.lost_writes import Effects
+from sandbox.trace import Pins
+
+BeforeWrite = Callable[[str, Tool, JsonObject], None]
+"""Takes the run, the tool and its arguments, by original name, before a write; raises `Paused` to stop there."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class GatewayClient:
+    """The client of a gateway, whose program a run is.
+
+    A call of it that nobody decides about is held, and no message names a command that allows it: the client could
+    give that command itself.
+    """
+
+    name: str
+    """Tells the client from all others of the store."""
+    before_write: BeforeWrite
+    answered: Collection[str] = ()
+    """Ids of questions that an earlier program of the run has asked, and that `ask_person` knows the answer to."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunOptions:
+    """How one run goes, beside what its agent says."""
+
+    observer: Observer | None = None
+    max_seconds: float | None = None
+    """Replaces the setting."""
+    ask_person: AskPerson | None = None
+    """Replaces the agent's."""
+    accept_orphans: bool = False
+    """Writes that the final program does not make may stand."""
+    resend: bool = False
+    """Somebody has found out that the writes in doubt did not happen."""
+    client: GatewayClient | None = None
+    """Whose program it is, if a gateway runs it."""
+
+    def __post_init__(self) -> None:
+        """Check the time before the run begins. Raises `InvalidConfig`."""
+        if self.max_seconds is not None:
+            Config(max_seconds=self.max_seconds)
+
+
+def begin_run(
+    task: str,
+    options: RunOptions,
+    *,
+    store: RunStore | None,
+    config: Config,
+    toolbox: Toolbox,
+    model: str,
+    seed: int | None = None,
+    given: bool = False,
+) -> RunRecord:
+    """Return the record of a new run, which `store` has from now on if there is one.
+
+    `given`: the caller writes the programs, and `toolbox` are the tools that the first one names.
+    """
+    pins = Pins(seed=secrets.randbits(64) if seed is None else seed, clock=time.time())
+    if store is None:
+        return RunRecord(options.observer, task, pins)
+    run = store.create(
+        task,
+        model=model,
+        strategy=GIVEN if given else config.strategy,
+        sandbox=config.sandbox,
+        config=public(config) | {"tools": [*map(absolute, config.tools)]},
+        tools=tuple(toolbox)[:1000],
+        pins=pins,
+        identities={alias: tool.identity for alias, tool in toolbox.items()},
+        gateway=given and options.client is not None,
+    )
+    return RunRecord(options.observer, task, pins, store, run)
+
+
+def continue_run(
+    stored: StoredRun,
+    observer: Observer | None,
+    *,
+    store: RunStore,
+    toolbox: Toolbox,
+    task: str = "",
+    ended: bool = False,
+) -> RunRecord:
+    """Return the record of a stored run that goes on, and take the run for this process.
+
+    Consent, rules and programs of a run name tools, so each name must mean what it meant when the run began. With
+    `ended`, a run that was solved or has failed can go on, too.
+
+    Raises:
+        RunRefused: its tools are others now, or the store does not give it.
+    """
+    begun = stored.summary
+    run, known = begun.id, begun.identities
+    if changed := [a for a, tool in known.items() if a in toolbox and toolbox[a].identity != tool]:
+        more = f" and {len(changed) - 3} more" if len(changed) > 3 else ""
+        raise RunRefused(
+            f"run {run} cannot go on: {', '.join(changed[:3])}{more} would call something else than when it began"
+            " (another source, method or address). Restore these tools, or begin a new run."
+        )
+    if known and not any(alias in toolbox for alias in known):
+        raise RunRefused(
+            f"run {run} cannot go on: none of its tools is here. Where a Python program began it: Agent.resume."
+        )
+    stored = store.take(run, ended=ended)
+    return RunRecord(observer, task or begun.task, begun.pins or Pins(), store, run, past=stored)
+
+
+def last_program(stored: StoredRun) -> str:
+    """Return the program that a paused run of `execute` goes on with, after a person has allowed what paused it.
+
+    Raises:
+        RunRefused: the run is not paused, and no write of it is in doubt.
+    """
+    run = stored.summary
+    doubtful = run.status == "failed" and any(one.call.outcome == "unknown" for one in stored.calls)
+    if not (doubtful or run.status in ("paused", "interrupted")) or not stored.attempts:
+        raise RunRefused(f"run {run.id} is {run.status}, not paused; send a program that continues it.")
+    return stored.attempts[-1].program.source
+
+
+def make_parts(
+    record: RunRecord,
+    options: RunOptions,
+    *,
+    toolbox: Toolbox,
+    finder: Callable[[Ask | None], Retriever],
+    ask: Ask,
+    sandbox: Sandbox,
+    config: Config,
+    questions: Sequence[Questions],
+    ask_person: AskPerson | None = None,
+    given: bool = False,
+) -> Parts:
+    """Return the parts of one run, with the gate for writes before each tool.
+
+    `given`: the caller writes the programs. Such a run goes on with what is allowed now, and with tools that its first
+    program may not have named.
+    """
+    if options.max_seconds is not None:
+        config = replace(config, max_seconds=options.max_seconds)
+    client = options.client
+    held = HeldCalls(questions, run=record.run, client=None if client is None else client.name)
+    held.begin(() if client is None else client.answered)
+    effects = Effects(tools=toolbox, on_unknown=config.on_unknown, settle_seconds=config.settle_seconds)
+    journal = record.journal(effects)
+    consent = Consent(
+        record.task,
+        toolbox,
+        config,
+        options.ask_person or ask_person,
+        journal,
+        past=None if given else record.past,
+        before_write=None if client is None else partial(client.before_write, record.run),
+        held=held,
+        agent=client is not None or (record.past is not None and record.past.summary.gateway),
+        cover=lambda text: record.redact(text),
+    )
+    record.redact = Redactor(consent.toolbox)
+    record.redact.learn_sources(config.tools)
+    if record.past is not None:
+        again = not given and is_unfinished(record.past)
+        journal.restore(record.past.calls, consent.toolbox, unfinished=again)
+        record.redact.learn_run(record.past)
+    if options.resend:
+        journal.rule_out()
+    return Parts(
+        toolbox=consent.toolbox,
+        finder=finder,
+        ask=ask,
+        sandbox=sandbox,
+        journal=journal,
+        config=config,
+        observer=record.observer,
+        consent=consent,
+        past=Past(record.past),
+        redact=record.redact,
+        accept_orphans=options.accept_orphans,
+    )

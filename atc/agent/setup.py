@@ -1,0 +1,116 @@
+"""What an `Agent` is given, checked when it is made, so that no run fails for it later."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import ExitStack
+from dataclasses import replace
+from os import PathLike
+from reprlib import repr as shortened
+from typing import Any
+
+from atc.core.config import Config, InvalidConfig
+from atc.core.tool_access import call_settings
+from atc.pipeline.retrieve.methods import AUTO
+from atc.pipeline.retrieve.methods import read as read_method
+from atc.store import RunStore, store_at
+from atc.strategies import read as read_strategy
+from protocols.client import Invoker
+from protocols.errors import AtcError, UnknownTool
+from protocols.sources import ToolSource, flat_sources, load_tools
+from protocols.toolbox import Toolbox
+
+
+def check_parts(*, model: object, sandbox: object, config: object, ask_person: object) -> None:
+    """Check what no setting describes.
+
+    Raises:
+        InvalidConfig: one of them is something else than the agent can use.
+    """
+    if not isinstance(config, Config):
+        raise InvalidConfig(f"config must be a Config, such as Config(max_calls=100), got {shortened(config)}.")
+    if not (isinstance(model, str | None) or (callable(model) and hasattr(model, "prompt_tokens"))):
+        raise InvalidConfig(
+            f"model must be a name, such as 'local' or 'openai:NAME', or an atc.Ask, got {shortened(model)};"
+            " an atc.Ask is called with messages and has a name and prompt_tokens."
+        )
+    if not (isinstance(sandbox, str | None) or callable(getattr(sandbox, "run", None))):
+        raise InvalidConfig(f"sandbox must be a name, such as 'docker', or a sandbox, got {shortened(sandbox)}.")
+    if ask_person is not None and not callable(ask_person):
+        raise InvalidConfig(
+            f"ask_person must be a function that takes an atc.Question and returns True, False or None, got"
+            f" {shortened(ask_person)}."
+        )
+
+
+def names_of(allow_writes: object) -> tuple[str, ...]:
+    """Return the names of tools that may write, as a program gives them.
+
+    Raises:
+        InvalidConfig: it is neither a name nor several.
+    """
+    if isinstance(allow_writes, str):
+        return (allow_writes,)
+    if not isinstance(allow_writes, Iterable):
+        raise InvalidConfig(f"allow_writes must be names of tools, or 'all', got {shortened(allow_writes)}.")
+    return tuple(allow_writes)
+
+
+def configured(config: Config, **settings: Any) -> Config:
+    """Return the configuration with the settings that are given beside it; None leaves one as it is.
+
+    Raises:
+        InvalidConfig: a setting does not take its value, or the flags of a strategy or method of search are wrong.
+    """
+    config = replace(config, **{name: value for name, value in settings.items() if value is not None})
+    try:
+        read_strategy(config.strategy)
+        if config.retrieval != AUTO:
+            read_method(config.retrieval)
+    except AtcError as error:
+        raise InvalidConfig(str(error)) from None
+    return config
+
+
+def open_store(store: object, owned: ExitStack) -> RunStore | None:
+    """Return the store. One that is given by its place is opened, and left to `owned`.
+
+    Raises:
+        InvalidConfig: it is neither a store nor a place.
+        StoreUnavailable: it cannot be used.
+    """
+    if store is None or isinstance(store, RunStore):
+        return store
+    if not isinstance(store, str | PathLike):
+        raise InvalidConfig(
+            f"store must be an atc.Store, the path of its file, or an address postgresql://…, got {shortened(store)}."
+        )
+    return owned.enter_context(store_at(store))
+
+
+def open_tools(tools: Toolbox | ToolSource, config: Config, owned: ExitStack) -> tuple[Toolbox, Config]:
+    """Return the tools, and the configuration that names their sources.
+
+    Sources are loaded with the credentials, headers and MCP servers of `config`. Their connections are left to `owned`.
+
+    Raises:
+        SourceUnavailable, InvalidProtocol: see `load_tools`.
+    """
+    if isinstance(tools, Toolbox):
+        return tools, config
+    sources = flat_sources([tools])
+    confirm = (lambda _: True) if config.start_servers else None
+    invoker = owned.enter_context(Invoker(call_settings(config, confirm_start=confirm)))
+    named = tuple(source for source in sources if isinstance(source, str))
+    return load_tools(sources, invoker=invoker), replace(config, tools=named)
+
+
+def require_tools(names: Iterable[str], toolbox: Toolbox) -> None:
+    """Check names of tools that a program of the user gives.
+
+    Raises:
+        UnknownTool: a name is none; it carries the nearest ones.
+    """
+    for name in names:
+        if name != "all" and name not in toolbox and not toolbox.meant(name):
+            raise UnknownTool(name, list(toolbox))

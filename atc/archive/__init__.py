@@ -1,0 +1,1 @@
+"""Results that outlive a run: recordings, saved programs, and learned schemas."""

@@ -1,0 +1,185 @@
+"""Response schemas learned as programs run: for tools of which nobody said what they answer, or said it wrongly.
+
+A tool gets a response schema from the responses that its calls brought, where none is declared or one of them breaks
+the declared one. It counts for the rest of the run, is kept in the state folder by what the tool is (its protocol,
+whatever it is called there), shown in the stubs of the next run, and used by the check, as observed and not as
+declared: it never stops a program for a key that was not seen yet.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import threading
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from atc.pipeline.synthesize import described
+from atc.safety.redaction import Redactor
+from probing.infer import infer
+from probing.keys import shareable, words_of
+from protocols.private_files import keep_private, write_whole
+from protocols.protocol import Evidence, EvidenceLevel, dump
+from protocols.schema import Json, JsonObject, wrapper_key
+from protocols.secrets import within
+from protocols.toolbox import Tool, Toolbox
+from protocols.validate import validator
+from sandbox.trace import ToolCall
+
+_RULES = 3
+"""Of what is learned of a response, by number. What was learned by other rules, which kept other keys, is not read."""
+_LARGEST_CHARACTERS = 300_000
+"""Of a tool's responses as JSON. Nothing is learned from more: reading it would hold up the run."""
+_STRUCTURE = frozenset({"title", "description", "type", "required", "items", "additionalProperties", "$ref"})
+_IN_PLACE, _LISTS = ("properties", "$defs"), ("anyOf", "oneOf", "prefixItems")
+"""Keywords that are kept of an inferred schema. All others could hold values, and so a secret."""
+
+
+class LearnedSchemas:
+    """The response schemas that were learned, one small file a tool. Safe to share between threads and processes.
+
+    `shared` says that others than those whose calls brought the responses are shown them: then only keys that certainly
+    are names of fields are kept, see `probing.keys`.
+    """
+
+    def __init__(self, folder: Path, *, shared: bool = False) -> None:
+        self._folder = folder
+        self._shared = shared
+        self._lock = threading.Lock()
+
+    def apart(self, name: str, *, shared: bool = False) -> LearnedSchemas:
+        """Return schemas of their own, which share nothing with these, kept in a folder of this name."""
+        return LearnedSchemas(self._folder / "apart" / name, shared=shared)
+
+    def over(self, toolbox: Toolbox) -> Toolbox:
+        """The toolbox with what is known of tools that declare no response schema, or a wrong one."""
+        names = {path.name.rpartition("-")[0] for path in self._folder.glob("*.json")}
+        return toolbox.map(lambda tool: self._informed(tool) if _safe(tool) in names else tool)
+
+    def learn(self, toolbox: Toolbox, calls: Iterable[ToolCall], redact: Redactor) -> Toolbox:
+        """Take what the completed calls of a run show, and give the toolbox that knows it."""
+        shown = (call for call in calls if not call.reused and call.error is None and call.tool in toolbox)
+        news = [call for call in shown if is_news(toolbox[call.tool], call.result)]
+        if not news:
+            return toolbox
+        with self._lock:
+            known = self.over(toolbox)
+            clean = (replace(call, result=redact.value(call.result)) for call in news)
+            better = observed(known, clean, shared=self._shared)
+            for alias, tool in better.items():
+                if tool is not known[alias]:
+                    name, schema = tool.protocol.name, tool.protocol.output_schema
+                    document = json.dumps({"tool": name, "source": tool.source, "outputSchema": schema}, indent=1)
+                    write_whole(self._file(tool), document)
+        return better
+
+    def _informed(self, tool: Tool) -> Tool:
+        """Return the tool with what is known of it; as it is where there is nothing, or the file is damaged.
+
+        Raises:
+            NotPrivate: another user wrote the file.
+        """
+        keep_private(self._file(tool))
+        try:
+            return _with(tool, json.loads(self._file(tool).read_text(encoding="utf-8"))["outputSchema"])
+        except (OSError, ValueError, KeyError, TypeError):
+            return tool
+
+    def _file(self, tool: Tool) -> Path:
+        """Named after what the tool is without its responses: the same for the same tool in every run."""
+        bare = dump(replace(tool.protocol, output_schema=None, evidence=Evidence(), examples=()))
+        known = json.dumps([_RULES, bare], sort_keys=True)
+        digest = hashlib.sha256(known.encode()).hexdigest()[:32]
+        return self._folder / f"{_safe(tool)}-{digest}.json"
+
+
+def _safe(tool: Tool) -> str:
+    return re.sub(r"\W", "_", tool.protocol.name, flags=re.ASCII)[:80]
+
+
+def _with(tool: Tool, schema: JsonObject, level: EvidenceLevel = "observed") -> Tool:
+    return replace(tool, protocol=replace(tool.protocol, output_schema=schema, evidence=Evidence(level=level)))
+
+
+def amended(before: Toolbox, after: Toolbox) -> list[Tool]:
+    """The tools of `before` whose declared response schema `after` replaces by what calls brought."""
+    declared = (tool for tool in before.values() if tool.protocol.evidence.level == "declared" and described(tool))
+    return [tool for tool in declared if after[tool.alias].protocol.output_schema != tool.protocol.output_schema]
+
+
+def exported(tool: Tool, declared: Tool) -> Tool:
+    """Return the tool as a file for others may show it: with those keys alone that certainly are names of fields."""
+    if tool.protocol.output_schema is None or tool.protocol.output_schema == declared.protocol.output_schema:
+        return tool
+    words = words_of(declared.protocol)
+    return _with(tool, shareable(tool.protocol.output_schema, words), tool.protocol.evidence.level)
+
+
+def is_news(tool: Tool, response: Json) -> bool:
+    """Whether a response shows what the tool's protocol does not tell: it is undescribed, or this departs from it."""
+    schema = tool.protocol.output_schema
+    return schema is None or not described(tool) or not validator(schema).is_valid(response)
+
+
+def observed(toolbox: Toolbox, calls: Iterable[ToolCall], *, exactly: bool = False, shared: bool = False) -> Toolbox:
+    """The toolbox with what completed calls show of tools that are undescribed, or described wrongly.
+
+    For one run, in which it changes nothing of what programs get. With `exactly` the check takes what came for all that
+    can come, and an object has no other keys. `shared` as for `infer`.
+    """
+    came, sizes = dict[str, list[Json]](), Counter[str]()
+    for call in calls:
+        if call.error is None and call.tool in toolbox:
+            sizes[call.tool] += len(json.dumps(call.result))
+            if sizes[call.tool] <= _LARGEST_CHARACTERS:
+                came.setdefault(call.tool, []).append(call.result)
+    changed: dict[str, Tool] = {}
+    for alias, responses in came.items():
+        tool, known = toolbox[alias], toolbox[alias].protocol.output_schema
+        if any(is_news(tool, response) for response in responses):
+            found = structure(_inferred(tool, responses, exactly=exactly, shared=shared))
+            schema = _as_programs_see_it(tool, found, exactly=exactly)
+            if schema not in (None, known):
+                changed[alias] = _with(tool, schema, "declared" if exactly else "observed")
+    return toolbox.map(lambda tool: changed.get(tool.alias, tool)) if changed else toolbox
+
+
+def _inferred(tool: Tool, responses: list[Json], *, exactly: bool, shared: bool) -> JsonObject:
+    if exactly:
+        return infer(responses, every_key=True)
+    return infer(responses, tool.protocol.output_schema or None, words=words_of(tool.protocol), shared=shared)
+
+
+def structure(schema: Any) -> Any:
+    """A schema's types, keys and nesting alone: no value that a response held is left in it."""
+    if not isinstance(schema, Mapping):
+        return schema
+    kept: dict[str, Any] = {}
+    for keyword, value in schema.items():
+        if keyword in _IN_PLACE:
+            kept[keyword] = {name: structure(inner) for name, inner in value.items() if not any(within(name))}
+        elif keyword in _LISTS:
+            kept[keyword] = [structure(inner) for inner in value]
+        elif keyword in _STRUCTURE:
+            kept[keyword] = structure(value)
+    if kept.get("properties") and "additionalProperties" in kept:
+        kept["additionalProperties"] = True  # a field that was not seen yet may be of another type
+    if "required" in kept:
+        kept["required"] = [name for name in kept["required"] if name in kept.get("properties", {})]
+    return kept
+
+
+def _as_programs_see_it(tool: Tool, schema: JsonObject, *, exactly: bool = False) -> JsonObject | None:
+    """The schema in the form in which programs get the same of a response as before; None where there is none.
+
+    An object that may have more keys is never unwrapped, nor is one whose key may be missing.
+    """
+    forms = [schema] if exactly else []
+    if schema.get("type") == "object":
+        rest = schema.get("additionalProperties", True)
+        forms += [{**schema, "required": []} if exactly else {**schema, "additionalProperties": rest}]
+    return next((form for form in (*forms, schema) if wrapper_key(form) == tool.wrapper), None)

@@ -1,0 +1,190 @@
+"""Recordings: one execution of a program with all that it was told, made of a stored run, and run again.
+
+Sensitive values are replaced by placeholders as one is made; run again, it needs neither keys nor network. `document`
+writes and reads it as JSON, `script` writes a solved program as a script.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass, replace
+from typing import Annotated, NamedTuple
+
+from pydantic import Field
+
+from atc.core.config import NotNegative
+from atc.core.types import Attempt
+from atc.safety.redaction import Redactor
+from atc.store.stored import StoredRun
+from protocols.errors import AtcError
+from protocols.protocol import ToolProtocol
+from protocols.schema import Json, JsonObject
+from protocols.secrets import PLACEHOLDER
+from protocols.toolbox import Tool, Toolbox
+from sandbox.base import Sandbox
+from sandbox.choose import AUTO, automatic, availability, open_sandbox
+from sandbox.limits import Limits
+from sandbox.replay import Diverged, replay
+from sandbox.trace import Trace
+
+
+class InvalidRecording(AtcError):
+    """A run file that cannot be read, or a run of which none can be made; `where` is its name."""
+
+    exit_code = 2
+
+    def __init__(self, where: str, problem: str) -> None:
+        super().__init__(f"{where}: {problem}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recording:
+    """A program, what its calls were answered, and how it ended: enough to run it again with nothing behind it."""
+
+    run: str
+    """Id of the stored run that it was made from."""
+    task: str
+    answer: str | None
+    program: str
+    tools: Mapping[str, ToolProtocol]
+    """By alias, those that the program names: they decide what it gets of a response, and which arguments are good."""
+    trace: Annotated[Trace, Field(validation_alias="end")]
+    """Its calls in order of issue and how it ended; those that the journal answered have their results too."""
+    tool_calls: NotNegative = Limits().tool_calls
+    """The limit that decides what it got. All others are those of the machine that replays it."""
+    secrets: tuple[str, ...] = ()
+    """The placeholders that stand in it for sensitive values."""
+
+    @property
+    def toolbox(self) -> Toolbox:
+        """The tools under their recorded aliases. None of them can be called."""
+        return RecordedTools(self.tools)
+
+
+class RecordedTools(Toolbox):
+    """Tools that cannot be called, whose aliases are settled: in another company they might have been given others."""
+
+    def __init__(self, protocols: Mapping[str, ToolProtocol]) -> None:
+        super().__init__()
+        self._tools = {alias: Tool(protocol, _nothing_behind_it, alias) for alias, protocol in protocols.items()}
+
+
+def _nothing_behind_it(arguments: JsonObject) -> Json:  # noqa: ARG001 - the shape of every Call
+    raise AssertionError("a replay answers every call from its recording")
+
+
+def record(stored: StoredRun) -> Recording:
+    """The recording of a stored run, with the tools that its program names.
+
+    Of a run without an answer it is the last execution that came to an end.
+
+    Raises:
+        InvalidRecording: no program of the run came to an end.
+    """
+    attempt, config = standing(stored), stored.summary.config
+    assert attempt.trace is not None
+    # A saved tool's own calls are to tools that the program does not name.
+    named = dict.fromkeys([*(call.tool for call in attempt.calls), *re.findall(r"[^\W\d]\w*", attempt.program.source)])
+    redact = redactor(stored)
+    # The trace first: what is found to be a secret in its calls is one in the texts, too.
+    trace, task, program = redact.value(attempt.trace), redact(stored.summary.task), redact(attempt.program.source)
+    found = dict.fromkeys(match[0] for match in PLACEHOLDER.finditer(json.dumps([task, program, asdict(trace)])))
+    return Recording(
+        run=stored.summary.id,
+        task=task,
+        answer=None if attempt.answer is None else redact(attempt.answer),
+        program=program,
+        tools={name: replace(stored.protocols[name], examples=()) for name in named if name in stored.protocols},
+        trace=trace,
+        tool_calls=config.get("max_calls", Limits().tool_calls),
+        secrets=tuple(name for name in found if name in redact.placeholders),
+    )
+
+
+def standing(stored: StoredRun) -> Attempt:
+    """The attempt whose answer is the run's, or else the last one that was executed to an end."""
+    ended = [attempt for attempt in stored.attempts if attempt.trace is not None]
+    if not ended:
+        said = f" ({stored.summary.error})" if stored.summary.error else ""
+        raise InvalidRecording(
+            f"run {stored.summary.id}",
+            f"it has no program that ran to an end{said}, so there is nothing to replay; 'atc runs show' has the run.",
+        )
+    answer = stored.summary.answer
+    return ([attempt for attempt in ended if answer is not None and attempt.answer == answer] or ended)[-1]
+
+
+def without_secrets(stored: StoredRun) -> StoredRun:
+    """The run with a placeholder for each secret, those that its prompts had."""
+    redact = redactor(stored)
+    return replace(redact.value(replace(stored, protocols={})), protocols=stored.protocols)
+
+
+def line_without_secrets(stored: StoredRun) -> StoredRun:
+    """Of the run what a list shows, its summary and its purpose, with the same placeholders."""
+    line = replace(stored, attempts=stored.attempts[-1:], calls=(), exchanges=(), protocols={})
+    return redactor(stored).value(line)
+
+
+def redactor(stored: StoredRun) -> Redactor:
+    """Gives the secrets of a stored run the placeholders that its prompts had."""
+    redact = Redactor(RecordedTools(stored.protocols))
+    redact.learn_sources(sources_of(stored))
+    redact.learn_run(stored)
+    return redact
+
+
+def sources_of(stored: StoredRun) -> list[str]:
+    """The sources of a run's tools, as they were given."""
+    tools = stored.summary.config.get("tools")
+    return [one for one in tools if isinstance(one, str)] if isinstance(tools, list | tuple) else []
+
+
+# --- run again
+
+
+class Verdict(NamedTuple):
+    """What came of running a recording again: where it departed, None where it was the same, and its wall time."""
+
+    departure: Diverged | None
+    backend: str
+    seconds: float
+
+
+class Replayer(ExitStack):
+    """Runs recordings again, each in the sandbox of `name`, or where that is `auto` in the recorded one if it is here.
+
+    A context manager: sandboxes are opened once, and closed with it. A recording never chooses one that is no boundary.
+    """
+
+    def __init__(self, name: str = AUTO) -> None:
+        super().__init__()
+        self._name = name
+        self._opened: dict[str, Sandbox] = {}
+
+    def rerun(self, recording: Recording) -> Verdict:
+        """Run the program with its calls answered from the recording.
+
+        Raises:
+            SandboxUnavailable: no sandbox of that name is here, or it cannot run this program.
+        """
+        sandbox, limits = self._sandbox(recording.trace.backend), replace(Limits(), tool_calls=recording.tool_calls)
+        program, tools, trace, began = recording.program, recording.toolbox, recording.trace, time.monotonic()
+        departure, backend = None, sandbox.name
+        try:
+            backend = replay(program, tools, trace, sandbox=sandbox, limits=limits, secrets=recording.secrets).backend
+        except Diverged as error:
+            departure = error
+        return Verdict(departure, backend, time.monotonic() - began)
+
+    def _sandbox(self, recorded: str) -> Sandbox:
+        here = self._name == AUTO and recorded in automatic() and availability(recorded).reason is None
+        name = recorded if here else self._name
+        if name not in self._opened:
+            self._opened[name] = open_sandbox(name)
+            self.callback(self._opened[name].close)
+        return self._opened[name]

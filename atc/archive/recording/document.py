@@ -1,0 +1,57 @@
+"""A recording as one JSON document: written, read, and refused in one sentence where it cannot be read."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from pydantic import ValidationError
+
+from atc.archive.recording import InvalidRecording, Recording
+from atc.store.stored import adapter, first_problem
+from protocols.protocol import dump, load
+from protocols.schema import Json, mapping
+from sandbox.arguments import shorten
+from sandbox.trace import Trace
+
+FORMAT = 2
+_FORMAT = "atc recording "
+
+
+def to_document(recording: Recording) -> dict[str, Any]:
+    """The recording as plain JSON. `parse` reads its text."""
+    return {
+        "format": f"{_FORMAT}{FORMAT}",
+        **adapter(Recording).dump_python(recording, exclude={"tools", "trace"}),
+        "end": adapter(Trace).dump_python(recording.trace, exclude_defaults=True),
+        "tools": {alias: dump(protocol) for alias, protocol in recording.tools.items()},
+    }
+
+
+def parse(text: str, *, where: str) -> Recording:
+    """Read a run file's text; `where` is its name in messages.
+
+    Raises:
+        InvalidRecording: it is none, or of a format that this version does not know, or a part is missing or wrong.
+        InvalidProtocol: one of its tools is.
+    """
+    try:
+        document: Json = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        problem = f"it is not JSON ({error}); it may have been cut off. Export the run anew."
+        raise InvalidRecording(where, problem) from error
+    found = re.fullmatch(rf"{_FORMAT}(\d{{1,6}})", str(mapping(document).get("format")))
+    if found is None:
+        raise InvalidRecording(where, "it is no recording of a run; 'atc runs export RUN -o FILE' writes one.")
+    if int(found[1]) != FORMAT:
+        raise InvalidRecording(where, f"its format is {found[1]}, and this atc reads {FORMAT}; export the run anew.")
+    tools = mapping(document.get("tools"))
+    if reserved := [alias for alias in tools if alias.startswith("__")]:
+        raise InvalidRecording(where, f"tools: {reserved[0]!r} is no name for a tool.")
+    tools = {alias: load(tool, where=f"{where}: tool {alias!r}") for alias, tool in tools.items()}
+    try:
+        recording: Recording = adapter(Recording).validate_python({**document, "tools": tools})
+    except ValidationError as error:
+        raise InvalidRecording(where, f"{shorten(first_problem(error), 200)}; export the run anew.") from error
+    return recording

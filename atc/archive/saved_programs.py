@@ -1,0 +1,281 @@
+"""Solved programs as tools: a program becomes a function of the literals that are its parameters.
+
+A saved tool is one protocol document. Its binding holds the function's source and the identity of each tool that it
+calls. The sandbox defines it beside the programs that call it, so it runs there like these, and its calls
+are checked, gated and journaled like theirs.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from typing_extensions import TypeIs
+
+from atc.archive.learned_schemas import structure
+from atc.archive.recording import RecordedTools, redactor, standing
+from atc.core.types import Program, answered
+from atc.pipeline.check import check
+from atc.store.stored import StoredRun
+from probing.infer import count_fields, infer
+from protocols.errors import AtcError, InvalidProtocol, ToolError
+from protocols.naming import identifier
+from protocols.private_files import NotPrivate, keep_private
+from protocols.protocol import Annotations, Evidence, ProgramBinding, ToolProtocol, load
+from protocols.python_source import parse
+from protocols.schema import Json, JsonObject
+from protocols.toolbox import Tool, Toolbox
+from sandbox.base import Sandbox
+from sandbox.limits import Limits
+from sandbox.replay import Diverged, ReplayJournal
+
+SOURCE = "saved"
+"""The name of the source that saved tools come from."""
+
+_FUNCTION = """
+def NAME():
+    SAID = []
+    def print(*values, sep=' ', end='\\n', **_):
+        SAID.append((values, sep, end))
+    BODY
+    if len(SAID) == 1 and len(SAID[0][0]) == 1:
+        return SAID[0][0][0]
+    return ''.join([sep.join([str(value) for value in values]) + end for values, sep, end in SAID]).strip()
+"""
+"""What a function does beside the program: it gives back what that prints, one value as it is."""
+_USED = frozenset({"print", "len", "str"})
+
+
+class CannotSave(AtcError):
+    """A run that cannot become a tool as it was asked for. The sentence says what to change."""
+
+    exit_code = 2
+
+
+class Savable:
+    """A solved run that is to become a tool.
+
+    Raises:
+        CannotSave: it is not solved.
+    """
+
+    def __init__(self, run: StoredRun) -> None:
+        self._where = f"run {run.summary.id}"
+        if run.summary.status != "solved":
+            raise CannotSave(f"{self._where} is {run.summary.status}; only a solved run becomes a tool.")
+        self._run, self._attempt = run, standing(run)
+        self._redact = redactor(run)
+        self._source = self._attempt.program.source
+        self._tree = tree = parse(self._source, flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+        self._names = dict.fromkeys(node.id for node in ast.walk(tree) if isinstance(node, ast.Name))
+        self._known = {_key(node.value): node.value for node in _literals(tree)}
+
+    @property
+    def literals(self) -> dict[str, Json]:
+        """What could be a parameter: each literal as Python, a placeholder for a secret, and its value."""
+        return {self._redact(repr(one)): one for one in self._known.values() if one not in (0, 1, "")}
+
+    def literal(self, text: str) -> Json:
+        """The literal that a person means by `text`: as Python, else as plain text.
+
+        Raises:
+            CannotSave: the program has no such literal.
+        """
+        for read in (ast.literal_eval, str):
+            try:
+                value = read(text)
+            except (ValueError, SyntaxError, RecursionError, MemoryError):
+                continue
+            if _key(value) in self._known:
+                return value
+        could = ", ".join(list(self.literals)[:12]) or "none"
+        raise CannotSave(f"the program of {self._where} has no literal {text!r}; those that it has: {could}.")
+
+    def tool(self, name: str, parameters: Mapping[str, Json], sandbox: Sandbox) -> ToolProtocol:
+        """The tool, after its function has passed the check and has given the run's answer from the run's calls.
+
+        The run's task describes it.
+
+        Raises:
+            CannotSave: a name cannot be used, a secret would be in it, or the function does not do what the run did.
+        """
+        self._check_names(name, parameters)
+        binding = ProgramBinding(source=self._function(name, parameters), tools=self._needed())
+        if self._redact(binding.source) != binding.source:
+            raise CannotSave(
+                f"a secret stands in the program of {self._where}; make it a parameter: --parameter NAME=LITERAL."
+            )
+        given = ", ".join(f"{parameter}={value!r}" for parameter, value in parameters.items())
+        answer = self._proved(f"{binding.source}\n{name}({given})", binding, sandbox)
+        schema: JsonObject = structure(infer([answer], shared=True))
+        if schema.get("type") == "object":
+            schema = {**schema, "additionalProperties": True}
+        return ToolProtocol(
+            name=name,
+            description=self._redact(self._run.summary.task) or name.replace("_", " "),
+            input_schema={
+                "type": "object",
+                "properties": {parameter: self._schema(value) for parameter, value in parameters.items()},
+                "required": list(parameters),
+                "additionalProperties": False,
+            },
+            output_schema=schema,
+            annotations=Annotations(read_only=not any(self._run.protocols[alias].writes for alias in binding.tools)),
+            binding=binding,
+            evidence=Evidence(level="observed", observations=1, fields=count_fields(schema, [answer])),
+        )
+
+    def _check_names(self, name: str, parameters: Mapping[str, Json]) -> None:
+        python, tools = set(dir(builtins)), {*self._run.protocols, *self._run.summary.identities}
+        for one in (name, *parameters):
+            if identifier(one) != one:
+                raise CannotSave(f"{one!r} is no name for Python; {identifier(one)!r} would be one.")
+        if name in tools | python:
+            raise CannotSave(f"{name!r} is the name of a tool or of a Python function already; choose another.")
+        if shadowing := [one for one in parameters if one in tools | (python & {*self._names, *_USED})]:
+            raise CannotSave(f"a parameter {shadowing[0]!r} would hide what the program calls so; choose another name.")
+        bound, literal = _bound(self._tree)
+        if changed := [one for one, value in parameters.items() if bound[one] > literal[one, _key(value)]]:
+            raise CannotSave(
+                f"the program of {self._where} sets {changed[0]!r} to something else, too; choose another name."
+            )
+        if len({_key(value) for value in parameters.values()}) < len(parameters):
+            raise CannotSave("two parameters stand for the same literal; a literal is one parameter or none.")
+
+    def _needed(self) -> dict[str, str]:
+        """The identity of each tool that the program calls."""
+        called, known = [name for name in self._names if name in self._run.protocols], self._run.summary.identities
+        for alias in called:
+            if alias not in known or isinstance(self._run.protocols[alias].binding, ProgramBinding):
+                raise CannotSave(
+                    f"{self._where} calls {alias!r}, which is itself a saved tool, or was not there when it began; save"
+                    " a run whose program calls the tools of your sources alone."
+                )
+        return {alias: known[alias] for alias in called}
+
+    def _function(self, name: str, parameters: Mapping[str, Json]) -> str:
+        """The program as one function."""
+        said = "said"
+        while said in self._source:
+            said += "_"
+        function = parse(_FUNCTION.replace("SAID", said)).body[0]
+        assert isinstance(function, ast.FunctionDef)
+        function.name = name
+        function.args.kwonlyargs = [ast.arg(parameter) for parameter in parameters]
+        function.args.kw_defaults = [None for _ in parameters]
+        at = next(n for n, node in enumerate(function.body) if ast.unparse(node) == "BODY")
+        tree = parse(self._source, flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+        names = {_key(value): parameter for parameter, value in parameters.items()}
+        named = {id(node): names[key] for node in _literals(tree) if (key := _key(node.value)) in names}
+        function.body[at : at + 1] = _Parametrized(named).visit(tree).body
+        return ast.unparse(ast.fix_missing_locations(function))
+
+    def _proved(self, source: str, binding: ProgramBinding, sandbox: Sandbox) -> Json:
+        """What the function gives from the run's own calls: the run's answer, or it is not saved."""
+        recorded, answer = self._attempt.trace, self._attempt.answer or ""
+        assert recorded is not None
+        tools = RecordedTools({alias: self._run.protocols[alias] for alias in binding.tools})
+        limits = replace(Limits(), tool_calls=max(len(recorded.calls), Limits().tool_calls))
+        trace, problem = None, next((one.message for one in check(Program(source), tools) if one.certain), None)
+        try:
+            trace = sandbox.run(source, tools, limits=limits, journal=ReplayJournal(recorded)) if not problem else None
+        except Diverged as departure:
+            problem = str(departure)
+        if trace is not None and trace.failure is not None:
+            problem = f"{trace.failure.type}: {trace.failure.message}"
+        elif trace is not None and (
+            len(trace.calls) < len(recorded.calls) or (trace.value != answered(answer) and str(trace.value) != answer)
+        ):
+            problem = "it does not give the run's answer; the program may end itself, or print nothing."
+        if trace is None or problem:
+            raise CannotSave(
+                f"the program of {self._where} is not the same as a function: {self._redact(problem or '')}"
+            )
+        return trace.value
+
+    def _schema(self, value: Json) -> dict[str, Any]:
+        schema: dict[str, Any] = structure(infer([value], shared=True))
+        hidden = self._redact.value(value) != value or self._redact(repr(value)) != repr(value)
+        return schema if hidden else schema | {"description": f"Such as {value!r}."}
+
+
+class _Parametrized(ast.NodeTransformer):
+    """Puts parameters in the places of literals: `names` has those that are one, by the identity of their nodes."""
+
+    def __init__(self, names: Mapping[int, str]) -> None:
+        self._names = names
+
+    def visit_Constant(self, node: ast.Constant) -> ast.expr:
+        """A parameter in the literal's place."""
+        return ast.Name(self._names[id(node)], ast.Load()) if id(node) in self._names else node
+
+
+def offered(toolbox: Toolbox, folder: Path) -> Toolbox:
+    """The toolbox with those saved tools whose own tools are in it."""
+    return toolbox.also([tool for _, tool, _ in examined(toolbox, folder) if tool is not None])
+
+
+def examined(toolbox: Toolbox, folder: Path) -> list[tuple[str, Tool | None, str]]:
+    """Each file of saved tools: its name, the tool, or else why `toolbox` cannot offer it."""
+    return [(path.name, *_examined(toolbox, path)) for path in sorted(folder.glob("*.json"))]
+
+
+def _examined(toolbox: Toolbox, path: Path) -> tuple[Tool | None, str]:
+    try:
+        keep_private(path)
+        protocol = load(json.loads(path.read_text(encoding="utf-8")), where=str(path))
+    except (OSError, ValueError, RecursionError, InvalidProtocol, NotPrivate) as error:
+        return None, f"it cannot be read ({error})"
+    if not isinstance(protocol.binding, ProgramBinding):
+        return None, "it is no saved tool; 'atc runs save' writes one"
+    for alias, identity in protocol.binding.tools.items():
+        if alias not in toolbox:
+            return None, f"it calls {alias}, which is not among these tools"
+        if toolbox[alias].identity != identity:
+            return None, f"it calls {alias}, which is another tool than when it was saved; save it anew"
+    return Tool(protocol, _within_programs, source=SOURCE), ""
+
+
+def _within_programs(arguments: JsonObject) -> Json:  # noqa: ARG001 - the shape of every Call
+    raise ToolError(None, "a saved tool runs within programs: 'atc run' and 'atc serve' offer it.", outcome="not_run")
+
+
+def _literals(tree: ast.AST) -> list[ast.Constant]:
+    """The texts and numbers that a program works with. Keys of responses, parts of texts and documentation are none."""
+    nodes = list(ast.walk(tree))
+    others = {id(part) for node in nodes for part in _no_literals(node)}
+    return [node for node in nodes if _is_literal(node) and id(node) not in others]
+
+
+def _is_literal(node: ast.AST) -> TypeIs[ast.Constant]:
+    return isinstance(node, ast.Constant) and type(node.value) in (str, int, float)
+
+
+def _bound(tree: ast.AST) -> tuple[Counter[str], Counter[tuple[str, str]]]:
+    """How often each name is bound, and how often to which literal."""
+    nodes = list(ast.walk(tree))
+    names = [n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
+    literals = [(n.targets[0], n.value) for n in nodes if isinstance(n, ast.Assign) and len(n.targets) == 1]
+    to = ((n.id, _key(v.value)) for n, v in literals if isinstance(n, ast.Name) and _is_literal(v))
+    return Counter(names + [n.arg for n in nodes if isinstance(n, ast.arg)]), Counter(to)
+
+
+def _no_literals(node: ast.AST) -> Sequence[ast.AST | None]:
+    match node:
+        case ast.JoinedStr(values=parts) | ast.Dict(keys=parts):
+            return parts
+        case ast.Expr(value=part) | ast.MatchValue(value=part) | ast.Subscript(slice=part):
+            return [part]
+        case ast.Call(func=ast.Attribute(attr="get" | "pop" | "setdefault"), args=[part, *_]):
+            return [part]
+    return []
+
+
+def _key(value: Json) -> str:
+    return f"{type(value).__name__} {json.dumps(value)}"

@@ -1,0 +1,1 @@
+"""Types, events, settings and text handling that all packages of `atc` share."""

@@ -1,0 +1,166 @@
+"""Findings as values and as text, and the words for values and calls that all messages share."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import lru_cache
+
+from atc.core.types import Finding, Program
+from protocols.naming import LONGEST_COMPARED, alike
+from protocols.schema import Json, type_name
+from sandbox.arguments import shorten
+from sandbox.trace import ToolCall
+
+_MOST_COMPARED = 100_000
+_EVERY_GUESS = 30
+"""What a guess costs besides, in names."""
+MOST_KEYS = 20
+_ARTICLE = {"object": "an object", "integer": "an integer", "null": "None"}
+_compared: ContextVar[list[int] | None] = ContextVar("compared", default=None)
+
+
+def finding(
+    code: str,
+    node: ast.AST,
+    message: str,
+    *,
+    tool: str | None = None,
+    argument: str | None = None,
+    better: str | None = None,
+    keys: Iterable[str] = (),
+    certain: bool = True,
+) -> Finding:
+    """A finding that points at `node`; one that spans lines ends with its first line."""
+    line, column = getattr(node, "lineno", 1), getattr(node, "col_offset", 0)
+    ends_here = getattr(node, "end_lineno", line) == line
+    end = getattr(node, "end_col_offset", None) if ends_here else None
+    return Finding(
+        code=code,
+        message=message,
+        line=line,
+        column=column,
+        end_column=end if end is not None else column + 1,
+        tool=tool,
+        argument=argument,
+        suggestion=better,
+        keys=tuple(keys),
+        certain=certain,
+    )
+
+
+@contextmanager
+def few_guesses() -> Iterator[None]:
+    """Within this, `may_guess` allows for `_MOST_COMPARED` names: a program may have very many wrong ones."""
+    token = _compared.set([0])
+    try:
+        yield
+    finally:
+        _compared.reset(token)
+
+
+def may_guess(names: int) -> bool:
+    """Whether what was meant by a name may be looked for among so many others."""
+    so_far = _compared.get()
+    if so_far is None:
+        return True
+    so_far[0] += _EVERY_GUESS + names
+    return so_far[0] <= _MOST_COMPARED
+
+
+def nearest(name: str, names: Iterable[str], *, cutoff: float = 0.6, loose: bool = True) -> str | None:
+    """The one of `names` that was most likely meant by `name`; `loose` allows for one that holds the other."""
+    if len(name) > LONGEST_COMPARED:
+        return None
+    whole = names if isinstance(names, Collection) else list(names)
+    if not may_guess(len(whole)):
+        return None
+    known = [one for one in whole if len(one) <= LONGEST_COMPARED]
+    wanted, folded = _fold(name), {_fold(one): one for one in known}
+    if wanted in folded:
+        return folded[wanted]
+    close = alike(wanted, folded, cutoff=cutoff)
+    if close or not loose:
+        return folded[close[0]] if close else None
+    wanted, squashed = wanted.replace("_", ""), {_fold(one).replace("_", ""): one for one in known}
+    held = [key for key in squashed if min(len(key), len(wanted)) > 3 and (key in wanted or wanted in key)]
+    return squashed[min(held, key=lambda key: abs(len(key) - len(wanted)))] if held else None
+
+
+@lru_cache(maxsize=16_384)
+def _fold(name: str) -> str:
+    """Return `depDelay`, `dep-delay` and `Dep_Delay` in one spelling."""
+    spaced = re.sub(r"(?<=[a-zß-öø-ÿ])(?=[A-ZÀ-ÖØ-Þ])", "_", name)
+    return spaced.lower().replace("-", "_").replace(" ", "_").strip("_")
+
+
+def listed(names: Iterable[str], *, most: int = 24) -> str:
+    """`a, b, c`, cut where there are very many."""
+    known = list(names)
+    return ", ".join(known[:most]) + (f" and {len(known) - most} more" if len(known) > most else "")
+
+
+def snippet(value: Json, *, most: int = 160) -> str:
+    """A value as one short line of JSON."""
+    return shorten(json.dumps(value, ensure_ascii=False, default=str), most)
+
+
+def a_type(value: Json) -> str:
+    """`a list of 3`, `None`, `a string`."""
+    kind = type_name(value)
+    if kind == "array":
+        return f"a list of {len(value)}" if value else "an empty list"
+    return _ARTICLE.get(kind, f"a {kind}")
+
+
+def invocation(call: ToolCall, *, most: int = 60) -> str:
+    """`get_flights(origin="JFK", page=1)`, with `most` characters of each value."""
+    given = ", ".join(f"{name}={snippet(value, most=most)}" for name, value in call.arguments.items())
+    return f"{call.tool}({given})"
+
+
+def keys_there(value: Json) -> str:
+    """`its keys are a, b, c`, or what the value is where it has none."""
+    if isinstance(value, Mapping):
+        return f"its keys are {listed(map(str, value), most=MOST_KEYS)}" if value else "it is an empty object"
+    return f"it is {a_type(value)}"
+
+
+def spelled(node: ast.AST, *, most: int = 60) -> str:
+    """The source of an expression, in one short line."""
+    try:
+        return shorten(" ".join(ast.unparse(node).split()), most)
+    except (RecursionError, ValueError):
+        return "this"
+
+
+def render_finding(finding: Finding, program: Program) -> str:
+    """The finding for a terminal or a prompt: the sentence, the line, and carets under what it is about."""
+    return f"line {finding.line}: {finding.message}{render_place(finding, program)}"
+
+
+def render_place(finding: Finding, program: Program) -> str:
+    """The line of a finding with carets, each on a line of its own; empty where the program has no such line."""
+    text = program.raw_line(finding.line)
+    if text is None:
+        return ""
+    start, end = characters(finding, program)
+    indent = len(text) - len(text.lstrip())
+    shown = text.expandtabs(1)[indent:]
+    gutter = f"{finding.line:>4} | "
+    carets = " " * (len(gutter) + max(0, start - indent)) + "^" * max(1, end - start)
+    return f"\n{gutter}{shown}\n{carets}"
+
+
+def characters(finding: Finding, program: Program) -> tuple[int, int]:
+    """Where a finding begins and ends in its line, in characters from 0: the columns of a syntax tree count bytes."""
+    text = program.raw_line(finding.line)
+    if text is None:
+        return finding.column, finding.end_column
+    raw = text.encode()
+    start = len(raw[: finding.column].decode(errors="ignore"))
+    return start, len(raw[: max(finding.end_column, finding.column + 1)].decode(errors="ignore"))

@@ -1,0 +1,41 @@
+"""A page as a whole: one file, nothing fetched, and a policy under which no other script or style can act."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from hashlib import sha256
+from importlib.resources import files
+from string import Template
+
+from atc.core.pages.markup import Html, text
+from atc.core.version import __version__
+
+
+def document(body: Html, *, title: str, made_by: str, package: str, skip: str, live: bool = False) -> str:
+    """The page with `body`. `package` is where its own `style.css` and `script.js` stand.
+
+    `made_by` is the command that a file of it can be known by, `skip` the id of the part that the keyboard can jump
+    to. A `live` page may ask the server that it came from, and nobody else; any other asks nobody.
+    """
+    style, script = _asset("atc.core.pages", "base.css") + _asset(package, "style.css"), _asset(package, "script.js")
+    policy = (
+        "default-src 'none'; base-uri 'none'; form-action 'none'; "
+        f"style-src '{_digest(style)}'; script-src '{_digest(script)}'"
+    )
+    return Template(_asset("atc.core.pages", "page.html")).substitute(
+        policy=f"{policy}; connect-src 'self'" if live else policy,
+        generator=text(f"{made_by} {__version__}"),
+        title=text(title),
+        skip=skip,
+        style=style,
+        script=script,
+        body=body,
+    )
+
+
+def _asset(package: str, name: str) -> str:
+    return (files(package) / name).read_text(encoding="utf-8")
+
+
+def _digest(content: str) -> str:
+    return f"sha256-{b64encode(sha256(content.encode()).digest()).decode()}"

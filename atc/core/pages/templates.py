@@ -1,0 +1,37 @@
+"""Templates of pages: whatever a template writes is escaped and made visible, without its asking for that."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
+
+from atc.core.pages.formats import dollars, seconds, size
+from atc.core.pages.markup import text
+from atc.core.quoting import quoted
+from atc.core.text import clipped, count
+from protocols.schema import Json
+
+
+def templates(package: str) -> Environment:
+    """The templates that stand beside the modules of `package`, which may use those of `atc.core.pages`."""
+    made = Environment(
+        loader=ChoiceLoader([PackageLoader(package, "."), PackageLoader("atc.core.pages", ".")]),
+        autoescape=True,
+        finalize=_harmless,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters |= {one.__name__: one for one in (clipped, dollars, quoted, seconds, size, spelt)} | {"counted": count}
+    return made
+
+
+def spelt(value: Json, *, indent: int | None = None) -> str:
+    """A JSON value as text; a string as it is."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=repr, indent=indent)
+
+
+def _harmless(value: Any) -> Any:
+    return text(value) if isinstance(value, str) else value

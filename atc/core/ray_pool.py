@@ -1,0 +1,234 @@
+"""A Ray cluster as the place where work is done, and what there is of it.
+
+Placement, retries and back-pressure are Ray's: each item is a task, which Ray gives to a process with a free CPU and
+starts again elsewhere when the process or its node dies. A process opens its worker for its first item and keeps it.
+Results come to the one who asked, who alone writes them down.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import platform
+import signal
+import socket
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+import ray
+from ray import cloudpickle
+from ray._private import ray_constants
+from ray.exceptions import RayError, RayTaskError
+from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+from atc.core.parallel import OpenWorker
+from atc.core.version import __version__
+from protocols.errors import AtcError
+from sandbox.base import SandboxUnavailable
+
+_Given = TypeVar("_Given")
+_Item = TypeVar("_Item")
+
+RETRIES = 3  # times that an item is begun again whose process or node died
+_GOES_ON = "what was done is kept, and the same command goes on"
+_CONNECT_SECONDS = 5.0
+_LOOK_SECONDS = 5.0  # without a result for so long the head is looked at: Ray would wait a minute, and end the process
+_ALONE = "local"  # Ray's word for a cluster that is started and ended with this process
+_DESCRIBE_SECONDS = 30.0
+
+
+class ClusterUnavailable(AtcError):
+    """There is no such cluster, it is gone, or its versions differ from ours. Says the next step."""
+
+
+def versions() -> str:
+    """What must be the same in all processes, of this one."""
+    return f"atc {__version__}, Python {platform.python_version()}, ray {ray.__version__}"
+
+
+@contextmanager
+def connected(workers: str) -> Iterator[None]:
+    """The cluster of the setting `workers`: `ray:HOST:PORT`, of which this machine is a node, or `ray`, the one that
+    RAY_ADDRESS names, else one of this machine alone, which lasts as long as the block.
+
+    Raises `ClusterUnavailable`: nothing answers there, it is not usable from here, or its versions differ from ours.
+    """
+    address = workers.partition(":")[2] or os.environ.get("RAY_ADDRESS") or _ALONE
+    if address != _ALONE:
+        _require_reachable(address)
+    before = signal.getsignal(signal.SIGTERM)
+    # stdout and stderr stay as they are without Ray: what it tells of dead workers it prints, and no setting is against
+    # that; to close the subscriber would leave its thread spinning.
+    logging.getLogger("ray").setLevel(logging.CRITICAL)
+    ray._private.worker.print_to_stdstream = lambda *_, **__: None  # noqa: SLF001
+    try:
+        with _away_from_folder():
+            ray.init(address, log_to_driver=False, configure_logging=False)
+    except Exception as error:  # Ray raises plain ones, as where a node does not start in time
+        raise ClusterUnavailable(f"the Ray cluster {address} cannot be used: {_told(error)}") from error
+    try:
+        signal.signal(signal.SIGTERM, before)  # Ray has put its own there
+        yield
+    finally:
+        ray.shutdown()
+
+
+@contextmanager
+def _away_from_folder() -> Iterator[None]:
+    """Start Ray as if the command had been given where atc itself is installed.
+
+    Ray puts the current folder into the search path of its workers, and starts its own processes there: a module of a
+    folder that somebody else wrote would be imported. Under `uv run` it would also send that folder to them.
+    """
+    here = Path.cwd()
+    before = ray_constants.RAY_ENABLE_UV_RUN_RUNTIME_ENV
+    ray_constants.RAY_ENABLE_UV_RUN_RUNTIME_ENV = False
+    os.chdir(Path(__file__).resolve().parents[2])
+    try:
+        yield
+    finally:
+        os.chdir(here)
+        ray_constants.RAY_ENABLE_UV_RUN_RUNTIME_ENV = before
+
+
+def _require_reachable(address: str, more: str = "") -> None:
+    """Raise ClusterUnavailable unless something listens at HOST:PORT: Ray would try for long, and end the process."""
+    host, _, port = address.rpartition(":")
+    if "://" in address or not host or not port.isdecimal():
+        raise ClusterUnavailable(
+            f"{address!r} is no address of a Ray cluster: give HOST:PORT, as 'ray start --head' prints it, on a "
+            "machine that is a node of it."
+        )
+    try:
+        socket.create_connection((host, int(port)), _CONNECT_SECONDS).close()
+    except OSError as error:
+        raise ClusterUnavailable(
+            f"no Ray cluster answers at {address} ({error.strerror or error}): start one with 'ray start --head', or "
+            f"give the address of another{more}."
+        ) from error
+
+
+@dataclass(frozen=True, slots=True)
+class RayPool:
+    """The `Pool` of the cluster that is connected: a process for each of its CPUs, or at most `most` at once."""
+
+    most: int | None = None
+    environment: Mapping[str, str] = field(default_factory=dict, repr=False)  # for workers, such as keys
+
+    def __call__(
+        self, open_worker: OpenWorker[_Item, _Given], items: Iterable[_Item], /
+    ) -> Generator[_Given, None, None]:
+        """See `atc.core.parallel.Pool`. An item whose process died again and again is told of when all others are done.
+
+        Raises:
+            ClusterUnavailable: it is gone, a node has other versions, or an item was lost.
+            SandboxUnavailable: a node has no sandbox with a boundary.
+        """
+        order = _Order(cloudpickle.dumps(open_worker), versions(), str(Path.cwd()), self.environment)
+        task = ray.remote(num_cpus=1, max_retries=RETRIES)(_work)
+        waiting, lost = iter(items), list[_Lost]()
+        # With no number given, two items for each CPU are with the cluster, so that none waits.
+        most = self.most or max(1, 2 * int(ray.cluster_resources().get("CPU", 1)))
+        busy = [task.remote(order, item) for item in islice(waiting, most)]
+        while busy:
+            ready, busy = ray.wait(busy, timeout=_LOOK_SECONDS)
+            if not ready:
+                _require_reachable(ray.get_runtime_context().gcs_address, f"; {_GOES_ON}")
+            busy += [task.remote(order, item) for item in islice(waiting, len(ready))]  # before the results are used
+            for reference in ready:
+                try:
+                    yield _result(reference)
+                except _Lost as error:
+                    lost.append(error)
+        if lost:
+            raise lost[-1]
+
+
+def _remote(what: Callable[..., Any], node: str, **options: Any) -> Any:
+    """A function or class as Ray runs it, on the node of this id, beside the items that take its CPUs."""
+    there = NodeAffinitySchedulingStrategy(node, soft=False)
+    return ray.remote(num_cpus=0, scheduling_strategy=there, **options)(what)
+
+
+class _Order(NamedTuple):
+    """What each task of one command carries along, in memory alone: the object store may write to disk."""
+
+    opener: bytes  # opens a worker; whose tasks have the same one, they share the worker of a process
+    versions: str
+    folder: str
+    environment: Mapping[str, str]
+
+
+class _Lost(ClusterUnavailable):
+    """An item's process died, and those after it."""
+
+
+def _result(reference: Any) -> Any:
+    """What a task gave, or the error that it ended with as it would have come in this process.
+
+    Raises:
+        _Lost: its process died.
+        ClusterUnavailable: the node cannot run it.
+    """
+    try:
+        return ray.get(reference)
+    except RayTaskError as error:
+        if isinstance(error.cause, ImportError):
+            raise ClusterUnavailable(
+                f"a node cannot run this work ({error.cause}): install what this machine has there, {versions()}."
+            ) from error
+        raise error.cause from error
+    except RayError as error:
+        raise _Lost(f"a process of the cluster is lost ({_told(error)}); {_GOES_ON}.") from error
+
+
+def _told(error: Exception) -> str:
+    return " ".join(str(error).split())[:300]
+
+
+_open: dict[bytes, tuple[ExitStack, Callable[[Any], Any]]] = {}  # a process's worker, by its opener
+
+
+def _work(order: _Order, item: Any) -> Any:
+    """In a worker process: the outcome of one item."""
+    if (here := versions()) != order.versions:
+        there = f"the node {socket.gethostname()} has {here}, and this command {order.versions}"
+        raise ClusterUnavailable(f"{there}: install the same on all nodes.")
+    if order.opener not in _open:
+        while _open:
+            _open.popitem()[1][0].close()
+        os.environ.update(order.environment)
+        with suppress(OSError):
+            os.chdir(order.folder)
+        with ExitStack() as stack:
+            try:
+                worker = stack.enter_context(cloudpickle.loads(order.opener)())
+            except SandboxUnavailable as error:
+                advice = "it is left out with 'ray start --num-cpus 0' there"
+                raise SandboxUnavailable(f"the node {socket.gethostname()}: {error} Or {advice}.") from error
+            _open[order.opener] = stack.pop_all(), worker
+    return _open[order.opener][1](item)
+
+
+def nodes(look: Callable[[], object]) -> list[tuple[str, str, str]]:
+    """Of each living node of the cluster that is connected: its name, its CPUs, and why it cannot be used, if so.
+
+    `look` raises SandboxUnavailable in a node that has no sandbox for programs.
+    """
+    order = _Order(cloudpickle.dumps(lambda: nullcontext(lambda _: look())), versions(), str(Path.cwd()), {})
+    living = [node for node in ray.nodes() if node["Alive"]]
+    asked = [_remote(_work, node["NodeID"], max_retries=0).remote(order, None) for node in living]
+    found = []
+    for node, reference in zip(living, asked, strict=True):
+        problem = ""
+        try:
+            ray.get(reference, timeout=_DESCRIBE_SECONDS)
+        except RayError as error:
+            problem = _told(getattr(error, "cause", None) or error)
+        cpus = int(node["Resources"].get("CPU", 0))
+        found.append((str(node["NodeManagerHostname"]), f"{cpus} CPUs; {versions()}", problem))
+    return found

@@ -1,0 +1,54 @@
+"""Edits of a program's source at the places that its syntax tree speaks of, which count bytes."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from atc.core.types import Program
+
+Node = ast.expr | ast.keyword | ast.stmt
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """Replace bytes `start` to `end` of the source by `text`."""
+
+    start: int
+    end: int
+    text: str
+
+
+class Places:
+    """Byte offsets of 1-based lines and the columns, in bytes, of a source."""
+
+    def __init__(self, source: str) -> None:
+        self._lines = [0]
+        for line in source.encode("utf-8", "surrogatepass").splitlines(keepends=True):
+            self._lines.append(self._lines[-1] + len(line))
+
+    def start(self, node: Node) -> int:
+        """Where a node begins."""
+        return self._lines[node.lineno - 1] + node.col_offset
+
+    def end(self, node: Node) -> int:
+        """Where a node ends."""
+        assert node.end_lineno is not None
+        assert node.end_col_offset is not None
+        return self._lines[node.end_lineno - 1] + node.end_col_offset
+
+    def over(self, node: Node, text: str) -> Edit:
+        """`text` in the place of a node."""
+        return Edit(self.start(node), self.end(node), text)
+
+
+def edited(program: Program, edits: Iterable[Edit]) -> Program:
+    """The program with these edits. Of two that want the same place, the later one in the program is made."""
+    source = program.source.encode("utf-8", "surrogatepass")
+    end = len(source) + 1
+    for edit in sorted(set(edits), key=lambda e: (e.start, e.end), reverse=True):
+        if edit.end <= end:
+            source = source[: edit.start] + edit.text.encode("utf-8", "surrogatepass") + source[edit.end :]
+            end = edit.start
+    return Program(source.decode("utf-8", "surrogatepass"))

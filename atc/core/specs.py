@@ -1,0 +1,61 @@
+"""How a choice with flags of its own is spelled, such as a strategy or a method of search: `NAME:flag=value,flag`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any, Protocol, TypeAlias, TypeVar
+
+from pydantic import TypeAdapter, ValidationError
+from pydantic_core import ErrorDetails
+
+from protocols.naming import closest
+
+Kinds: TypeAlias = Mapping[str, Any]
+"""Flags by name, and of what type each is; pydantic reads it."""
+Flags: TypeAlias = dict[str, Any]
+
+
+class Flagged(Protocol):
+    """An entry of a table of things that are spelled with flags."""
+
+    @property
+    def flags(self) -> Kinds:
+        """What can be set of it."""
+
+
+_Entry = TypeVar("_Entry", bound=Flagged)
+
+
+def read_spec(spec: str, table: Mapping[str, _Entry], *, what: str) -> tuple[_Entry, Flags]:
+    """The entry of `table` that `spec` names, and its flags; one named alone is `yes`. `what` says what an entry is.
+
+    Raises:
+        ValueError: no such entry or flag, or a value that the flag does not take; the message is a sentence.
+    """
+    name, _, text = spec.partition(":")
+    if name not in table:
+        raise ValueError(unknown_name(name, table, what=what))
+    kinds, flags = table[name].flags, Flags()
+    for part in filter(None, map(str.strip, text.split(","))):
+        key, given, value = part.partition("=")
+        if key not in kinds:
+            raise ValueError(f"the {what} {name!r} has no flag {key!r}; its flags: {', '.join(kinds) or 'none'}.")
+        try:
+            flags[key] = TypeAdapter(kinds[key]).validate_python(value if given else "yes")
+        except ValidationError as error:
+            raise ValueError(f"the {what} {name!r}: {key} {demand(error.errors()[0])}, got {value!r}.") from error
+    return table[name], flags
+
+
+def unknown_name(name: str, known: Iterable[str], *, what: str) -> str:
+    """Return the sentence that there is no such name, with the nearest one and all. `what` says what it names."""
+    near = closest(name, known)
+    meant = f"did you mean {near[0]!r}? There is" if near else "there is"
+    return f"no {what} is named {name!r}; {meant} {', '.join(known)}."
+
+
+def demand(problem: ErrorDetails) -> str:
+    """Return what pydantic says that a value must be, as the end of a sentence about it."""
+    told = {"Field required": "is missing", "Unexpected keyword argument": "is unknown"}
+    return told.get(problem["msg"]) or re.sub(r"^\w+ should", "must", problem["msg"])

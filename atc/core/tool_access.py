@@ -1,0 +1,43 @@
+"""How the tools of a configuration may be called: its credentials, headers and MCP servers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from atc.core.config import Config, with_secrets
+from protocols.settings import InvokeSettings, McpServer
+
+WITHHELD = (
+    "These tools get none of your credentials and MCP servers: lend_credentials is off, as it is for tools that an"
+    " untrusted atc.toml names ('atc config trust', and a new run)."
+)
+
+
+def call_settings(
+    config: Config,
+    *,
+    confirm_start: Callable[[McpServer], bool] | None = None,
+    open_browser: Callable[[str], object] | None = None,
+    tokens: Path | None = None,
+) -> InvokeSettings:
+    """Return the settings of calls; tools that need a secret which cannot be read fail with the reason.
+
+    The other arguments are fields of `InvokeSettings`. Tools that get no credentials have `confirm_start` alone.
+    """
+    settings = InvokeSettings(
+        confirm_start=confirm_start, trust_annotations=config.trust_annotations, near_hosts=config.near_hosts
+    )
+    if not config.lend_credentials:
+        return replace(settings, problems=dict.fromkeys(config.credentials, f"t{WITHHELD[1:]}"))
+    config, problems = with_secrets(config)
+    return replace(
+        settings,
+        credentials=config.credentials,
+        problems=problems,
+        headers=config.headers,
+        servers=config.mcp,
+        open_browser=open_browser,
+        tokens=tokens,
+    )

@@ -1,0 +1,278 @@
+"""The nouns of the pipeline: Program, Finding, Fault, Attempt, Solution. All frozen."""
+
+from __future__ import annotations
+
+import ast
+import json
+from dataclasses import dataclass, field, fields
+from typing import Literal, Self
+
+from protocols.errors import AtcError
+from protocols.model import Completion
+from protocols.schema import Json
+from sandbox.trace import ToolCall, Trace
+
+FaultKind = Literal[
+    "syntax", "policy", "unknown_tool", "bad_arguments", "tool_failed", "misread_result", "empty_result", "drift",
+    "unknown_outcome", "limit", "no_answer", "error",
+]  # fmt: skip
+"""`error` is the program's own mistake that no call had a part in (a NameError, a division by zero)."""
+
+FactKind = Literal[
+    "call", "argument", "origin", "field", "keys", "nearest", "elsewhere", "schema", "test",
+    "drift", "line", "limit", "finding", "advice",
+]  # fmt: skip
+"""What a fact is about."""
+
+Status = Literal["solved", "failed", "paused"]
+
+
+ANSWERING = "print_answer"
+"""What the finished program of one that grew calls `print`, so that what it printed on the way stays silent."""
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """Python source that calls tools by their aliases."""
+
+    source: str
+
+    @property
+    def printing(self) -> str:
+        """The function that prints its answer."""
+        return ANSWERING if f"{ANSWERING}(" in self.source else "print"
+
+    def line(self, number: int | None) -> str:
+        """The text of a 1-based line, stripped; empty when there is no such line."""
+        return (self.raw_line(number or 0) or "").strip()
+
+    def raw_line(self, number: int) -> str | None:
+        """The text of a 1-based line; None when there is no such line."""
+        lines = self.source.splitlines()
+        return lines[number - 1] if 0 < number <= len(lines) else None
+
+    def lines_of(self, before: Program) -> int:
+        """How many lines of it are those of `before`, where it goes on from there; 0 where it is another program."""
+        kept, lines = before.source.splitlines(), self.source.splitlines()
+        head = 2 if lines[:1] == [f"{ANSWERING} = print"] and kept[:1] != lines[:1] else 0  # it prints its answer alone
+        return head + len(kept) if kept and lines[head:][: len(kept)] == kept else 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """Something that the static check knows to be wrong, before any call.
+
+    `line` is 1-based, `column` and `end_column` 0-based in that line; `tool` is the alias of the call that is to
+    blame where there is one; `suggestion` is a replacement or the names that exist.
+    """
+
+    code: str
+    message: str
+    line: int
+    column: int = 0
+    end_column: int = 0
+    tool: str | None = None
+    argument: str | None = None
+    """The alias of the argument of `tool` that it is about, or the name that the program gave it."""
+    suggestion: str | None = None
+    keys: tuple[str, ...] = ()
+    """Of a missing key: those that are really there."""
+    certain: bool = True
+    """False for what only may go wrong (a field that can be null): no reason not to run the program."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fact:
+    """One fact about a fault: `text` is a sentence for people and models, the rest is for programs.
+
+    `path` is the place in the response of call `call`, or the argument of that call; `names` are the keys, arguments,
+    tools or values that the sentence offers.
+    """
+
+    kind: FactKind
+    text: str
+    call: int | None = None
+    path: str | None = None
+    names: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fault:
+    """What went wrong, blamed on one call from facts.
+
+    `call` is the blamed call's index in the trace (None: before any call, or no call's fault), `tool` its alias,
+    `path` the place in its response or its argument's name, `evidence` the facts that a repair prompt quotes.
+    """
+
+    kind: FaultKind
+    message: str
+    call: int | None = None
+    tool: str | None = None
+    path: str | None = None
+    line: int | None = None
+    evidence: tuple[Fact, ...] = ()
+
+
+def answered(text: str) -> Json:
+    """What a program printed: as JSON where it is JSON or the `repr` of a value, else the text (`1,234`, `+49…`)."""
+    for read in (json.loads, ast.literal_eval) if text[:1] in "[({'\"NTF" else (json.loads,):  # NTF: None, True …
+        try:
+            value: Json = read(text)
+            json.dumps(value, allow_nan=False)
+        except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
+            continue
+        return value
+    return text
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One program and what became of it. `trace` is None when the check found something, `fault` when it answered.
+
+    `mended` is what the check found in the program as the model wrote it, and what was mended before it ran.
+    `doubts` are sentences against an answer that no fault stopped. `round` is 0 for the first programs, n for those of
+    the n-th repair; several samples may share a round.
+    """
+
+    program: Program
+    findings: tuple[Finding, ...]
+    trace: Trace | None
+    fault: Fault | None
+    doubts: tuple[str, ...] = ()
+    mended: tuple[Finding, ...] = ()
+    round: int = 0
+    execution: int | None = None
+    """The journal's number of the execution that `trace` is of; None where nothing ran."""
+
+    @property
+    def calls(self) -> tuple[ToolCall, ...]:
+        """What it called."""
+        return self.trace.calls if self.trace is not None else ()
+
+    @property
+    def paused(self) -> bool:
+        """Whether it was stopped before a write that nobody allowed."""
+        return self.trace is not None and self.trace.failure is not None and self.trace.failure.kind == "paused"
+
+    @property
+    def answer(self) -> str | None:
+        """What the program printed, or else the value of its last expression; None when it gave no answer."""
+        if self.fault is not None or self.trace is None:
+            return None
+        if printed := self.trace.stdout.strip():
+            return printed
+        value = self.trace.value
+        return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """What a run took, tools aside. `model_seconds` is the time spent waiting for the model.
+
+    `cached_tokens` of the `input_tokens` stood in the model's cache and were not read again.
+    """
+
+    model_calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    model_seconds: float = 0.0
+    cached_tokens: int = 0
+
+    @property
+    def tokens(self) -> int:
+        """Read anew and written: what a budget counts."""
+        return self.input_tokens - self.cached_tokens + self.output_tokens
+
+    @classmethod
+    def of(cls, *replies: Completion) -> Usage:
+        """What these replies took."""
+        return cls(
+            model_calls=len(replies),
+            input_tokens=sum(reply.input_tokens for reply in replies),
+            output_tokens=sum(reply.output_tokens for reply in replies),
+            model_seconds=sum(reply.seconds for reply in replies),
+            cached_tokens=sum(reply.cached_tokens for reply in replies),
+        )
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(**{one.name: getattr(self, one.name) + getattr(other, one.name) for one in fields(Usage)})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Solution:
+    """How a task ended: every attempt, and the answer of the last one if it has one."""
+
+    task: str
+    attempts: tuple[Attempt, ...]
+    status: Status
+    answer: str | None = None
+    tools: tuple[str, ...] = ()
+    """Aliases of the tools that the programs were written against."""
+    usage: Usage = field(default_factory=Usage)
+    seconds: float = 0.0
+    limit: str | None = None
+    """The budget that ended the run (`max_seconds = 60`), if one did."""
+    run: str | None = None
+    """The stored run's id, if it is stored."""
+    orphans: tuple[ToolCall, ...] = ()
+    """Writes of earlier attempts that the answer's program does not make, and that nothing has undone."""
+    unknown: tuple[ToolCall, ...] = ()
+    """Writes of which nobody knows whether they took effect."""
+    notes: tuple[str, ...] = ()
+    """Sentences on what was done otherwise than the settings ask for."""
+
+    @property
+    def calls(self) -> int:
+        """Tool calls really made, over all attempts: neither answered by the journal nor refused unsent."""
+        traces = [attempt.trace for attempt in self.attempts if attempt.trace is not None]
+        return sum(not call.reused and call.outcome != "not_run" for trace in traces for call in trace.calls)
+
+    @property
+    def problem(self) -> str | None:
+        """Why there is no answer that stands, in a sentence; None if the task was solved."""
+        if self.status == "solved":
+            return None
+        last = self.attempts[-1] if self.attempts else None
+        if self.status == "paused":
+            failure = last.trace.failure if last is not None and last.paused and last.trace is not None else None
+            left = f"Writes are left that the final program does not make. It would answer: {self.answer}"
+            return left if failure is None else failure.message
+        if self.limit and " = " not in self.limit:  # a bound of the strategy, which no setting raises
+            return f"There was no answer within {self.limit}, the most of this strategy: ask for less, or take another."
+        if self.limit:
+            return f"The run's budget is spent: {self.limit}. Raise it, or ask for less."
+        return last.fault.message if last is not None and last.fault is not None else "No program gave an answer."
+
+    def raise_if_unsolved(self) -> Self:
+        """Return the solution itself if the task was solved.
+
+        Raises:
+            Unsolved: the task has failed, or is paused. The error has the solution.
+        """
+        if self.status != "solved":
+            raise Unsolved(self)
+        return self
+
+    @property
+    def repairs(self) -> int:
+        """How many times the model was told of a fault and wrote anew."""
+        return max((attempt.round for attempt in self.attempts), default=0)
+
+
+class Unsolved(AtcError):
+    """A task that has failed or is paused, for callers that want an exception; see `Solution.raise_if_unsolved`.
+
+    `solution` has each attempt with its program, its calls and its fault.
+    """
+
+    exit_code = 1
+
+    def __init__(self, solution: Solution) -> None:
+        super().__init__(solution)
+        self.solution = solution
+
+    def __str__(self) -> str:
+        problem = f"{self.solution.problem}".removesuffix(".")
+        if self.solution.status == "paused":
+            return f"the task is paused: {problem}."
+        return f"the task was not solved: {problem}. The attribute solution.attempts has each program and its fault."

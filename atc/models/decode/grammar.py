@@ -1,0 +1,331 @@
+"""Grammars of tool calls, in llguidance's Lark (ToolDec, section 3): text, trigger, tool name, arguments.
+
+The same text runs in llguidance's Python package (`matcher.py`) and in a llama.cpp, vLLM or SGLang server that was
+built with it. Arguments are written with `%json`, each by its own schema, so that they may come in any order.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Literal
+
+from atc.models.decode.errors import Undecodable
+from atc.models.decode.formats import ArgumentForm, CallFormat
+from atc.models.decode.schema import BOUNDS, Argument, Arguments, Bounds, arguments_of, json_text, require_llguidance
+from protocols.toolbox import Tool, Toolbox
+
+if TYPE_CHECKING:
+    from llguidance import LLMatcher, LLTokenizer
+
+HEADER = "%llguidance {}\n"
+"""The first line, by which a llama.cpp server recognises this kind of grammar."""
+_FREE = '%llguidance {"no_forcing": true}\n'
+"""Without it, a mask holds one spelling of what must come next, and not all."""
+_FUEL = 4_000_000
+"""How much one mask may cost: patterns of ordinary length, counted and in a union, need up to 400,000."""
+_MOST_UNORDERED = 60
+"""Arguments that may come in any order; llguidance counts them in 64 bits."""
+_INTEGER = "-?(0|[1-9][0-9]{0,18})"
+_NUMBER = rf"{_INTEGER}(\.[0-9]{{1,20}})?([eE][+-]?[0-9]{{1,2}})?"
+_QUOTIENT = rf"{_NUMBER}(\/[1-9][0-9]{{0,14}}(\.[0-9]{{1,15}})?)?"
+"""FuncQA writes fractions such as `4/3`."""
+_COMMA = "/, ?/"
+"""Between arguments and items in Python's forms: models write both."""
+_SPECIAL = re.compile(r"[\\.+*?()|\[\]{}^$/&~#-]")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lead:
+    """Text before a call: `start`, then at most `characters` characters, then `until`, which the text does not hold."""
+
+    start: str
+    characters: int
+    until: str
+
+
+def lead_of(form: CallFormat, *, thought: bool, characters: int) -> Lead | None:
+    """What stands before a call of this format: a thought of one line, text up to the trigger, or nothing."""
+    if thought:
+        return Lead(start="Thought: ", characters=characters, until="\n")
+    return Lead(start="", characters=characters, until=form.trigger) if form.trigger else None
+
+
+@dataclass(frozen=True, slots=True)
+class Grammar:
+    """A grammar's text. `unheld` are clauses of schemas that it does not hold."""
+
+    text: str
+    unheld: tuple[str, ...] = ()
+
+
+def call_grammar(tools: Toolbox, form: CallFormat, lead: Lead | None = None, bounds: Bounds = BOUNDS) -> Grammar:
+    """Exactly one call of any of `tools`, after `lead`.
+
+    Raises:
+        Undecodable: there is no tool, or no value fits a required argument of one.
+    """
+    rules = _Rules(form, bounds)
+    return rules.grammar(f"{rules.lead(lead)} call", tools)
+
+
+def text_grammar(tools: Toolbox, form: CallFormat, bounds: Bounds = BOUNDS) -> Grammar:
+    """Text with any number of calls, each after the format's trigger. Raises Undecodable as `call_grammar` does."""
+    rules = _Rules(form, bounds)
+    rules.text_before(form.trigger)
+    return rules.grammar(f"(text call)* {rules.tail()}", tools)
+
+
+def names_grammar(tools: Iterable[str], form: CallFormat, lead: Lead | None = None, *, text: bool = False) -> Grammar:
+    """A reply up to where its arguments begin: the first of two stages. With `text`, text without a call as well.
+
+    `between` is part of it: it tells `max(` from `maximum(`. Raises Undecodable: there is no tool.
+    """
+    rules = _Rules(form, BOUNDS)
+    head = f"{_quote(form.before)} /{names_pattern(tools)}/ {_quote(form.between)}"
+    if text:
+        rules.text_before(form.trigger)
+        return Grammar(rules.text(f"text {head} | {rules.tail()}"))
+    return Grammar(rules.text(f"{rules.lead(lead)} {head}"))
+
+
+def arguments_grammar(tool: Tool, form: CallFormat, bounds: Bounds = BOUNDS, *, head: str = "") -> Grammar:
+    """The second stage: `head`, the arguments of one tool, and what closes the call. Raises as `call_grammar` does."""
+    rules = _Rules(form, bounds)
+    body = rules.arguments(tool, "a")
+    return Grammar(rules.text(f"{_quote(head)} {body} {_quote(form.after)}"), tuple(rules.unheld))
+
+
+class _Rules:
+    """The rules of one grammar. Values with the same schema share a rule."""
+
+    def __init__(self, form: CallFormat, bounds: Bounds) -> None:
+        self._form, self._bounds = form, bounds
+        self._lines: list[str] = []
+        self._values: dict[str, str] = {}
+        self.unheld: list[str] = []
+
+    def add(self, name: str, body: str) -> str:
+        """A rule."""
+        self._lines.append(f"{name}: {body}\n")
+        return name
+
+    def text_before(self, trigger: str) -> None:
+        """The rule `text`: any that ends with the trigger, at its first occurrence."""
+        self._lines.append(f"text[suffix={_quote(trigger)}]: /(?s:.*)/\n")
+
+    def tail(self) -> str:
+        """Text without a trigger, to the end."""
+        self._lines.append(f"TAIL: /(?s:.*)/ & ~/(?s:.*{_escaped(self._form.trigger)}.*)/\n")
+        return self.add("tail", "TAIL")
+
+    def lead(self, lead: Lead | None) -> str:
+        """What stands before the call."""
+        if lead is None:
+            return ""
+        # The text holds no first character of what ends it, so that every lexer knows where it ends.
+        first = lead.until[0].replace("\n", r"\n")
+        least = 1 if lead.start else 0
+        return f"{_quote(lead.start)} /[^{first}]{{{least},{lead.characters}}}/ {_quote(lead.until)}"
+
+    def text(self, start: str) -> str:
+        """All rules."""
+        return f"{HEADER}start: {start}\n{''.join(self._lines)}"
+
+    def grammar(self, start: str, tools: Toolbox) -> Grammar:
+        """The grammar with a rule `call` for all the tools."""
+        if not tools:
+            raise Undecodable("there is no tool to call.", hint="Offer at least one.")
+        # What begins every call stands once: llguidance bounds the places that it keeps for one mask.
+        form, calls = self._form, []
+        for number, (alias, tool) in enumerate(tools.items()):
+            calls.append(f"{_quote(alias + form.between)} {self.arguments(tool, f't{number}')} {_quote(form.after)}")
+        self.add("call", f"{_quote(form.before)} ({' | '.join(calls)})")
+        return Grammar(self.text(start), tuple(self.unheld))
+
+    def arguments(self, tool: Tool, name: str) -> str:
+        """The arguments of a tool, as an expression; rules that it needs begin with `name`."""
+        found = arguments_of(tool, self._bounds)
+        self.unheld += [f"{tool.alias}{clause}" for clause in found.unheld]
+        match self._form.arguments:
+            case "positional":
+                return self._positional(tool, found, name)
+            case "keywords":
+                return self._unordered(found.every, name, "{}=")
+            case "json":
+                return f'"{{" {self._unordered(found.every, name, None)} "}}"'
+
+    def _positional(self, tool: Tool, found: Arguments, name: str) -> str:
+        arguments = list(found.every)
+        for place, alias in enumerate(tool.arguments):
+            if place >= len(arguments) or arguments[place].alias != alias:
+                arguments = arguments[:place]  # one was left out, so none after it can be given
+                break
+        if lost := [a.alias for a in found.every if a.required and a not in arguments]:
+            raise Undecodable(f"{lost[0]!r} cannot be given by position.", tool=tool.alias)
+        needed = max((place for place, one in enumerate(arguments, 1) if one.required), default=0)
+        following = '""'
+        for place in reversed(range(len(arguments))):
+            one = arguments[place]
+            separator = f"{_COMMA} " if place else ""
+            body = f"{separator}{self._value(one)} {following}"
+            following = self.add(f"{name}p{place}", body if place < needed else f'"" | {body}')
+        return following
+
+    def _unordered(self, every: Sequence[Argument], name: str, keyword: str | None) -> str:
+        """The arguments in any order, each once: llguidance's parametric rules, a bit for each that has come."""
+        arguments = sorted(every, key=lambda one: not one.required)[:_MOST_UNORDERED]
+        needed = sum(one.required for one in arguments)
+        if not arguments:
+            return '""'
+        end = f'"" %if is_ones([0:{needed}])' if needed else '""'
+        parts = []
+        for bit, one in enumerate(arguments):
+            key = _escaped(keyword.format(one.alias) if keyword else f"{json.dumps(one.alias)}: ")
+            parts.append((bit, key, self._value(one)))
+        for rule, separator in ((name, ""), (f"{name}r", ", ?" if keyword else ", ")):
+            options = [
+                f"/{separator}{key}/ {value} {name}r::set_bit({bit}) %if bit_clear({bit})" for bit, key, value in parts
+            ]
+            self._lines.append(f"{rule}::_: {end}\n | " + "\n | ".join(options) + "\n")
+        return f"{name}::0x0"
+
+    def _value(self, one: Argument) -> str:
+        form = self._form.arguments
+        if one.plain in ("number", "integer"):
+            number = _QUOTIENT if form == "positional" else _NUMBER
+            return f"/{number if one.plain == 'number' else _INTEGER}/"
+        return self._rule(_literal(one.schema, form))
+
+    def _rule(self, body: str) -> str:
+        if body not in self._values:
+            self._values[body] = self.add(f"v{len(self._values)}", body)
+        return self._values[body]
+
+
+def _literal(schema: Mapping[str, Any], form: ArgumentForm) -> str:
+    """A value as Python or JSON writes it, as an expression of Lark. In Python's forms, only objects are JSON."""
+    whole = f"%json {json_text(schema)}"
+    if form == "json":
+        return whole
+    inside = schema.keys() - {"type"}
+    match schema:
+        case {"enum": values} if not any(isinstance(value, dict | list) for value in values):
+            written = (text for value in values for text in (repr(value), _json_string(value)) if text)
+            return " | ".join(_quote(text) for text in dict.fromkeys(written))
+        case {"anyOf": options}:
+            return " | ".join(f"({_literal(option, form)})" for option in options)
+        case {"type": "boolean"}:
+            return '"True" | "False"'
+        case {"type": "null"}:
+            return '"None"'
+        case {"type": "string", "maxLength": most} if not inside - {"minLength", "maxLength"}:
+            count = f"{{{schema.get('minLength', 0)},{most}}}"
+            return f"/{_string(chr(34), count)}|{_string(chr(39), count)}/"
+        case {"type": "array", "items": items, "maxItems": most} if not inside - {"minItems", "maxItems", "items"}:
+            item, least = f"({_literal(items, form)})", schema.get("minItems", 0)
+            if not most:
+                return '"[]"'
+            row = _row(item, least, most)
+            return f'"[" {row} "]"' if least else f'"[" ({row})? "]"'
+    return whole
+
+
+def _row(item: str, least: int, most: int) -> str:
+    """From `least`, but at least one, to `most` items with commas between them."""
+    return item if most <= 1 else f"{item} ({_COMMA} {item}){{{max(0, least - 1)},{most - 1}}}"
+
+
+def _string(quote: str, count: str) -> str:
+    return rf"{quote}([^{quote}\\\x00-\x1F\x7F]|\\[{quote}\\nrt]){count}{quote}"
+
+
+def _json_string(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else ""
+
+
+def names_pattern(names: Iterable[str]) -> str:
+    """A regular expression for one of `names`, shared beginnings written once (thousands compile in 0.3 s).
+
+    Raises:
+        Undecodable: there is none, or one is empty.
+    """
+    listed = sorted(set(names))
+    if not listed or not listed[0]:
+        raise Undecodable("a name is empty." if listed else "there is no tool to call.")
+    return _shared(listed, 0)
+
+
+def _shared(names: list[str], depth: int) -> str:
+    """What follows the first `depth` characters, which the sorted `names` have in common."""
+    ends = len(names[0]) == depth
+    branches, place = [], int(ends)
+    while place < len(names):
+        first, end = names[place], place + 1
+        while end < len(names) and names[end][depth] == first[depth]:
+            end += 1
+        group, common = names[place:end], depth + 1
+        shortest = min(len(first), len(group[-1]))  # of sorted names, the outer two share the least
+        while common < shortest and first[common] == group[-1][common]:
+            common += 1
+        branches.append(_escaped(first[depth:common]) + _shared(group, common))
+        place = end
+    body = "|".join(branches)
+    return f"({body})" + "?" * ends if body and (ends or len(branches) > 1) else body
+
+
+def _escaped(text: str) -> str:
+    """`text` for Rust's regular expressions, between slashes."""
+    return _SPECIAL.sub(lambda found: "\\" + found[0], text).replace("\n", "\\n")
+
+
+def _quote(text: str) -> str:
+    """A literal of Lark, on one line: JSON's escapes, and those for what is not printable."""
+    written = json.dumps(text, ensure_ascii=False)
+    return "".join(c if c.isprintable() or ord(c) > 0xFFFF else f"\\u{ord(c):04x}" for c in written)
+
+
+def compiled(tokenizer: LLTokenizer, grammar: str) -> LLMatcher:
+    """A matcher at the start of a grammar.
+
+    Raises:
+        Undecodable: llguidance refuses the grammar, or is not installed.
+    """
+    require_llguidance()
+    from llguidance import LLMatcher, LLParserLimits
+
+    text = _FREE + grammar.removeprefix(HEADER)
+    matcher = LLMatcher(tokenizer, text, log_level=0, limits=LLParserLimits(step_lexer_fuel=_FUEL))
+    require_sound(matcher)
+    return matcher
+
+
+def require_sound(matcher: LLMatcher) -> None:
+    """Raises Undecodable where the matcher failed: llguidance itself only enters a state of error."""
+    if matcher.is_error():
+        lines = [line.strip() for line in matcher.get_error().splitlines() if line.strip()]
+        message = next((line for line in lines if "rror:" in line), lines[0] if lines else "")
+        raise Undecodable(f"llguidance stopped: {message[:300]}")
+
+
+def judge(grammar: str, text: str) -> Literal["complete", "unfinished", "outside"]:
+    """Whether `text` is a sentence of `grammar`, the beginning of one, or neither.
+
+    Raises:
+        Undecodable: llguidance refuses the grammar, or is not installed.
+    """
+    matcher, data = _by_bytes(grammar).deep_copy(), text.encode()
+    if matcher.try_consume_tokens(list(data)) < len(data):
+        return "outside"
+    return "complete" if matcher.is_accepting() else "unfinished"
+
+
+@lru_cache(maxsize=16)
+def _by_bytes(grammar: str) -> LLMatcher:
+    require_llguidance()
+    from llguidance import LLTokenizer
+
+    return compiled(LLTokenizer("byte"), grammar)

@@ -1,0 +1,293 @@
+"""What calls that are made one by one may refer to: an id takes what the task gives, or what a result held.
+
+A model that knows names alone calls `get_credits(movie_id=1234)` with an id that it made up. Here it is told to search
+first, and then held to what was found.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from atc.core.value_kinds import is_common, is_measure
+from protocols.links import argument_key, field_key
+from protocols.naming import VAGUE, singular, snake
+from protocols.schema import Json, resolve, types
+from protocols.toolbox import Tool, Toolbox
+from protocols.validate import validator
+
+_MOST_VALUES = 300
+"""Of one argument; where more are known, it takes any value."""
+_MOST_NAMED = 3
+"""Tools that are named as those which yield an id."""
+_MOST_PLACES = 5_000
+"""Of one result."""
+_SMALL = 100
+_DATES = ("2013-07-04", "2013-07", "2013-07-04T08:30:00Z", "2013-07-04T08:30:00", "2013-07-04 08:30:00", "07/04/2013")
+_NO_DATES = ("BOS", "a", "x1", "12", "abcde", "1234567890", "a-b")
+_DATE_FORMATS = ("date", "date-time", "time", "duration")
+_DATE_NAMES = re.compile(r"(^|_)(date|datetime|day|month|time|since|until)$", re.IGNORECASE)
+_OPAQUE = re.compile(r"\[(?=[^\]]*[a-z]-[a-z])(?=[^\]]*\d)[^\]]*\]\{\d+\}")
+"""A fixed number of characters each of which may be a small letter or a digit."""
+_LETTERS = re.compile(r"\[[^\]]*[A-Za-z]-[A-Za-z][^\]]*\]|\{[^}]*\}")
+"""Classes of characters that have letters, and counts."""
+_ID_NAMES = re.compile(r"(^|_)(id|ids|key|code|number|no|num|ref|reference|uuid)$|[a-z]I[dD]s?$", re.IGNORECASE)
+
+Result = tuple[str, Json]
+"""A tool, by alias, and what a call of it gave, as a program gets it."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """The texts and whole numbers that results of a tool held at one path (`results[].id`)."""
+
+    tool: Tool
+    path: str
+    values: list[str | int]
+
+
+@dataclass(frozen=True, slots=True)
+class _Id:
+    """An argument whose values come from other tools, and that nobody knows by heart; `schema` is that of one value."""
+
+    alias: str
+    name: str
+    schema: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scope:
+    """What calls may refer to at one point.
+
+    `tools` are held to the ids that are known. `waiting` are those of which an id is required and none is known: by
+    alias, its arguments with the tools that yield them. They stand in `tools` as they are: a model that has begun to
+    name one would have to end with another name.
+    """
+
+    tools: Toolbox
+    waiting: Mapping[str, Mapping[str, Sequence[str]]]
+
+    def problem(self, tool: str) -> str:
+        """Why a call of this tool has to wait, and for what; empty where it has not."""
+        if (unknown := self.waiting.get(tool)) is None:
+            return ""
+        missing = [
+            f"no {argument} is known yet: {' or '.join(tools[:_MOST_NAMED])} gives it"
+            for argument, tools in unknown.items()
+        ]
+        return f"{tool} was not called, {'; '.join(missing)}. Call that first, and never make up an id."
+
+    def reminder(self, tool: str) -> str:
+        """That a tool which had to wait can be called now; empty where it still cannot, or for no tool."""
+        return "" if not tool or tool in self.waiting else f"\n{tool} can be called now, with the id that was found."
+
+
+class Reach:
+    """The tools of a task, and what their ids may be. Where no task is known, nothing is narrowed."""
+
+    def __init__(self, tools: Toolbox, task: str) -> None:
+        self._tools, self._task = tools, _Task(task)
+        self._ids = {tool.alias: list(self._ids_of(tool)) for tool in tools.values()} if task else {}
+
+    def after(self, results: Sequence[Result]) -> Scope:
+        """What may be called after these results."""
+        tools = self._tools
+        places = [place for alias, value in results if alias in tools for place in _places(tools[alias], value)]
+        known: dict[str, dict[str, list[Any] | None]] = {}
+        unknown: dict[str, dict[str, Sequence[str]]] = {}
+        for alias, ids in self._ids.items():
+            tool = tools[alias]
+            known[alias] = {one.name: self._values(tool, one, places) for one in ids}
+            missing = [one for one in ids if known[alias][one.name] == [] and one.name in tool.protocol.required]
+            unknown[alias] = {one.alias: self._yielding(tool, one) for one in missing}
+        waiting = {alias: unknown[alias] for alias in _found_later(unknown)}
+
+        def offered(tool: Tool) -> Tool:
+            free = tool.alias in waiting or unknown.get(tool.alias)  # of the latter nothing here yields an id, ever
+            return tool if free else _narrowed(tool, known.get(tool.alias, {}))
+
+        return Scope(tools=tools.map(offered), waiting=waiting)
+
+    def _ids_of(self, tool: Tool) -> Iterator[_Id]:
+        for alias, name in tool.arguments.items():
+            root = tool.protocol.input_schema
+            schema = resolve(tool.protocol.parameters[name], root)
+            items = schema.get("items") if "array" in types(schema) else None
+            one = resolve(items, root) if isinstance(items, Mapping) else schema
+            made = bool(self._tools.producers(tool, name)) and not _is_free(alias, schema)
+            if not (made or _is_of_ids(schema)):
+                continue
+            if not (_is_text_of_date(alias, one) or _is_known_code(one)):
+                yield _Id(alias, name, one)
+
+    def _yielding(self, tool: Tool, one: _Id) -> Sequence[str]:
+        """The tools that yield an argument; those that look something up by words go first."""
+        found = [producer.tool for producer in self._tools.producers(tool, one.name)]
+        return [tool.alias for tool in sorted(found, key=lambda tool: not self._looks_up(tool))]
+
+    def _looks_up(self, tool: Tool) -> bool:
+        ids = {one.name for one in self._ids.get(tool.alias, ())}
+        return any(types(tool.protocol.parameters[name]) == ("string",) for name in tool.protocol.required - ids)
+
+    def _values(self, tool: Tool, one: _Id, places: Iterable[_Place]) -> list[Any] | None:
+        """What an argument may be; None for anything."""
+        takes, root = _Takes(tool, one), tool.protocol.input_schema
+        definitions = {key: root[key] for key in ("$defs", "definitions", "components") if key in root}
+        try:
+            conforms = validator({**definitions, **one.schema}).is_valid
+        except ValueError:
+            return None
+        seen = (value for place in places if takes(place) for value in place.values)
+        given = self._task.values(one.alias, one.schema)
+        values = [*dict.fromkeys(value for value in [*seen, *given] if conforms(value))]
+        return values if len(values) <= _MOST_VALUES else None
+
+
+class _Takes:
+    """Whether a place in a result may hold what an argument takes.
+
+    By a link; by what the field is called (`movies[].id` for `movie_id`), also where the things listed are those that
+    the tool is named for (`results[].id` of `GET /movie/popular`); or by a pattern that only such ids have.
+    """
+
+    def __init__(self, tool: Tool, one: _Id) -> None:
+        protocol = tool.protocol
+        self._links = {(tool.source, link.tool, link.path) for link in protocol.links if link.argument == one.name}
+        key = argument_key(protocol, one.name)
+        self._keys = {key, snake(one.name)} - {None}
+        self._noun, _, field = (key or "").rpartition("_")
+        self._vague = field if field in VAGUE else ""
+        self._opaque = _is_of_ids(one.schema)
+
+    def __call__(self, place: _Place) -> bool:
+        protocol = place.tool.protocol
+        if (place.tool.source, protocol.name, place.path) in self._links or self._opaque:
+            return True
+        if field_key(protocol, place.path) in self._keys:
+            return True
+        steps = place.path.split(".")
+        listed = len(steps) <= 2 and steps[0].endswith("[]") and snake(steps[-1]) == self._vague
+        return bool(self._noun) and listed and self._noun in snake(protocol.name).split("_")
+
+
+class _Task:
+    """The words and numbers of a task that an id may be."""
+
+    def __init__(self, task: str) -> None:
+        self._text = task.casefold()
+        numbers = sorted(set(re.findall(r"\b[0-9]{1,15}\b", task)))
+        words = [word.rstrip(".:") for word in re.findall(r"[^\s\"'`\\{}()\[\],;!?]+", task)[:60]]
+        self._words = list(dict.fromkeys(word for word in words if word and word.isprintable()))
+        self._words += [word.upper() for word in self._words if any(map(str.isdigit, word))]
+        self._numbers = list(map(int, numbers))
+
+    def values(self, argument: str, schema: Mapping[str, Any]) -> list[Any]:
+        """Values for an argument of this name; of an enumeration those that the task names, and common ones."""
+        if isinstance(listed := schema.get("enum"), list | tuple):
+            return [v for v in listed if isinstance(v, str | int) and (is_common(v) or str(v).casefold() in self._text)]
+        if _ID_NAMES.search(argument) is None:
+            return [*self._numbers, *self._words, *range(_SMALL)]
+        numbers = [number for number in self._numbers if number >= _SMALL or self._is_named(number, argument)]
+        if "pattern" in schema:
+            return [*numbers, *self._words]
+        return [*numbers, *(word for word in self._words if _is_code(word) or self._is_named(word, argument))]
+
+    def _is_named(self, value: int | str, argument: str) -> bool:
+        """Whether a small number or a word may be an id: "season 2" for `season_number`, but not "the top 3 films"."""
+        nouns = set(snake(argument).split("_")) - VAGUE
+        before = re.findall(rf"(\w+)[ .:]*([#\"'`]?){re.escape(str(value).casefold())}\b", self._text)
+        return any(sign or singular(word) in nouns | VAGUE for word, sign in before)
+
+
+def _is_code(word: str) -> bool:
+    """Whether a word looks like a code or an id rather than like a word: `JFK`, `ab12`, `main_street`, `p-4`."""
+    return bool(re.search(r"\d|\w[_-]\w", word)) or (word.isupper() and len(word) > 1)
+
+
+def _is_free(argument: str, schema: Mapping[str, Any]) -> bool:
+    """Whether anybody may choose the value of an argument: a date, a measure, a flag."""
+    kinds = set(types(schema))
+    if kinds and kinds <= {"boolean", "null", "object"}:
+        return True
+    if kinds and kinds <= {"integer", "number", "null"}:
+        most = schema.get("maximum")
+        return is_measure(argument) or (isinstance(most, int) and most < _SMALL)
+    if schema.get("format") in _DATE_FORMATS:
+        return True
+    matches = _matcher(schema.get("pattern"))
+    return matches is not None and any(map(matches, _DATES)) and not any(map(matches, _NO_DATES))
+
+
+def _is_text_of_date(argument: str, schema: Mapping[str, Any]) -> bool:
+    """Whether a text of any form has a name that says that it is a date."""
+    plain = schema.get("type") == "string" and not schema.keys() & {"pattern", "enum", "const", "maxLength"}
+    return plain and _DATE_NAMES.search(argument) is not None
+
+
+def _is_of_ids(schema: Mapping[str, Any]) -> bool:
+    """Whether what matches the pattern is an id that nobody knows by heart: `^st_[a-z2-7]{5}$`."""
+    return _OPAQUE.search(str(schema.get("pattern", ""))) is not None
+
+
+def _is_known_code(schema: Mapping[str, Any]) -> bool:
+    """Whether the pattern takes a code without digits: the model may know that Boston is `BOS`."""
+    pattern = schema.get("pattern")
+    if not isinstance(pattern, str) or "enum" in schema or _is_of_ids(schema):
+        return False
+    return re.search(r"\\d|\d", _LETTERS.sub("", pattern)) is None
+
+
+def _matcher(pattern: Any) -> Any:
+    try:
+        return validator({"pattern": pattern}).is_valid if isinstance(pattern, str) else None
+    except ValueError:
+        return None
+
+
+def _places(tool: Tool, value: Json) -> list[_Place]:
+    """The texts and whole numbers in a result, by the paths that links name."""
+    found: dict[str, _Place] = {}
+    waiting: list[tuple[str, Json]] = [(tool.wrapper or "", value)]
+    for _ in range(_MOST_PLACES):
+        if not waiting:
+            break
+        path, here = waiting.pop()
+        match here:
+            case Mapping():
+                waiting += [(f"{path}.{key}" if path else key, inner) for key, inner in reversed([*here.items()])]
+            case list() | tuple():
+                waiting += [(f"{path}[]", inner) for inner in reversed(here)]
+            case str() | int() if not isinstance(here, bool):
+                found.setdefault(path, _Place(tool, path, [])).values.append(here)
+    return list(found.values())
+
+
+def _found_later(unknown: Mapping[str, Mapping[str, Sequence[str]]]) -> list[str]:
+    """The tools that lack ids which others yield, where those can be called, now or once their own ids are known."""
+    reached = {alias for alias, arguments in unknown.items() if not arguments}
+    later: list[str] = []
+    while more := [
+        alias
+        for alias, arguments in unknown.items()
+        if alias not in reached and all(reached.intersection(tools) for tools in arguments.values())
+    ]:
+        later += more
+        reached.update(more)
+    return later
+
+
+def _narrowed(tool: Tool, known: Mapping[str, list[Any] | None]) -> Tool:
+    """The tool with its ids held to the known ones; without optional ones of which none is known."""
+    properties: dict[str, Any] = {}
+    for name, schema in tool.protocol.parameters.items():
+        values = known.get(name)
+        if values is None:
+            properties[name] = schema
+        elif values and isinstance(schema, Mapping):
+            properties[name] = {**schema, "items": {"enum": values}} if "items" in schema else {"enum": values}
+    if not known:
+        return tool
+    schema = {**tool.protocol.input_schema, "properties": properties}
+    return replace(tool, protocol=replace(tool.protocol, input_schema=schema))

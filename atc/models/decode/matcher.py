@@ -1,0 +1,206 @@
+"""Token masks: ToolDec's machine over llguidance, for models whose logits are at hand.
+
+`ToolMatcher` says after each token which may come next. A tokenizer is llguidance's `LLTokenizer`:
+`llguidance.hf.from_tokenizer`, `llguidance.tiktoken.lltokenizer_from_encoding` and
+`llguidance.llamacpp.lltokenizer_from_vocab` make one of a library's own.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from atc.models.decode.errors import Undecodable
+from atc.models.decode.formats import JSON_CALL, CallFormat
+from atc.models.decode.grammar import (
+    Lead,
+    arguments_grammar,
+    call_grammar,
+    compiled,
+    names_grammar,
+    require_sound,
+    text_grammar,
+)
+from atc.models.decode.schema import BOUNDS, INSTALL, Bounds
+from protocols.toolbox import Toolbox
+
+try:
+    import numpy as np
+    from llguidance import LLMatcher, LLTokenizer
+except ImportError as missing:
+    raise Undecodable(f"grammars need {missing.name!r}, which is not installed.", hint=INSTALL) from missing
+
+ONE_GRAMMAR_TOOLS = 256
+"""Tools whose calls stand in one grammar here; more are decoded in two stages."""
+
+
+class ToolMatcher:
+    """One text that is being written, token by token: calls of `tools` in `form`, amid text where it has a trigger.
+
+    With `lead` the text before the call is as `grammar.lead_of` says. Up to `ONE_GRAMMAR_TOOLS` tools stand in one
+    grammar. Of more, a grammar of all names comes first, then one of the chosen tool's arguments; a token that holds
+    the end of the first and the beginning of the second is then not allowed.
+
+    Raises:
+        Undecodable: there is no tool, or no value fits a required argument of one (with many tools: when it is chosen).
+    """
+
+    def __init__(
+        self,
+        tools: Toolbox,
+        tokenizer: LLTokenizer,
+        form: CallFormat = JSON_CALL,
+        *,
+        lead: Lead | None = None,
+        bounds: Bounds = BOUNDS,
+        one_grammar: int = ONE_GRAMMAR_TOOLS,
+    ) -> None:
+        self._tools, self.tokenizer, self._form, self._bounds = tools, tokenizer, form, bounds
+        self._amid_text = bool(form.trigger) and lead is None
+        self._staged = len(tools) > one_grammar
+        if self._staged:
+            first = names_grammar(tools, form, lead, text=self._amid_text)
+        elif self._amid_text:
+            first = text_grammar(tools, form, bounds)
+        else:
+            first = call_grammar(tools, form, lead, bounds)
+        self._first = compiled(tokenizer, first.text)
+        self._ends = frozenset(tokenizer.eos_tokens)
+        self._calls: dict[str, LLMatcher] = {}
+        self._words = np.zeros(-(-tokenizer.vocab_size // 32), dtype=np.uint32)
+        self._restart()
+
+    def _restart(self) -> None:
+        self.tokens: list[int] = []
+        self.is_finished = False
+        self._stages: list[tuple[LLMatcher, int, str]] = [(self._first.deep_copy(), 0, "")]
+        """Matchers in turn, how many tokens came before each, and the tool whose arguments it holds."""
+
+    def fresh(self) -> ToolMatcher:
+        """Another one at the start of its text, which shares all that was compiled."""
+        other = object.__new__(ToolMatcher)
+        vars(other).update(vars(self))
+        other._words = np.zeros_like(self._words)
+        other._restart()
+        return other
+
+    def mask(self) -> np.typing.NDArray[np.uint32]:
+        """Which tokens may come next: a bit each, lowest first, in words of 32; the next call writes over it."""
+        matcher = self._stages[-1][0]
+        matcher.unsafe_compute_mask_ptr(self._words.ctypes.data, self._words.nbytes)
+        if matcher.is_error():
+            require_sound(matcher)
+        return self._words
+
+    def allowed(self) -> np.typing.NDArray[np.bool_]:
+        """The mask as one truth value a token."""
+        bits = np.unpackbits(self.mask().view(np.uint8), count=self.tokenizer.vocab_size, bitorder="little")
+        return bits.view(np.bool_)
+
+    def advance(self, token: int) -> None:
+        """Take `token`.
+
+        Raises:
+            ValueError: it is not allowed; nothing changed.
+            Undecodable: it chose a tool whose arguments cannot be written.
+        """
+        matcher = self._stages[-1][0]
+        if token in self._ends and self.is_complete and not self.is_finished:
+            self.is_finished = True
+        elif self.is_finished or matcher.try_consume_tokens([token]) != 1:
+            raise ValueError(f"the token {token} may not come next.")
+        self.tokens.append(token)
+        if self._staged and not self.is_finished and matcher.is_accepting():
+            self._next_stage()
+
+    def _next_stage(self) -> None:
+        matcher, start, tool = self._stages[-1]
+        if tool and not matcher.is_stopped():
+            return
+        if tool:
+            if self._amid_text:
+                self._stages.append((self._first.deep_copy(), len(self.tokens), ""))
+            return
+        name = self._name_in(self.tokenizer.decode_bytes(self.tokens[start:]).decode(errors="replace"))
+        if name in self._tools:
+            if name not in self._calls:
+                grammar = arguments_grammar(self._tools[name], self._form, self._bounds)
+                self._calls[name] = compiled(self.tokenizer, grammar.text)
+            self._stages.append((self._calls[name].deep_copy(), len(self.tokens), name))
+
+    def _name_in(self, text: str) -> str:
+        """The name at the end of a text that ends where its arguments begin; empty in any other."""
+        form = self._form
+        if not text.endswith(form.between):
+            return ""
+        head = text.removesuffix(form.between)
+        if self._amid_text and form.trigger not in head:
+            return ""
+        before = form.trigger + form.before
+        return head.rpartition(before)[2] if before else head
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the text may end here."""
+        matcher, _, tool = self._stages[-1]
+        return matcher.is_accepting() and (bool(tool) or not self._staged or self._amid_text)
+
+    @property
+    def text(self) -> str:
+        """What was written."""
+        kept = [token for token in self.tokens if token not in self._ends]
+        return self.tokenizer.decode_bytes(kept).decode(errors="replace")
+
+
+def sample(scores: Any, allowed: Any, *, temperature: float = 1.0, rng: Any = None) -> int:
+    """An allowed token, drawn by the softmax of `scores` (V,) renormalised over these (section 3.1); the best at 0.
+
+    A temperature above 0 needs `rng`, a `numpy.random.Generator`. Raises ValueError: nothing is allowed.
+    """
+    tokens = np.flatnonzero(allowed[: scores.shape[-1]])
+    if not len(tokens):
+        raise ValueError("the mask allows no token.")
+    kept = np.nan_to_num(np.asarray(scores, dtype=np.float64)[tokens], nan=-np.inf)
+    if temperature > 0:  # the maximum of scores with Gumbel noise is a draw of their softmax, without overflow
+        kept = kept / temperature + rng.gumbel(size=len(tokens))
+    return int(tokens[np.argmax(kept)])
+
+
+class ToolLogits:
+    """A logits processor: `processor(input_ids (n, t), scores (n, V))` gives scores that are -inf where not allowed.
+
+    Both are numpy arrays, or torch tensors as `transformers` passes them. `prompt_tokens` counts those that were not
+    written by the model; None: as many as the first call has. One processor serves one generation, beams included.
+    """
+
+    def __init__(self, matcher: ToolMatcher, *, prompt_tokens: int | None = None) -> None:
+        self._start, self._prompt_tokens = matcher.fresh(), prompt_tokens
+        self._rows: list[ToolMatcher] = []
+
+    def __call__(self, input_ids: Any, scores: Any) -> Any:
+        """The scores, masked. Raises ValueError: a row holds a token that was not allowed."""
+        ids = np.asarray(input_ids.cpu() if hasattr(input_ids, "cpu") else input_ids)
+        if self._prompt_tokens is None:
+            self._prompt_tokens = ids.shape[1]
+        self._rows = [self._behind(row[self._prompt_tokens :].tolist(), place) for place, row in enumerate(ids)]
+        refused = np.ones(scores.shape, dtype=np.bool_)
+        for place, matcher in enumerate(self._rows):
+            allowed = matcher.allowed()[: scores.shape[1]]
+            refused[place, : len(allowed)] = ~allowed
+            if matcher.is_finished:
+                refused[place, list(matcher.tokenizer.eos_tokens)] = False
+        torch = sys.modules.get("torch")
+        if torch is not None and isinstance(scores, torch.Tensor):
+            return scores.masked_fill(torch.from_numpy(refused).to(scores.device), float("-inf"))
+        return np.where(refused, -np.inf, scores).astype(scores.dtype, copy=False)
+
+    def _behind(self, tokens: list[int], place: int) -> ToolMatcher:
+        """A matcher that took `tokens`: the row's own where it goes on, else one from the start (beams)."""
+        own = self._rows[place] if place < len(self._rows) else None
+        if own is None or tokens[: len(own.tokens)] != own.tokens:
+            own = self._start.fresh()
+        for token in tokens[len(own.tokens) :]:
+            if own.is_finished:  # what follows only fills the row
+                break
+            own.advance(token)
+        return own

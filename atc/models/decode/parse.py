@@ -1,0 +1,334 @@
+"""Reads a model's reply: the calls of tools in it, and what is wrong with each.
+
+Reading is as tolerant as a good agent (code fences, white space, Markdown around labels, other orders of a JSON call's
+keys, several calls, text around them); what a call means is as strict as its tool's schema.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Literal
+
+from atc.models.decode.formats import ArgumentForm, CallFormat
+from atc.models.decode.literals import Bare, Unreadable, bracketed, json_object, python_text, quotient
+from protocols.naming import alike
+from protocols.schema import Json
+from protocols.toolbox import Tool, Toolbox
+from sandbox.arguments import BadArguments, contract
+
+ErrorClass = Literal[
+    "no-call", "unknown-tool", "malformed", "missing-argument", "unknown-argument", "wrong-count", "wrong-type"
+]
+"""*wrong-type*: a value that its schema does not allow."""
+
+
+_MOST_NAMES = 2000
+"""Names that are compared to find what was meant; more would take seconds."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallError:
+    """Why a call cannot be made, as a sentence that a model can act on."""
+
+    kind: ErrorClass
+    message: str
+
+
+Known = Callable[[str], bool]
+"""Whether a tool has this name."""
+
+_NAME = r"[^\W\d][\w.\-]*"
+_MARKS = r"[ \t>*_#`\-]*+"
+_NAME_KEYS = ("name", "tool", "function", "action", "tool_name", "function_name")
+_ARGUMENT_KEYS = ("arguments", "parameters", "args", "input", "action_input", "params")
+_MOST_BRACES = 100
+"""Places where an object may begin that are looked at."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """What is written like a call: name, place, and arguments by position and by name, or why they cannot be read."""
+
+    name: str
+    span: tuple[int, int]
+    values: list[Json] = field(default_factory=list)
+    named: dict[str, Json] = field(default_factory=dict)
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadCall:
+    """One call as it stands in a reply: valid, or with its error.
+
+    `tool` is an alias, empty where there is no such tool; `arguments` are by alias, as the host would send them, and
+    empty where there is an error; `name` is the tool's name as written. `span` says where the call stands in the reply;
+    (0, 0) where none does.
+    """
+
+    tool: str = ""
+    arguments: Mapping[str, Json] = field(default_factory=dict)
+    error: CallError | None = None
+    name: str = ""
+    span: tuple[int, int] = (0, 0)
+
+    @property
+    def valid(self) -> bool:
+        """Whether the host would make this call."""
+        return self.error is None
+
+
+def read_call(text: str, tools: Toolbox, form: CallFormat) -> ReadCall:
+    """The first call in a reply; where there is none, one whose error is `no-call`."""
+    found = next(find_calls(text, form, lambda name: named_tool(name, tools) is not None), None)
+    return _judged(found, tools, form) if found is not None else ReadCall(error=_no_call(form))
+
+
+def write_as(tool: Tool, arguments: Mapping[str, Json], form: CallFormat) -> str:
+    """A call as this format writes it: what a prompt shows as an example, and a conversation as its past."""
+    match form.arguments:
+        case "json":
+            inside = json.dumps(dict(arguments), ensure_ascii=False)
+        case "keywords":
+            inside = ", ".join(f"{alias}={python_text(value)}" for alias, value in arguments.items())
+        case "positional":
+            values = [arguments[alias] for alias in tool.arguments if alias in arguments]
+            inside = ", ".join(map(python_text, values))
+    return f"{form.trigger}{form.before}{tool.alias}{form.between}{inside}{form.after}"
+
+
+def named_tool(name: str, tools: Toolbox) -> Tool | None:
+    """The tool of this alias, or of this original name where no other has it. Letters fold as Python folds them."""
+    alias = unicodedata.normalize("NFKC", name)
+    if alias in tools:
+        return tools[alias]
+    named = [tool for tool in tools.values() if tool.protocol.name == name]
+    return named[0] if len(named) == 1 else None
+
+
+def _judged(found: Found, tools: Toolbox, form: CallFormat) -> ReadCall:
+    """The call that was found, held against its tool's schema."""
+    tool = named_tool(found.name, tools)
+    if tool is None:
+        arguments: dict[str, Json] | CallError = unknown_tool(found.name, tools)
+    elif found.problem:
+        arguments = _unreadable(tool, found.problem)
+    else:
+        arguments = _arguments(found.values, found.named, tool, form.arguments)
+    error = arguments if isinstance(arguments, CallError) else None
+    return ReadCall(
+        tool=tool.alias if tool is not None else "",
+        arguments={} if isinstance(arguments, CallError) else arguments,
+        error=error,
+        name=found.name,
+        span=found.span,
+    )
+
+
+def _unreadable(tool: Tool, why: str) -> CallError:
+    return CallError(kind="malformed", message=f"The arguments of {tool.alias} cannot be read: {why}.")
+
+
+def _arguments(
+    values: list[Json], named: Mapping[str, Json], tool: Tool, form: ArgumentForm
+) -> dict[str, Json] | CallError:
+    placed = ordered(tool, values)
+    if isinstance(placed, CallError):
+        return placed
+    if twice := placed.keys() & named.keys():
+        return CallError(kind="malformed", message=f"{tool.alias}: {min(twice)!r} is given twice.")
+    kinds = contract(tool.protocol).types
+    given = {alias: _value(value, kinds.get(alias, ())) for alias, value in {**placed, **named}.items()}
+    return accepted(tool, given, by_position=form == "positional")
+
+
+def _value(value: Json, kinds: tuple[str, ...]) -> Json:
+    """The value of what stands without quotes: a fraction where a number is wanted, else a text."""
+    if not isinstance(value, Bare):
+        return value
+    number = quotient(value) if {"number", "integer"} & set(kinds) and "string" not in kinds else None
+    return str(value) if number is None else number
+
+
+def _no_call(form: CallFormat) -> CallError:
+    shape = f"{form.trigger}{form.before}NAME{form.between}…{form.after}".strip()
+    return CallError(kind="no-call", message=f"There is no call in the reply; write one as {shape}")
+
+
+def find_calls(text: str, form: CallFormat, known: Known) -> Iterator[Found]:
+    """What is written like a call in this format, in order. They do not overlap."""
+    if form.before.lstrip().startswith("{") and form.arguments == "json":
+        return _objects(text, form, known)
+    if form.before.strip():
+        return _labelled(text, form)
+    return _functions(text, form, known)
+
+
+def _objects(text: str, form: CallFormat, known: Known) -> Iterator[Found]:
+    """JSON objects with a name and arguments, their keys in any order and under any usual word."""
+    place = 0
+    name_keys = (*_quoted_key(form.before), *_NAME_KEYS)
+    argument_keys = (*_quoted_key(form.between), *_ARGUMENT_KEYS)
+    heads = list(_head(name_keys).finditer(text))
+    for _ in range(_MOST_BRACES):
+        if (start := _next_object(text, place, form)) < 0:
+            return
+        place = start + 1
+        begun = next((head for head in heads if head.start() > start), None)
+        if begun is None:
+            return  # no further name, so no further call
+        try:
+            value, end = json_object(text, start)
+        except Unreadable as error:
+            if not text[start + 1 : begun.start()].strip():
+                yield Found(name=begun["name"], span=(start, len(text)), problem=f"{error}")
+                return
+            continue
+        name = next((value[key] for key in name_keys if isinstance(value.get(key), str)), None)
+        key = next((key for key in argument_keys if key in value), None)
+        if name is None or (key is None and not known(name)):
+            continue
+        place = end
+        given, problem = _as_object(value[key] if key is not None else {})
+        yield Found(name=name, span=(start, end), named=given, problem=problem)
+
+
+def _next_object(text: str, place: int, form: CallFormat) -> int:
+    """Where the next object begins, which is behind the next trigger where the format has one; -1 if none does."""
+    if form.trigger:
+        place = text.find(form.trigger, place)
+        if place < 0:
+            return -1
+    return text.find("{", place)
+
+
+def _as_object(value: Json) -> tuple[dict[str, Json], str]:
+    """The arguments of a call, which some models write as a text that holds JSON, and what is wrong with them."""
+    if isinstance(value, str) and value.strip():
+        try:
+            return json_object(value, 0)[0], ""
+        except Unreadable as error:
+            return {}, str(error)
+    if isinstance(value, dict):
+        return value, ""
+    return ({}, "") if value in (None, "", []) else ({}, "the arguments are no JSON object")
+
+
+def _labelled(text: str, form: CallFormat) -> Iterator[Found]:
+    """Calls whose name stands behind a label (`Action: NAME`), the arguments behind another."""
+    before, between = _label(form.trigger, form.before), _label("", form.between, inline=True)
+    starts = list(before.finditer(text))
+    for index, start in enumerate(starts):
+        limit = starts[index + 1].start() if index + 1 < len(starts) else len(text)
+        behind = between.search(text, start.end(), limit)
+        line_end = text.find("\n", start.end(), limit)
+        name_end = min(behind.start() if behind else limit, line_end if line_end >= 0 else limit)
+        name = text[start.end() : name_end].strip(" \t\r`*\"'")
+        if behind is None:
+            missing = f"{form.between.strip()!r} is missing"
+            yield Found(name=name, span=(start.start(), name_end), problem=missing)
+        else:
+            yield _with_arguments(text, form, name, start.start(), behind.end())
+
+
+def _functions(text: str, form: CallFormat, known: Known) -> Iterator[Found]:
+    """Calls written `NAME(…)`. Where prose stands around, the first name that no tool has counts only where no other
+    call does, and where its bracket follows at once.
+    """
+    opening = re.escape(form.between.strip())
+    trigger = re.escape(form.trigger) + r"\s*" if form.trigger else r"(?<!\w)"
+    pattern = re.compile(rf"{trigger}(?P<name>{_NAME})\s*{opening}")
+    place, other, some = 0, None, False
+    while (start := pattern.search(text, place)) is not None:
+        found = _with_arguments(text, form, start["name"], start.start(), start.end())
+        if known(found.name) or form.trigger:
+            some, place = True, found.span[1]
+            yield found
+        else:
+            glued = text[start.end("name") : start.end()] == form.between.strip()
+            other, place = other or (found if glued else None), start.end()
+    if not some and other is not None:
+        yield other
+
+
+def _with_arguments(text: str, form: CallFormat, name: str, start: int, inside: int) -> Found:
+    """The call whose arguments begin at `inside`."""
+    closing = form.after.strip() or "\n"
+    try:
+        if form.arguments == "json":
+            named, end = json_object(text, inside)
+            return Found(name=name, span=(start, end), named=named)
+        values, named, end = bracketed(text, inside, closing)
+    except Unreadable as error:
+        return Found(name=name, span=(start, len(text)), problem=str(error))
+    end = min(len(text), end + len(closing))
+    return Found(name=name, span=(start, end), values=values, named=named)
+
+
+@cache
+def _label(trigger: str, label: str, *, inline: bool = False) -> re.Pattern[str]:
+    """`Action:` at the beginning of a line, Markdown and white space around it, in any case."""
+    word = label.strip()
+    colon = r"\s*[*_`]*\s*:[ \t*_]*" if word.endswith(":") else r"[ \t]*"
+    start = re.escape(trigger) + r"\s*" if trigger else "" if inline else "^" + _MARKS
+    words = r"\s+".join(map(re.escape, word.removesuffix(":").split()))
+    return re.compile(start + words + colon, re.IGNORECASE | re.MULTILINE)
+
+
+def _quoted_key(text: str) -> list[str]:
+    """The last key that a format's own text writes, as in `", "arguments": `."""
+    return re.findall(r'"(\w+)"\s*:', text)[-1:]
+
+
+@cache
+def _head(keys: tuple[str, ...]) -> re.Pattern[str]:
+    words = "|".join(dict.fromkeys(map(re.escape, keys)))
+    return re.compile(rf"[\"'](?:{words})[\"']\s*:\s*[\"'](?P<name>[^\"'\n]{{0,200}})[\"']")
+
+
+def unknown_tool(name: str, tools: Toolbox) -> CallError:
+    """That there is no tool `name`, and which was probably meant."""
+    names = list(tools) if len(tools) <= _MOST_NAMES else []
+    near = alike(name, names, most=3, cutoff=0.5)
+    hint = f"did you mean {', '.join(near)}?" if near else f"the first of the tools are {', '.join(list(tools)[:8])}."
+    return CallError(kind="unknown-tool", message=f"There is no tool {name[:80]!r}; {hint}")
+
+
+def ordered(tool: Tool, values: Sequence[Json]) -> dict[str, Json] | CallError:
+    """Values in the order of the tool's parameters → arguments by alias."""
+    if len(values) > len(tool.arguments):
+        return _count(tool, len(values))
+    return dict(zip(tool.arguments, values, strict=False))
+
+
+def accepted(tool: Tool, given: Mapping[str, Json], *, by_position: bool = False) -> dict[str, Json] | CallError:
+    """The arguments, by alias, with which the host would make the call, or why it would refuse.
+
+    What counts is the contract by which the host accepts calls, so a call that is valid here is not refused there.
+    Names may be aliases or originals. `by_position`: a missing argument is a wrong count.
+    """
+    aliases = {name: alias for alias, name in tool.arguments.items()}
+    named = {key if key in tool.arguments else aliases.get(key, key): value for key, value in given.items()}
+    missing = [alias for alias in tool.arguments if alias in tool.required and alias not in named]
+    if by_position and missing:
+        return _count(tool, len(given))
+    rules = contract(tool.protocol)
+    try:
+        return rules.accept(named)
+    except BadArguments as error:
+        unknown = not rules.open and any(alias not in tool.arguments for alias in named)
+        kind: ErrorClass = "unknown-argument" if unknown else "missing-argument" if missing else "wrong-type"
+        return CallError(kind=kind, message=f"{tool.alias}: {error}.")
+
+
+def _count(tool: Tool, given: int) -> CallError:
+    least, most = len(tool.required), len(tool.arguments)
+    wanted = str(most) if least == most else f"{least} to {most}"
+    names = f" ({', '.join(tool.arguments)})" if tool.arguments else ""
+    return CallError(
+        kind="wrong-count", message=f"{tool.alias} takes {wanted} arguments{names}, and was given {given}."
+    )

@@ -1,0 +1,74 @@
+"""What a model is told when it is to write calls: with documentation of the tools, or with their names alone.
+
+With names alone the decoder knows the rest (ToolDec §5: which tool is wanted shows in its name); the prompt is shorter
+by the documentation.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import cache
+from pathlib import Path
+
+from atc.models.decode.formats import CallFormat
+from atc.models.decode.parse import write_as
+from atc.models.decode.prompts import fill
+from protocols.model import Message
+from protocols.protocol import load
+from protocols.render import Docs, described_within
+from protocols.schema import Json
+from protocols.toolbox import Tool, Toolbox
+
+_EXAMPLE_CALLS: tuple[tuple[str, dict[str, Json]], ...] = (
+    ("exchange_rate", {"base": "CHF", "quote": "JPY", "year": 2019}),
+    ("celsius", {"fahrenheit": 212}),
+    ("inflation", {"country": "France", "year": 2003}),
+)
+"""Answers to `example_tasks.md`, line by line."""
+_AMPLE = 1_000_000
+"""Tokens of documentation where nobody bounds them."""
+_SHAPES = {"json": '{"ARGUMENT": VALUE, …}', "positional": "VALUE, …", "keywords": "ARGUMENT=VALUE, …"}
+
+
+def call_prompt(
+    task: str, tools: Toolbox, form: CallFormat, docs: Docs = "full", *, budget: int | None = None
+) -> list[Message]:
+    """The conversation that asks for one call.
+
+    Worked examples from another field come first, and are cached. With one, a model of 135M answers in prose; with
+    three short ones it writes calls. `budget` is in tokens of documentation or names; tools that do not fit are left
+    out of the prompt.
+    """
+    shape = f"{form.trigger}{form.before}NAME{form.between}{_SHAPES[form.arguments]}{form.after}".strip()
+    system = fill(
+        "call_in_text" if form.trigger else "call", shape=shape, arguments=fill(f"arguments_{form.arguments}")
+    )
+    return [Message("system", system), *_examples(form, docs), Message("user", _asked(task, tools, form, docs, budget))]
+
+
+def _examples(form: CallFormat, docs: Docs) -> list[Message]:
+    tools, words = _example_tools(), fill("example_words") + " " if form.trigger else ""
+    messages: list[Message] = []
+    for task, (name, arguments) in zip(fill("example_tasks").splitlines(), _EXAMPLE_CALLS, strict=True):
+        asked = fill("next_task", task=task) if messages else _asked(task, tools, form, docs, None)
+        call = words + write_as(tools[name], arguments, form).rstrip()
+        messages += [Message("user", asked), Message("assistant", call)]
+    return messages
+
+
+def _asked(task: str, tools: Toolbox, form: CallFormat, docs: Docs, budget: int | None) -> str:
+    # What they return says nothing about how one is called.
+    shown = described_within(tools, budget=budget or _AMPLE, docs="names" if docs == "names" else "requests")[0]
+    if docs == "names":
+        return fill("task_names", functions=shown, task=task)
+    if form.arguments == "positional":
+        # Stubs say that arguments have names: here they have none.
+        shown = re.sub(r"(?m)^(def \w+\()\*, ", r"\1", shown)
+    return fill("task", functions=shown, task=task)
+
+
+@cache
+def _example_tools() -> Toolbox:
+    documents = json.loads(Path(__file__).with_name("example_tools.json").read_text())
+    return Toolbox(Tool(load(document), call=dict) for document in documents)

@@ -1,0 +1,278 @@
+"""Has a model write one call of a tool, or one turn of ReAct, held to the tools by whatever its endpoint offers.
+
+In this order: a grammar of the whole call; for many tools two grammars, the name first and then the arguments of the
+tool that was chosen (ToolDec §3.1, in two requests); a JSON schema; and where nothing is enforced, the reply is checked
+and sampled again. `Written` says which it was.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from atc.models.decode.errors import Undecodable
+from atc.models.decode.formats import JSON_CALL, CallFormat
+from atc.models.decode.grammar import Grammar, Lead, arguments_grammar, call_grammar, judge, lead_of, names_grammar
+from atc.models.decode.parse import ReadCall, read_call, write_as
+from atc.models.decode.prompts import fill
+from atc.models.decode.schema import BOUNDS, Bounds, arguments_of, strict_object
+from protocols.model import Ask, Message, powers
+from protocols.toolbox import Toolbox
+
+How = Literal["free", "grammar", "two-stage", "schema", "resampled", "fuzzy", "backtracked"]
+"""How a call came about: written freely; held by a grammar of all calls, by one of names and then one of arguments, or
+by a schema; checked and sampled again; or by one of the rivals that the paper compares with."""
+ONE_GRAMMAR_TOOLS = 64
+"""Tools whose calls stand in one grammar for an endpoint, which compiles it for each request: 64 tools of real MCP
+servers in 56 ms, 256 in 224 ms. More are decoded in two stages; the second request costs about as much."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Written:
+    """What a model wrote, the call in it, and what that took.
+
+    `text` is the last reply up to the end of its call. `tries` replies were read. `enforced` is None where the endpoint
+    was asked for nothing, and False where it did not hold the reply.
+    """
+
+    text: str
+    call: ReadCall
+    how: How
+    tries: int = 1
+    enforced: bool | None = None
+
+    @property
+    def by_grammar(self) -> bool:
+        """Whether a grammar held the call."""
+        return self.enforced is True and self.how in ("grammar", "two-stage")
+
+    @property
+    def valid(self) -> bool:
+        """Whether the host would make the call."""
+        return self.call.valid
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sampling:
+    """How replies are sampled: the first at `temperature`, further ones at `again` with the seeds after `seed`."""
+
+    tries: int = 3
+    """Replies that are read at most, before the error is shown to the model once."""
+    temperature: float = 0.0
+    again: float = 0.7
+    seed: int = 0
+    max_tokens: int = 512
+
+
+def write_call(
+    ask: Ask,
+    messages: Sequence[Message],
+    tools: Toolbox,
+    *,
+    form: CallFormat = JSON_CALL,
+    thought: bool = False,
+    characters: int = 600,
+    decoding: Literal["off", "calls"] = "calls",
+    sampling: Sampling | None = None,
+    bounds: Bounds = BOUNDS,
+    within: Toolbox | None = None,
+) -> Written:
+    """One call in reply to `messages`, which may end with the assistant's words where the endpoint continues them.
+
+    With `thought` a thought of one line comes first, as in ReAct; `text` can be appended to the conversation as it is.
+    `characters` bounds that, or the text before a trigger. With `decoding` off one free reply is read, right or wrong.
+    `within` are narrower tools that a grammar holds the call to (`Reach`); without effect where no grammar does.
+
+    Raises:
+        ModelUnavailable: no reply could be had.
+        Undecodable: there is no tool, or the schema of one cannot be held to.
+    """
+    if not tools:
+        raise Undecodable("there is no tool to call.", hint="Offer at least one.")
+    lead = lead_of(form, thought=thought, characters=characters)
+    job = _Job(ask, tuple(messages), tools, form, lead, sampling or Sampling(), bounds, within)
+    if decoding == "off":
+        return job.written(job.free(0), tries=1, enforced=None)
+    for tries in range(1, max(1, job.sampling.tries) + 1):
+        reply = job.held(tries - 1)
+        if reply is None:
+            return job.resampled(None)
+        if not reply.kept:
+            return job.resampled(reply)
+        written = job.written(reply, tries=tries, enforced=True)
+        if written.valid:
+            break
+    return written
+
+
+def going_on(messages: Sequence[Message], text: str) -> list[Message]:
+    """The conversation after the assistant wrote `text`, which continues its last words where those came last."""
+    if messages and messages[-1].role == "assistant":
+        return [*messages[:-1], Message("assistant", messages[-1].content + text)]
+    return [*messages, Message("assistant", text)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Reply:
+    """A reply; `kept` says whether the endpoint held it to what it was sent, as far as the reply goes."""
+
+    text: str
+    truncated: bool = False
+    kept: bool = True
+    how: How = "free"
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    """One call to be written."""
+
+    ask: Ask
+    messages: tuple[Message, ...]
+    tools: Toolbox
+    form: CallFormat
+    lead: Lead | None
+    sampling: Sampling
+    bounds: Bounds
+    within: Toolbox | None
+
+    def _options(self, attempt: int, *, room: int = 0) -> dict[str, Any]:
+        s = self.sampling
+        warmth = s.temperature if not attempt else s.again
+        return {"temperature": warmth, "seed": s.seed + attempt, "max_tokens": s.max_tokens << room}
+
+    def free(self, attempt: int, messages: Sequence[Message] | None = None) -> _Reply:
+        """A reply that nothing holds."""
+        reply = self.ask(messages or self.messages, **self._options(attempt))
+        return _Reply(text=reply.text, truncated=reply.truncated)
+
+    def held(self, attempt: int) -> _Reply | None:
+        """A reply that the endpoint holds; None where it cannot. Each further attempt has twice the room."""
+        options = self._options(attempt, room=attempt)
+        if powers(self.ask).lark:
+            return self._by_grammar(self.within or self.tools, options)
+        return self._by_schema(options) if powers(self.ask).schema else None
+
+    def written(self, reply: _Reply, *, tries: int, enforced: bool | None) -> Written:
+        """The reply, read."""
+        call = read_call(reply.text, self.tools, self.form)
+        text = reply.text[: call.span[1] or None]
+        return Written(text=text, call=call, how=reply.how, tries=tries, enforced=enforced)
+
+    def resampled(self, first: _Reply | None) -> Written:
+        """Free replies, after `first` where there is one, until one is valid; at last its error is told."""
+        tries, messages = max(1, self.sampling.tries), self.messages
+        for attempt in range(tries + 1):
+            reply = first if first is not None and not attempt else self.free(attempt, messages)
+            reply = replace(reply, how="resampled")
+            found = self.written(reply, tries=attempt + 1, enforced=None if first is None else False)
+            if found.call.error is None:
+                break
+            if attempt == tries - 1:
+                correction = Message("user", fill("again", error=found.call.error.message))
+                messages = (*going_on(self.messages, found.text), correction)
+        return found
+
+    def _by_grammar(self, tools: Toolbox, options: Mapping[str, Any]) -> _Reply:
+        """One request with the grammar of all calls, or two."""
+        if len(tools) <= ONE_GRAMMAR_TOOLS:
+            return self._sent(call_grammar(tools, self.form, self.lead, self.bounds), "grammar", options)
+        names = names_grammar(tools, self.form, self.lead)
+        begun = self._sent(names, "two-stage", options, names=True)
+        tool = tools.get(self._name_in(begun.text))
+        if not begun.kept or begun.truncated or tool is None:
+            return begun
+        if not powers(self.ask).continues:
+            whole = arguments_grammar(tool, self.form, self.bounds, head=begun.text)
+            return self._sent(whole, "two-stage", options)
+        rest = arguments_grammar(tool, self.form, self.bounds)
+        messages = going_on(self.messages, begun.text)
+        return self._sent(rest, "two-stage", options, messages=messages, head=begun.text)
+
+    def _sent(
+        self,
+        grammar: Grammar,
+        how: How,
+        options: Mapping[str, Any],
+        *,
+        messages: Sequence[Message] | None = None,
+        head: str = "",
+        names: bool = False,
+    ) -> _Reply:
+        """The reply to `messages` under a grammar, behind `head` where it continues that; `names`: up to a name."""
+        asked = self.messages if messages is None else messages
+        reply = self.ask(asked, grammar=grammar.text, **options)
+        text = head + reply.text
+        verdict = judge(grammar.text, reply.text.rstrip("\ufffd") if reply.truncated else reply.text)
+        kept = verdict == "complete" or (verdict == "unfinished" and reply.truncated)
+        if not kept and not names:  # a valid call in another spelling costs no further request
+            kept = read_call(text, self.tools, self.form).valid
+        return _Reply(text=text, truncated=reply.truncated, kept=kept, how=how)
+
+    def _name_in(self, head: str) -> str:
+        """The name in a reply that ends where its arguments begin."""
+        before = (self.lead.until if self.lead is not None else "") + self.form.before
+        named = head.removesuffix(self.form.between)
+        return named.rpartition(before)[2] if before else named
+
+    def _by_schema(self, options: Mapping[str, Any]) -> _Reply:
+        """A reply in JSON, given as the format writes it; of many tools the name is asked for first."""
+        characters = self.lead.characters if self.lead is not None else 0
+        tools = self.tools
+        if len(tools) > ONE_GRAMMAR_TOOLS:
+            chosen = self.ask(self.messages, schema=name_schema(tools, thought=bool(characters)), **options)
+            name = _field(chosen.text, "name")
+            if name not in tools:
+                return _Reply(text=chosen.text, truncated=chosen.truncated, kept=chosen.truncated, how="schema")
+            tools = tools.only([name])
+        schema = call_schema(tools, thought=bool(characters), strict=powers(self.ask).strict)
+        reply = self.ask(self.messages, schema=schema, **options)
+        call = read_call(reply.text, tools, JSON_CALL)
+        if not call.valid:
+            return _Reply(text=reply.text, truncated=reply.truncated, kept=reply.truncated, how="schema")
+        written = write_as(tools[call.tool], call.arguments, self.form)
+        if self.lead is not None:
+            thought = _field(reply.text, "thought").replace(self.lead.until, " ")[:characters]
+            written = self.lead.start + thought + self.lead.until + written.removeprefix(self.form.trigger)
+        return _Reply(text=written, how="schema")
+
+
+def call_schema(tools: Toolbox, *, thought: bool = False, strict: bool = False) -> dict[str, Any]:
+    """JSON Schema of `{"call": {"name": …, "arguments": …}}`, with a thought before it where asked for.
+
+    The alternatives stand inside an object: several endpoints refuse `anyOf` at the top. With `strict`, optional
+    arguments are required and may be null, as OpenAI's strict mode demands; the host takes null for leaving one out.
+    """
+    calls = []
+    for tool in tools.values():
+        every = arguments_of(tool).every
+        arguments = _object({one.alias: dict(one.schema) for one in every})
+        arguments["required"] = [one.alias for one in every if one.required]
+        shown = strict_object(arguments) if strict else arguments
+        calls.append(_object({"name": {"type": "string", "enum": [tool.alias]}, "arguments": shown}))
+    return _object({**_thought(thought), "call": {"anyOf": calls}})
+
+
+def name_schema(names: Iterable[str], *, thought: bool = False) -> dict[str, Any]:
+    """JSON Schema of `{"name": …}` over these names."""
+    return _object({**_thought(thought), "name": {"type": "string", "enum": list(names)}})
+
+
+def _thought(wanted: bool) -> dict[str, Any]:
+    return {"thought": {"type": "string"}} if wanted else {}
+
+
+def _object(properties: Mapping[str, Any]) -> dict[str, Any]:
+    required = list(properties)
+    return {"type": "object", "properties": dict(properties), "required": required, "additionalProperties": False}
+
+
+def _field(text: str, key: str) -> str:
+    """The text under `key` of a JSON object, on one line; empty where there is none."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return ""
+    found = value.get(key) if isinstance(value, dict) else None
+    return " ".join(found.split()) if isinstance(found, str) else ""

@@ -1,0 +1,1 @@
+"""Observers of a run: the terminal view and OpenTelemetry spans."""

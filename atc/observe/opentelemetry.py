@@ -1,0 +1,236 @@
+"""Spans of runs for OpenTelemetry. Imported only where `OTEL_EXPORTER_OTLP_ENDPOINT` is set (`atc.run.record`).
+
+Names and attributes are those of the GenAI and MCP conventions as of November 2026
+(github.com/open-telemetry/semantic-conventions-genai); what they have no name for begins with `atc.`. Prompts, replies,
+programs, arguments, results and messages go out only where `OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT` asks
+for them in spans, and never with a secret. All spans are made at the end of a run: then its secrets are known, and it
+is not slowed down while it goes on.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Mapping, Sequence
+from functools import cache
+
+from opentelemetry import trace
+from opentelemetry.context import get_current
+from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+from opentelemetry.sdk.resources import OTELResourceDetector, Resource
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import BatchSpanProcessor
+from opentelemetry.trace import Span, SpanKind, Status, StatusCode
+
+from atc.core.events import AttemptEnded, Called, Event, ModelAsked, ModelReplied, ProgramWritten, ToolsChosen
+from atc.core.text import escape_controls
+from atc.core.types import Fault, Solution, Usage
+from atc.core.version import __version__
+from atc.safety.redaction import Redactor
+from protocols.model import Completion
+from protocols.protocol import McpBinding
+from protocols.schema import Json
+from protocols.toolbox import Tool
+from sandbox.trace import ToolCall
+
+CONTENT = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
+_WANTS_CONTENT = frozenset({"span_only", "span_and_event", "true"})
+_LONGEST = 100_000
+"""Characters of one attribute."""
+_LARGEST = 2**63 - 1
+"""Of a number in a span, which has 64 bits."""
+_NO_SPAN: Span = trace.INVALID_SPAN
+_PATIENCE = 1.5
+"""Seconds that a collector has to answer, also as the process ends."""
+
+Attribute = str | int | float | bool | Sequence[str] | None
+
+
+@cache
+def provider() -> TracerProvider:
+    """The application's, where it has set up OpenTelemetry itself; else one that exports as the environment says."""
+    own = trace.get_tracer_provider()
+    if isinstance(own, TracerProvider):
+        return own
+    resource = Resource.create({"service.name": "atc"}).merge(OTELResourceDetector().detect())
+    made = TracerProvider(resource=resource)  # what is left is sent as the process ends
+    made.add_span_processor(BatchSpanProcessor(OTLPSpanExporter(timeout=_PATIENCE)))
+    return made
+
+
+def close() -> None:
+    """Send what is left, where the process may end without its clean-up. A silent collector is not waited for long."""
+    if provider.cache_info().currsize:
+        provider().shutdown()
+
+
+class RunSpans:
+    """An observer that makes one run's spans when it is over. Takes events as they are, from any thread."""
+
+    def __init__(self, task: str, run: str | None, tools: Mapping[str, Tool]) -> None:
+        self._task, self._conversation, self._tools = task, run, tools
+        self._content = os.environ.get(CONTENT, "").strip().lower() in _WANTS_CONTENT
+        self._tracer, self._around = provider().get_tracer("atc", __version__), get_current()
+        self._now = time.time_ns()
+        """When what is being told of happened, in nanoseconds since 1970."""
+        self._events: list[tuple[int, Event]] = []
+        self._redact = Redactor()
+        self._root = self._program = self._repair = _NO_SPAN
+        self._asked: tuple[int, ModelAsked] | None = None
+        """The request that has no reply yet, and when it was sent."""
+        self._fault: tuple[int, Fault] | None = None
+        """Of the attempt before, where no new program has answered it."""
+
+    def __call__(self, event: Event) -> None:
+        """Take one event."""
+        self._events.append((time.time_ns(), event))
+
+    def end(self, solution: Solution | None, redact: Redactor, error: BaseException | None = None) -> None:
+        """The run is over, with its solution or the exception that ended it; `redact` knows all its secrets."""
+        self._redact, over = redact, time.time_ns()
+        about = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "atc"}
+        self._root = self._begin("invoke_agent atc", _NO_SPAN, about | {"gen_ai.agent.version": __version__})
+        self._say(self._root, "gen_ai.input.messages", _messages([("user", self._task)]))
+        for at, event in self._events:
+            self._now = at
+            self._tell(event)
+        self._now = over
+        kind = f"{type(error).__module__}.{type(error).__qualname__}".removeprefix("builtins.")
+        failed = None if error is None else kind
+        if self._asked is not None:
+            self._chat(None, failed=failed or "no_reply")
+        self._ended(self._program, failed=failed)
+        self._ended(self._repair, failed=failed)
+        if solution is not None:
+            came = {f"atc.{name}": getattr(solution, name) for name in ("status", "repairs", "calls")}
+            self._root.set_attributes(_sendable(came | _tokens(solution.usage)))
+            self._say(self._root, "gen_ai.output.messages", _messages([("assistant", solution.answer or "")]))
+            if solution.status == "failed":
+                failed = "limit" if solution.limit else self._fault[1].kind if self._fault else "no_answer"
+        self._ended(self._root, failed=failed, why=None if error is None else str(error))
+
+    def _tell(self, event: Event) -> None:
+        match event:
+            case ToolsChosen():
+                self._root.set_attributes({"atc.tools.found": len(event.tools), "atc.tools.total": event.total})
+            case ModelAsked():
+                self._asked = self._now, event
+                if self._fault is not None and self._repair is _NO_SPAN:  # the first request after a fault
+                    number, fault = self._fault
+                    about = {"atc.attempt": number + 1, "atc.fault.kind": fault.kind, "atc.fault.tool": fault.tool}
+                    self._repair = self._begin("repair", self._root, about)
+                    self._say(self._repair, "atc.fault.message", fault.message)
+            case ModelReplied():
+                self._chat(event.completion)
+            case ProgramWritten():
+                self._ended(self._repair)
+                self._ended(self._program)
+                self._repair, self._fault = _NO_SPAN, None
+                counts = {"atc.findings": len(event.findings), "atc.mended": len(event.mended)}
+                self._program = self._begin("program", self._root, {"atc.attempt": event.attempt + 1, **counts})
+                self._say(self._program, "atc.program", event.program.source)
+            case Called(complete=True):
+                self._called(event.call)
+            case AttemptEnded(result=attempt):
+                found = None if attempt.paused else attempt.fault
+                failed, why = (found.kind, found.message) if found else (None, None)
+                self._ended(self._program, failed=failed, why=why)
+                self._program, self._fault = _NO_SPAN, (event.attempt, found) if found else None
+
+    def _chat(self, reply: Completion | None, *, failed: str | None = None) -> None:
+        """The span of the last request, with its reply where one came."""
+        began, asked = self._asked or (self._now, ModelAsked("", ()))
+        self._asked, model = None, reply.model if reply else ""
+        about: dict[str, Attribute] = {
+            "gen_ai.operation.name": "chat",
+            "gen_ai.provider.name": _provider(model),
+            "gen_ai.request.model": model or None,
+            "atc.purpose": asked.purpose,
+        }
+        if reply is not None:
+            began, reason = self._now - int(reply.seconds * 1e9), "length" if reply.truncated else "stop"
+            about |= {"gen_ai.response.model": model, "gen_ai.response.finish_reasons": [reason], **_tokens(reply)}
+            about["gen_ai.usage.cache_read.input_tokens"] = reply.cached_tokens or None
+        span = self._begin(f"chat {model}".strip(), self._repair, about, kind=SpanKind.CLIENT, at=began)
+        self._say(span, "gen_ai.input.messages", _messages([(one.role, one.content) for one in asked.messages]))
+        if reply is not None:
+            self._say(span, "gen_ai.output.messages", _messages([("assistant", reply.text)], finish_reason=reason))
+        self._ended(span, failed=failed)
+
+    def _called(self, call: ToolCall) -> None:
+        tool = self._tools.get(call.tool)
+        binding = tool.protocol.binding if tool is not None else None
+        name = (mcp := binding.tool if isinstance(binding, McpBinding) else None) or call.tool
+        about: dict[str, Attribute] = {
+            "gen_ai.operation.name": "execute_tool",
+            "gen_ai.tool.name": name,
+            "gen_ai.tool.call.id": f"call_{call.index}",
+            "gen_ai.tool.type": "function",
+            "mcp.method.name": "tools/call" if mcp else None,
+            "atc.call.outcome": call.outcome,
+            "atc.call.from_journal": call.reused,
+            "atc.call.line": call.line,
+        }
+        title, kind = ("tools/call", SpanKind.CLIENT) if mcp else ("execute_tool", SpanKind.INTERNAL)
+        span = self._begin(f"{title} {name}", self._program, about, kind=kind, at=self._now - int(call.seconds * 1e9))
+        self._say(span, "gen_ai.tool.call.arguments", call.arguments)
+        if call.error is None:
+            self._say(span, "gen_ai.tool.call.result", call.result)
+        failed = str(call.status or (call.outcome if call.outcome != "done" else "tool_error"))
+        self._ended(span, failed=None if call.error is None else failed, why=call.error)
+
+    def _begin(
+        self,
+        name: str,
+        parent: Span,
+        about: Mapping[str, Attribute],
+        *,
+        kind: SpanKind = SpanKind.INTERNAL,
+        at: int | None = None,
+    ) -> Span:
+        """A span under `parent`, else under the run's own, which stands where the application is."""
+        above = self._root if parent is _NO_SPAN else parent
+        context = self._around if above is _NO_SPAN else trace.set_span_in_context(above)
+        known = {"gen_ai.conversation.id": self._conversation, **about}
+        given, start = _sendable(known), self._now if at is None else at
+        return self._tracer.start_span(escape_controls(name), context, kind, given, start_time=start)
+
+    def _ended(self, span: Span, *, failed: str | None = None, why: str | None = None) -> None:
+        if failed is not None:
+            span.set_attribute("error.type", escape_controls(failed))
+            told = escape_controls(self._redact(why or "")[:_LONGEST], keep_newlines=True) if self._content else None
+            span.set_status(Status(StatusCode.ERROR, told))
+        span.end(self._now)
+
+    def _say(self, span: Span, name: str, value: Json) -> None:
+        """Content, where it is wanted."""
+        if self._content:
+            text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=repr)
+            span.set_attribute(name, escape_controls(self._redact(text)[:_LONGEST], keep_newlines=True))
+
+
+def _sendable(about: Mapping[str, Attribute]) -> dict[str, str | int | float | bool | Sequence[str]]:
+    """What is known, as spans can hold it: numbers of 64 bits, and no character that acts on a screen."""
+    held: dict[str, str | int | float | bool | Sequence[str]] = {}
+    for name, value in about.items():
+        if isinstance(value, str):
+            held[name] = escape_controls(value)
+        elif isinstance(value, int) and not isinstance(value, bool):
+            held[name] = max(-_LARGEST, min(value, _LARGEST))
+        elif value is not None:
+            held[name] = value
+    return held
+
+
+def _messages(said: Sequence[tuple[str, str]], **more: str) -> Json:
+    return [{"role": role, "parts": [{"type": "text", "content": text}]} | more for role, text in said]
+
+
+def _tokens(spent: Usage | Completion) -> dict[str, int]:
+    return {f"gen_ai.usage.{name}": getattr(spent, name) for name in ("input_tokens", "output_tokens")}
+
+
+def _provider(model: str) -> str:
+    local = model == "local" or model.endswith(".gguf")
+    return "llama_cpp" if local else model if model == "scripted" else "openai"

@@ -1,0 +1,78 @@
+"""Attribution: from a program, its findings, its trace and its tools to one `Fault`, by facts alone.
+
+The call that is blamed produced what the program stumbled over; it is often not the one on the failing line. No model,
+no clock and no network is asked: the same arguments give the same fault.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from atc.core.json_paths import Origin, origins
+from atc.core.messages import invocation
+from atc.core.types import Fact, Fault, Finding, Program
+from atc.pipeline.attribute.blame import Record
+from atc.pipeline.attribute.exceptions import from_exception, from_unfilled
+from atc.pipeline.attribute.failed_calls import from_tool_error
+from atc.pipeline.attribute.findings import from_findings
+from atc.pipeline.attribute.limits import from_limit, without_answer
+from protocols.toolbox import Toolbox
+from sandbox.calls import UNKNOWN_OUTCOME
+from sandbox.trace import Failure, ToolCall, Trace
+
+__all__ = ["Origin", "attribute", "origins"]
+
+
+def attribute(program: Program, findings: tuple[Finding, ...], trace: Trace | None, tools: Toolbox) -> Fault | None:
+    """What went wrong, or None when the program finished with an answer: it printed something, or has a value."""
+    if findings:
+        return from_findings(program, findings, tools)
+    fault = None if trace is None else _executed(program, trace, tools)
+    within = next((call.within for call in trace.calls if fault and call.index == fault.call), None) if trace else None
+    if fault is None or within is None:
+        return fault
+    fact = Fact(kind="call", text=f"The saved tool {within!r} made this call within itself.", call=fault.call)
+    return replace(fault, evidence=(fact, *fault.evidence))
+
+
+def _executed(program: Program, trace: Trace, tools: Toolbox) -> Fault | None:
+    failure = trace.failure
+    if failure is None and (trace.stdout.strip() or trace.value is not None):
+        return None
+    if failure is not None and failure.kind in ("syntax", "policy", "paused"):
+        return _stopped(program, failure, trace)
+    record = Record(program.source, trace, tools)
+    if failure is None:
+        return without_answer(record)
+    if failure.kind == "limit":
+        return from_limit(program, failure, record)
+    if (call := _failed_call(failure, trace)) is not None:
+        fault = from_tool_error(failure, call, record)
+        own = fault.path if fault.call == call.index else None
+        return (from_unfilled(failure, call, own, record) if own is not None else None) or fault
+    return from_exception(program, failure, record)
+
+
+def _stopped(program: Program, failure: Failure, trace: Trace) -> Fault:
+    """A program that never ran, or was not allowed to go on."""
+    line, kind = failure.line, "syntax" if failure.kind == "syntax" else "policy"
+    call = next((c for c in trace.calls if c.index == failure.call), None)
+    evidence = [Fact(kind="line", text=f"Line {line} is `{program.line(line)}`.")] if program.line(line) else []
+    if failure.kind == "paused" and failure.type == UNKNOWN_OUTCOME and call is not None:
+        kind = "unknown_outcome"
+        evidence.insert(0, Fact(kind="call", text=f"The call was {invocation(call)}.", call=call.index))
+        told = "Find out with a read whether it took effect before calling it again."
+        evidence.append(Fact(kind="advice", text=told))
+    head = f"line {line}: " if line is not None else ""
+    message = head + (f"{failure.type}: " if failure.type else "") + failure.message
+    tool = call.tool if call else None
+    return Fault(kind=kind, message=message, call=failure.call, tool=tool, line=line, evidence=tuple(evidence))  # type: ignore[arg-type]
+
+
+def _failed_call(failure: Failure, trace: Trace) -> ToolCall | None:
+    """The failed call that an exception is about."""
+    known = next((call for call in trace.calls if call.index == failure.call), None)
+    if known is not None and known.error is not None:
+        return known
+    failed = [call for call in trace.calls if call.error is not None]
+    return failed[-1] if failed and failure.type.rpartition(".")[2] == "ToolError" else None

@@ -1,0 +1,192 @@
+"""From an exception to the expressions that can have caused it, each with a test that the value at fault fails.
+
+Where the sandbox told columns, they are parts of the one expression that failed; else (monty) of the failing line.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from atc.core.json_paths import EACH, KEY, Path
+from atc.core.types import answered
+from atc.pipeline.attribute.dataflow import Tree, constant_step, covers, position, simple_name
+from protocols.python_source import literal
+from protocols.schema import Json
+from sandbox.trace import Failure
+
+Test = Callable[[Json], bool]
+
+_GOES_THROUGH = frozenset(
+    "join map max min sorted sum sort mean median fmean stdev pstdev mode fsum variance nlargest nsmallest".split()  # noqa: SIM905
+)
+"""Functions and methods that do something with each of the items they are given."""
+
+_PYTHON_TYPES: dict[str, tuple[type, ...]] = {"str": (str,), "int": (int,), "float": (float,), "bool": (bool,)}
+_PYTHON_TYPES |= {"list": (list,), "dict": (dict,), "NoneType": (type(None),), "None": (type(None),), "string": (str,)}
+_PYTHON_TYPES |= {"tuple": ()}  # no response holds one: it is the program's own
+
+Role = Literal["key", "attribute", "index", "type", "empty", "value", "length"]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Suspect:
+    """An expression whose value, at `path`, caused the failure if `fails` holds for it.
+
+    `key` is the key, attribute or index that was asked for; `index` the expression that gave it where it is no
+    constant.
+    """
+
+    expr: ast.expr
+    role: Role
+    fails: Test
+    path: Path = ()
+    key: Json = None
+    index: ast.expr | None = None
+
+    @property
+    def unfilled(self) -> bool:
+        """Whether it fails where something should have filled it, and did not."""
+        return any(map(self.fails, (None, 0, "", [], {})))
+
+
+def suspects(failure: Failure, tree: Tree) -> Iterator[list[Suspect]]:
+    """Who may have caused the failure: in the expression that failed, else on its line, else in its statement."""
+    if failure.line is None:
+        return
+    if tests := _stops(tree, failure.line):
+        yield [Suspect(n, "empty", nothing) for test in tests for n in ast.walk(test) if isinstance(n, ast.expr)]
+        return
+    for nodes in _regions(failure, tree):
+        if found := list(_of(failure, nodes, tree)):
+            yield found
+
+
+def _regions(failure: Failure, tree: Tree) -> Iterator[list[ast.AST]]:
+    frame = failure.frames[-1]
+    if frame.column is not None:
+        place = (frame.line, frame.column, frame.end_line, frame.end_column)
+        exact = [node for node in ast.walk(tree.root) if position(node) == place]
+        for node in exact[:]:
+            if isinstance(node, ast.Tuple | ast.List) and isinstance(node.ctx, ast.Store):  # taken apart
+                values = (getattr(tree.parents.get(node), name, None) for name in ("value", "iter"))
+                exact += [value for value in values if value is not None]
+        yield [*exact, *(part for node in exact if isinstance(node, ast.JoinedStr) for part in node.values)]
+    statements = [node for node in ast.walk(tree.root) if isinstance(node, ast.stmt) and covers(node, frame.line)]
+    inner = (child for statement in statements for child in ast.iter_child_nodes(statement))
+    parts = [n for n in (*inner, *statements) if isinstance(n, ast.expr | ast.withitem | ast.AugAssign)]
+    yield [node for part in parts for node in ast.walk(part) if covers(node, frame.line)]
+
+
+def _stops(tree: Tree, line: int) -> list[ast.expr]:
+    """The tests that led to a `raise`, an `assert` or an exit on the line."""
+    for node in ast.walk(tree.root):
+        ends = isinstance(node, ast.Expr) and simple_name(node.value) in ("exit", "quit")
+        if (ends or isinstance(node, ast.Raise | ast.Assert)) and covers(node, line):
+            return [around.test for around in (node, *tree.around(node)) if isinstance(around, ast.If | ast.Assert)]
+    return []
+
+
+def _of(failure: Failure, nodes: Sequence[ast.AST], tree: Tree) -> Iterator[Suspect]:
+    """What is used at the nodes, with the test that the exception stands for."""
+    role, fails, key = _test(failure.type.rpartition(".")[2], failure.message)
+    for node in nodes:
+        index, own, test = None, key, fails
+        loop = not isinstance(tree.parents.get(node), ast.Assign)
+        if isinstance(node, ast.Subscript) and not isinstance(node.slice, ast.Slice):
+            step = constant_step(node.slice)
+            index = node.slice if step is EACH else None
+            if role == "key" and index is None and step != key:
+                continue  # another key than the one that is missing
+            own = step if role in ("index", "type") and index is None else key
+            test = _shorter(own) if role == "index" and isinstance(own, int) else fails
+        elif role == "attribute" and not (isinstance(node, ast.Attribute) and node.attr == key):
+            continue
+        for expr, path in _used_at(node, tree):
+            given = isinstance(node, ast.Subscript) and expr is node.slice and (index is None or role == "key")
+            divided = isinstance(node, ast.BinOp) and role == "empty" and expr is node.left
+            whole = role == "empty" and (path or expr not in ast.iter_child_nodes(node))
+            if not (given or divided or whole or (role == "length" and loop and not path)):
+                yield Suspect(expr, role, test, path, own, index)
+
+
+def _test(name: str, message: str) -> tuple[Role, Test, Json]:
+    """What was done to the value, when it fails, and the key or attribute that was asked for."""
+    known = [n for n in re.findall(r"^string|\w+", message.replace("format string", "")) if n in _PYTHON_TYPES]
+    if name == "KeyError" and not message.startswith("slice("):
+        key = answered(message)
+        return "key", lambda v: isinstance(v, Mapping) and (not isinstance(key, str) or key not in v), key
+    if name == "IndexError":
+        return "index", lambda v: isinstance(v, list | str) and not v, None
+    if name == "AttributeError":
+        return "attribute", of_type(*known[:1]), next(iter(re.findall(r"attribute '(\w+)'", message)), None)
+    if name in ("TypeError", "KeyError"):
+        if "'slice'" in message or message.startswith("slice("):
+            return "type", of_type("dict"), None
+        if re.search(r"' and '|between instances of", message):  # of two, the one that is seldom meant to stand there
+            return "type", of_type(*({*known} & {"NoneType"} or {*known} & {"dict", "list"} or known)), None
+        against = [
+            n for n in re.findall(r"\b(?:not|got) \W?(\w+)|(\w+) found", message) for n in n if n in _PYTHON_TYPES
+        ]
+        return "type", of_type(*(known[:1] if "indices" in message else against[:1] or known[:1])), None
+    if (unpacked := re.search(r"unpack .{0,40}expected (?:at least )?(\d+)(?:, got (\d+))?", message)) is not None:
+        wanted, got = int(unpacked[1]), int(unpacked[2] or -1)
+        fits = got.__eq__ if got >= 0 else wanted.__lt__
+        return "length", lambda v: isinstance(v, list | str | Mapping) and fits(len(v)), None
+    quoted = re.search(r"('(?:[^'\\]|\\.){0,200}'|\"(?:[^\"\\]|\\.){0,200}\")|(?<=remains: ).{1,200}", message)
+    text = "" if quoted is None else str(literal(quoted[1])) if quoted[1] else quoted[0]
+    if name.endswith("Error") and text and name not in ("NameError", "UnboundLocalError"):
+        return "value", lambda v: isinstance(v, str) and text in v, None
+    return "empty", nothing, None
+
+
+def nothing(value: Json) -> bool:
+    """Whether a value holds nothing: None, 0, an empty text, list or object."""
+    return value in (None, 0, "", [], {}) and value is not False
+
+
+def of_type(*names: str) -> Test:
+    """A test for the JSON values that Python calls by one of these names."""
+    kinds = tuple(kind for name in names for kind in _PYTHON_TYPES[name])
+    return lambda value: isinstance(value, kinds) and (isinstance(value, bool) <= (bool in kinds))
+
+
+def _shorter(index: int) -> Test:
+    return lambda value: isinstance(value, list | str) and not -len(value) <= index < len(value)
+
+
+def _used_at(node: ast.AST, tree: Tree) -> Iterator[tuple[ast.expr, Path]]:
+    """Every value that something is done with at `node`, as an expression and the path to the part that is meant.
+
+    Its operands and arguments, the items that a function goes through or what its `key=` makes of them, and the node
+    itself where a loop or an assignment takes it.
+    """
+    parent = tree.parents.get(node)
+    if isinstance(parent, ast.For | ast.AsyncFor | ast.comprehension) and parent.iter is node:
+        yield parent.iter, ()
+        if isinstance(parent.target, ast.Tuple | ast.List):
+            yield from ((parent.iter, (step,)) for step in (KEY, EACH))
+    elif isinstance(parent, ast.Assign | ast.Starred) and isinstance(node, ast.expr):
+        yield node, ()
+    bodies: list[ast.expr] = []
+    taken_apart = isinstance(node, ast.Tuple | ast.List) and isinstance(node.ctx, ast.Store)
+    for child in () if taken_apart else ast.iter_child_nodes(node):
+        part = child.value if isinstance(child, ast.Starred | ast.keyword) else child
+        if isinstance(part, ast.Lambda):
+            bodies.append(part.body)
+        elif isinstance(part, ast.expr):
+            yield part, ()
+    if isinstance(node, ast.Call):
+        held = [node.func.value] if isinstance(node.func, ast.Attribute) else []
+        counted = [k.value.value for k in node.keywords if isinstance(k.value, ast.Attribute)]  # max(d, key=d.get)
+        yield from ((each, ()) for each in held)
+        if simple_name(node) in _GOES_THROUGH and not bodies:
+            getters = [n for n in ast.walk(node) if isinstance(n, ast.Call) and simple_name(n) == "itemgetter"]
+            for each in (*held, *node.args, *counted):
+                yield from ((each, (EACH, constant_step(field))) for getter in getters for field in getter.args)
+                yield from ((each, (step,)) for step in ((EACH,) if node.keywords else (KEY, EACH)))
+    for body in bodies:
+        yield from ((part, ()) for part in (body.elts if isinstance(body, ast.Tuple | ast.List) else [body]))

@@ -1,0 +1,247 @@
+"""From an expression back to the tool calls that its value may come from, by the definitions on the way.
+
+The search follows access paths: asking for `[]["dest"]` of `rows` leads through `rows.extend(page["flights"])` to
+`["flights"][]["dest"]` of the call behind `page`. An expression that the sandbox hinted at is settled: its value stood
+at that place. Where the text leaves several possibilities all are given; the recorded responses decide between them.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from atc.core.json_paths import EACH, KEY, Path, meets
+from atc.pipeline.attribute.dataflow import (
+    Comprehension,
+    Definition,
+    Function,
+    Tree,
+    called_name,
+    constant_step,
+    position,
+    simple_name,
+    target_steps,
+)
+from sandbox.trace import Hint
+
+MAX_STEPS = 2_000
+"""Expressions visited for one program; one that needs more gets what was found so far."""
+_DEEPEST, _LONGEST_PATH = 60, 12
+
+_SAME = frozenset(
+    "list tuple set dict iter copy deepcopy loads run deque sorted reversed filter islice values result items".split()  # noqa: SIM905
+)
+"""Functions and methods that give the items they are given, perhaps fewer or in another order."""
+_CHANGES = frozenset("sort reverse append extend insert remove clear update add discard".split())  # noqa: SIM905
+"""Methods that change their object and give None."""
+_MODULES = frozenset("asyncio json math re statistics itertools collections copy random heapq".split())  # noqa: SIM905
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Source:
+    """The value at `path` of what a call of `tool` at `node` gave the program, or of call `index` where that is known.
+
+    `exact`: it is that value unchanged, not computed from it. `filters` are the tests of `if`s that items passed on the
+    way.
+    """
+
+    node: ast.expr
+    tool: str
+    path: Path = ()
+    exact: bool = True
+    filters: tuple[ast.expr, ...] = ()
+    index: int | None = None
+
+    def derived(self, filters: Sequence[ast.expr] = ()) -> Source:
+        """The same source, for a value computed from it."""
+        return replace(self, exact=False, filters=(*self.filters, *filters))
+
+
+class Sources:
+    """Answers `of` for one program; `hints` are those of its failure."""
+
+    def __init__(self, tree: Tree, tools: Iterable[str], hints: Iterable[Hint] = ()) -> None:
+        self.tree, self.tools = tree, frozenset(tools)
+        # Those of inner levels come last: they stand.
+        self._hints = {(hint.line, hint.column, hint.end_line, hint.end_column): hint for hint in hints}
+        self._active: set[tuple[int, Path]] = set()
+        self._steps = 0
+
+    def of(self, expr: ast.expr, path: Path = ()) -> list[Source]:
+        """Where the value at `path` of `expr`'s value may come from, nearest last, each once."""
+        key = (id(expr), path)
+        self._steps += 1
+        beyond = self._steps > MAX_STEPS or len(self._active) > _DEEPEST or len(path) > _LONGEST_PATH
+        if key in self._active or beyond:
+            return []
+        self._active.add(key)
+        try:
+            found = self._of(expr, path)
+        finally:
+            self._active.discard(key)
+        kept: dict[object, Source] = {}
+        for source in found:
+            same = (source.node, source.path, source.exact, source.index)
+            kept.pop(same, None)
+            kept[same] = source
+        return list(kept.values())
+
+    def control(self, expr: ast.expr) -> list[Source]:
+        """Sources of what decides whether and how often a variable was filled: the loops and tests around that."""
+        if not isinstance(expr, ast.Name):
+            return []
+        reached = self.tree.reaching(expr.id, expr, self.tree.scope(expr, expr.id))
+        return [source.derived() for made in reached[::-1] for source in self._filling(made)]
+
+    def _of(self, expr: ast.expr, path: Path) -> list[Source]:
+        hint = self._hints.get(position(expr))
+        if hint is not None and isinstance(expr, ast.Name | ast.Subscript | ast.Call):
+            return [Source(expr, "", (*hint.path, *path), index=hint.call)]
+        match expr:
+            case ast.Name():
+                return self._name(expr, path)
+            case ast.Call():
+                return self._call(expr, path)
+            case ast.Dict(keys=keys, values=values) if path:
+                given = [value for key, value in zip(keys, values, strict=True) if meets(constant_step(key), path[0])]
+                return [source for value in given for source in self.of(value, path[1:])]
+            case ast.Tuple(elts=parts) | ast.List(elts=parts) if path:
+                return [
+                    source for n, part in enumerate(parts) if meets(n, path[0]) for source in self.of(part, path[1:])
+                ]
+            case ast.ListComp() | ast.SetComp() | ast.GeneratorExp() | ast.DictComp():
+                return self._comprehension(expr, path)
+            case ast.Await(value=value):
+                return self.of(value, path)
+            case ast.Subscript(value=value, slice=ast.Slice()):
+                return self.of(value, _reordered(path))
+            case ast.Subscript(value=value, slice=index):
+                return self.of(value, (constant_step(index), *path))
+            case ast.IfExp(body=one, orelse=other) | ast.BoolOp(values=[one, other]):
+                return [*self.of(other, path), *self.of(one, path)]
+            case ast.BinOp(left=left, right=right, op=ast.Add()) if path:
+                return [*self.of(left, _reordered(path)), *self.of(right, _reordered(path))]
+        return self._derived(node for node in ast.iter_child_nodes(expr) if isinstance(node, ast.expr))
+
+    def _derived(self, exprs: Iterable[ast.expr]) -> list[Source]:
+        """Sources of a value that is computed from `exprs`."""
+        return [source.derived() for expr in exprs for source in self.of(expr)]
+
+    def _name(self, name: ast.Name, path: Path) -> list[Source]:
+        """Walk out of the scopes around the name until one binds it."""
+        for around in self.tree.around(name):
+            match around:
+                case ast.ListComp() | ast.SetComp() | ast.GeneratorExp() | ast.DictComp():
+                    for generator in around.generators[::-1]:
+                        if (steps := target_steps(generator.target, name.id)) is not None:
+                            return self._each(generator.iter, (*steps, *path))
+                case ast.Lambda() if (at := _parameter(around, name.id)) is not None:
+                    return self._given(around, name.id, at, path)
+                case ast.FunctionDef() | ast.AsyncFunctionDef():
+                    reached = self.tree.reaching(name.id, name, around)
+                    at = _parameter(around, name.id)
+                    if reached or at is not None:
+                        given = self._given(around, name.id, at, path) if at is not None else []
+                        return [*given, *self._defined(reached, path)]
+        return self._defined(self.tree.reaching(name.id, name, self.tree.root), path)
+
+    def _each(self, iterated: ast.expr, path: Path) -> list[Source]:
+        """What is at `path` of each item of what is iterated; an object, iterated, gives its keys."""
+        return [*(() if path else self.of(iterated, (KEY,))), *self.of(iterated, (EACH, *path))]
+
+    def _defined(self, reached: Sequence[Definition], path: Path) -> list[Source]:
+        found: list[Source] = []
+        for made in reached[::-1]:
+            if all(meets(a, b) for a, b in zip(made.writes, path, strict=False)):
+                rest = path[len(made.writes) :]
+                if made.steps[:1] == (EACH,):
+                    found += self._each(made.value, (*made.steps[1:], *rest))
+                elif len(path) >= len(made.writes):
+                    found += self.of(made.value, (*made.steps, *rest))
+                else:
+                    found += self._filling(made)
+        return found
+
+    def _filling(self, made: Definition) -> list[Source]:
+        """What decides how many items a container that is filled step by step has: the loops around, their tests."""
+        found: list[Source] = []
+        tests: list[ast.expr] = []
+        child: ast.AST = made.node
+        for around in self.tree.around(made.node):
+            match around:
+                case ast.If(test=test, body=body) if child in body:
+                    tests.append(test)
+                case ast.For(iter=iterable) | ast.AsyncFor(iter=iterable) if child is not iterable:
+                    found += [source.derived(tests) for source in self.of(iterable)]
+                case ast.FunctionDef() | ast.AsyncFunctionDef():
+                    break
+            child = around
+        return found
+
+    def _comprehension(self, expr: Comprehension, path: Path) -> list[Source]:
+        """Through a comprehension: its element; for the whole, what it loops over and the tests that items passed."""
+        if path:
+            return self.of(expr.value if isinstance(expr, ast.DictComp) else expr.elt, path[1:])
+        tests = [test for generator in expr.generators for test in generator.ifs]
+        every = [source for generator in expr.generators for source in self.of(generator.iter)]
+        return [source.derived(tests) for source in every]
+
+    def _given(self, function: Function | ast.Lambda, name: str, at: int, path: Path) -> list[Source]:
+        """What the calls of a function give for a parameter; the items that `sorted(key=…)`, `map`, … pass to it."""
+        found: list[Source] = []
+        for call in (node for node in ast.walk(self.tree.root) if isinstance(node, ast.Call)):
+            if isinstance(function, Function) and called_name(call) == function.name:
+                named = [keyword.value for keyword in call.keywords if keyword.arg == name]
+                found += [source for arg in named or call.args[at : at + 1] for source in self.of(arg, path)]
+            items = [arg for arg in call.args if arg is not function]
+            if function in (*call.args, *(keyword.value for keyword in call.keywords)):
+                passed = items[-1] if items else getattr(call.func, "value", None)  # rows.sort(key=…)
+                found += self._each(passed, path) if isinstance(passed, ast.expr) else []
+        return found
+
+    def _call(self, call: ast.Call, path: Path) -> list[Source]:
+        """Through a call: a tool's, one that gives the items it is given, or any that computes from them."""
+        name, method = called_name(call), simple_name(call)
+        if name in self.tools:
+            return [Source(call, name, path)]
+        own = [node for node in ast.walk(self.tree.root) if isinstance(node, Function) and node.name == name]
+        if own:
+            returned = [node.value for node in ast.walk(own[0]) if isinstance(node, ast.Return) and node.value]
+            return [source for value in returned for source in self.of(value, path)]
+        if method == "gather" and path:  # the results of its arguments, in their order
+            given = [arg for n, arg in enumerate(call.args) if isinstance(arg, ast.Starred) or meets(n, path[0])]
+            gave = [self.of(a.value, path) if isinstance(a, ast.Starred) else self.of(a, path[1:]) for a in given]
+            return [source for sources in gave for source in sources]
+        if KEY in path[:1] and method in ("values", "items", "most_common"):
+            return []
+        args: list[ast.expr] = [arg.value if isinstance(arg, ast.Starred) else arg for arg in call.args]
+        if isinstance(call.func, ast.Attribute) and getattr(call.func.value, "id", "") not in _MODULES:
+            receiver = call.func.value
+            if method in _CHANGES:
+                return []
+            if method in ("get", "setdefault", "pop") and args:
+                return self.of(receiver, (constant_step(args[0]), *path))
+            if method in ("items", "most_common"):
+                return self.of(receiver, (EACH, *path[2:]) if len(path) > 1 and path[1] == 1 else ())
+            args = [*args, receiver] if method in _SAME else [receiver, *args]
+        if method in ("max", "min", "next", "choice") and args:
+            none = self.of(args[0]) if method == "next" and len(args) > 1 else []  # no item passed: the default
+            return [*none, *self.of(args[0], (EACH, *path))]
+        if method in _SAME and args:
+            tests = [args[0].body] if isinstance(args[0], ast.Lambda) and not path else []
+            return [source.derived(tests) if tests else source for source in self.of(args[-1], _reordered(path))]
+        each = [source.derived() for arg in args[-1:] if not path for source in self.of(arg, (EACH,))]
+        return each + self._derived([*args, *(keyword.value for keyword in call.keywords)])
+
+
+def _reordered(path: Path) -> Path:
+    """The path with a leading index forgotten, since the order changed."""
+    return (EACH, *path[1:]) if path and isinstance(path[0], int) else path
+
+
+def _parameter(function: Function | ast.Lambda, name: str) -> int | None:
+    """The position of a parameter; None when there is none of this name."""
+    args = function.args
+    names = [arg.arg for arg in (*args.posonlyargs, *args.args, *args.kwonlyargs)]
+    return names.index(name) if name in names else None

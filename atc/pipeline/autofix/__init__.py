@@ -1,0 +1,126 @@
+"""Mends what the check found where the facts leave one way to write it, so that no model need be asked.
+
+An argument under a wrong name, an object iterated for the one list it holds, a name where a code is due and a search
+tool that turns the one into the other: such slips are what a small model makes most, and writing a program again costs
+it ten seconds. A mended program is checked again; it runs only if nothing is found any more.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from atc.core.source_edits import Edit, Places, edited
+from atc.core.types import Finding, Program
+from atc.pipeline.autofix.lookups import lookup, search_for
+from protocols.naming import similarity
+from protocols.python_source import parsed
+from protocols.toolbox import Toolbox
+
+_SUBSCRIPT = re.compile(r"""\[(?:'[^']*'|"[^"]*")\]$""")
+_SURELY_MEANT = 0.8
+"""How alike (see `words.similarity`) a key must be to the one that was written."""
+
+
+def mend(program: Program, findings: tuple[Finding, ...], tools: Toolbox) -> Program | None:
+    """The program with those findings mended that leave no choice, or None where all of them do.
+
+    What is left may be mended once the rest is: a value passed by position first gets its name, then its lookup.
+    """
+    tree = parsed(program.source)
+    if tree is None:
+        return None
+    mends = _Mends(program, tree, tools)
+    edits = {edit for finding in findings if (edit := mends.of(finding)) is not None}
+    mended = edited(program, edits)
+    return mended if edits and mended.source.strip() else None
+
+
+class _Mends:
+    """Edits of one program, each of which mends one finding."""
+
+    def __init__(self, program: Program, tree: ast.Module, tools: Toolbox) -> None:
+        self._tree, self._tools, self._place = tree, tools, Places(program.source)
+        self._argument = {node.value: node.arg for node in ast.walk(tree) if isinstance(node, ast.keyword)}
+
+    def of(self, finding: Finding) -> Edit | None:
+        """The edit; None where the facts leave a choice."""
+        place, better = self._place, finding.suggestion or ""
+        subscript = _SUBSCRIPT.search(better)
+        for node in self._at(finding):
+            match finding.code, node:
+                case "unknown-argument", ast.keyword(arg=str(name)) if better.isidentifier():
+                    return Edit(place.start(node), place.start(node) + len(name.encode()), better)
+                case "positional-argument", ast.expr() if "=" in better and not isinstance(
+                    node, ast.Call | ast.Starred
+                ):
+                    return Edit(place.start(node), place.start(node), better.partition("=")[0] + "=")
+                case "not-a-list", ast.Subscript(value=owner) if (
+                    subscript and better == ast.unparse(owner) + subscript.group()
+                ):
+                    return Edit(place.end(owner), place.end(owner), subscript.group())
+                case "not-a-list" | "wrong-argument-type", ast.expr() if subscript:
+                    return Edit(place.end(node), place.end(node), subscript.group())
+                case "no-attribute", ast.Attribute(value=owner) if subscript:
+                    return Edit(place.end(owner), place.end(node), subscript.group())
+                case "missing-key", ast.Constant(value=str(key)):
+                    return self._other_field(node, key, finding)
+                case "undefined-name", ast.Name() if better.startswith(("import ", "from ")):
+                    return Edit(0, 0, better + "\n")
+                case "changed-in-loop", ast.Name():
+                    return place.over(node, better)
+                case "bad-literal", ast.Constant(value=str(text)):
+                    return self._literal(node, text, finding)
+                case "tool-reassigned", (
+                    ast.FunctionDef(decorator_list=[]) | ast.Import(names=[_]) | ast.ImportFrom(names=[_])
+                ) if node in self._tree.body:  # the tool is there already
+                    return place.over(node, "")
+        return None
+
+    def _at(self, finding: Finding) -> Iterator[ast.expr | ast.keyword | ast.stmt]:
+        """The nodes that a finding may point at, the widest first."""
+        for node in ast.walk(self._tree):
+            if isinstance(node, ast.expr | ast.keyword | ast.stmt):
+                begins = (node.lineno, node.col_offset) == (finding.line, finding.column)
+                ends = node.end_lineno != finding.line or node.end_col_offset == finding.end_column
+                if begins and (ends or isinstance(node, ast.stmt)):
+                    yield node
+
+    def _literal(self, node: ast.Constant, text: str, finding: Finding) -> Edit | None:
+        """`seats="2"` → `seats=2`; `airline="Hawaiian Airlines"` → `airline=search_airlines(query=…)[0]["code"]`."""
+        if finding.suggestion == text:
+            return self._place.over(node, text)
+        tool, argument = self._tools.get(finding.tool or ""), self._argument.get(node)
+        found = search_for(text, tool, argument, self._tools) if tool and argument else None
+        return self._place.over(node, found) if found is not None else None
+
+    def _other_field(self, constant: ast.expr, key: str, finding: Finding) -> Edit | None:
+        """`flight["status"]` → `get_flight_status(flight_id=flight["flight_id"])["status"]`, see `lookup`."""
+        for node in ast.walk(self._tree):
+            match node:
+                case ast.Subscript(value=owner, slice=index) if index is constant:
+                    passed_on = node in self._argument
+                    if (meant := _meant_key(key, finding.suggestion or "", passed_on=passed_on)) is not None:
+                        return Edit(self._place.end(owner), self._place.end(node), meant)
+                case ast.Call(func=ast.Attribute(value=owner, attr="get"), args=[first, *_]) if first is constant:
+                    pass
+                case _:
+                    continue
+            wanted = (name for name in (self._argument.get(node), key) if name)
+            found = next(filter(None, (lookup(name, finding.keys, self._tools) for name in wanted)), None)
+            return self._place.over(node, found.replace("{}", ast.unparse(owner))) if found else None
+        return None
+
+
+def _meant_key(key: str, better: str, *, passed_on: bool) -> str | None:
+    """`x["distance"]` → `x["distance_miles"]`: only for a misspelling, a missing word, or a level left out.
+
+    Who reads `x["capital"]` wants no `capital_city_id`, unless it is `passed_on` to a tool.
+    """
+    if better.startswith("[") and "…" not in better:
+        return better
+    alike = similarity(key.lower(), better.lower()) >= _SURELY_MEANT
+    added = set(better.lower().split("_")) - set(key.lower().split("_"))
+    fewer = set(key.lower().split("_")) < set(better.lower().split("_"))
+    return f"[{better!r}]" if better and (alike or fewer) and (passed_on or "id" not in added) else None

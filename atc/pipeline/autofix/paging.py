@@ -1,0 +1,224 @@
+"""Results that go on: tools of which a program read only the first page, and the program that reads them all."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from atc.core.source_edits import Edit, Places, edited
+from atc.core.types import Program
+from protocols.python_source import parse
+from protocols.schema import Json, resolve, types
+from protocols.toolbox import Tool, Toolbox, subscript
+from sandbox.trace import ToolCall, Trace
+
+_NUMBERS = ("page", "page_number")
+_OFFSETS = ("offset", "skip", "start")
+_PAGE_ARGUMENTS = frozenset({*_NUMBERS, *_OFFSETS, "cursor", "page_token", "after"})
+SIZE_ARGUMENTS = ("page_size", "per_page", "limit", "size")
+_PAGE_COUNTS = ("pages", "total_pages", "page_count")
+_TOTALS = ("total", "total_count", "total_results")
+_NEXT = ("next", "next_page", "next_cursor", "next_page_token", "has_more", "has_next", "more")
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """A tool whose results go on beyond what a program read.
+
+    `argument` asks for more (a page, an offset, a size), `evidence` quotes what says that there is more. `count` is the
+    key that holds the number of pages; `size` is the number of rows that a page has, where all that says that there is
+    more is a page as full as that. `key` holds the rows, None where the result is the list.
+    """
+
+    tool: str
+    argument: str
+    evidence: str
+    count: str | None = None
+    size: int | None = None
+    key: str | None = None
+
+
+def unread_pages(program: Program, trace: Trace, tools: Toolbox) -> tuple[Unread, ...]:
+    """The tools whose results go on, of which the program read neither all pages nor a total.
+
+    Of a program that takes only the first rows it is none: no later page would change these.
+    """
+    series: dict[tuple[str, str], list[ToolCall]] = {}  # calls that differ only in the page, or in its size
+    for call in trace.calls:
+        if call.error is None and call.tool in tools:
+            rest = {k: v for k, v in call.arguments.items() if k not in _PAGE_ARGUMENTS and k not in SIZE_ARGUMENTS}
+            series.setdefault((call.tool, json.dumps(rest, sort_keys=True, default=repr)), []).append(call)
+    found: dict[str, Unread] = {}
+    for (alias, _), calls in series.items():
+        unread = _unread(program, tools[alias], calls) if alias not in found else None
+        if unread is not None and not _only_first_rows(program, alias):
+            found[alias] = unread
+    return tuple(found.values())
+
+
+def _unread(program: Program, tool: Tool, calls: list[ToolCall]) -> Unread | None:
+    """What the last result of a series says of more, or else whether its page is full."""
+    value = tool.unwrap(calls[-1].result)
+    said = value if isinstance(value, Mapping) else {}
+    if not any(key in said for key in (*_PAGE_COUNTS, *_TOTALS, *_NEXT)):
+        return _full_page(tool, calls[-1])
+    argument = next((alias for alias in tool.arguments if alias in _PAGE_ARGUMENTS), None)
+    reads_total = any(key in said and re.search(rf"""["']{key}["']""", program.source) for key in _TOTALS)
+    if argument is None or reads_total:
+        return None
+    count = next((key for key in _PAGE_COUNTS if _is_number(said.get(key))), None)
+    total = next((key for key in _TOTALS if _is_number(said.get(key))), None)
+    more = next((key for key in _NEXT if said.get(key)), None)
+    pages = (call.result.values() if isinstance(call.result, Mapping) else () for call in calls)
+    read = sum(max((len(rows) for rows in page if isinstance(rows, list)), default=0) for page in pages)
+    if count is not None and _is_number(said.get("page")) and said["page"] < said[count]:
+        evidence = f"page {said['page']} of {said[count]}"
+    elif total is not None and 0 < read < said[total]:
+        evidence = f"{read} of {said[total]}"
+    elif more is not None:
+        evidence = f"{more} = {said[more]!r}"
+    else:
+        return None
+    key = _rows_of(value)[0]
+    return Unread(tool.alias, argument, evidence, count if argument in _NUMBERS else None, key=key)
+
+
+def _full_page(tool: Tool, call: ToolCall) -> Unread | None:
+    """A result that says nothing of more, but has exactly as many rows as a page may have.
+
+    That is the declared default, or the maximum; any other size is what the program wants.
+    """
+    key, rows = _rows_of(tool.unwrap(call.result))
+    for alias in SIZE_ARGUMENTS:
+        if alias in tool.arguments and rows is not None:
+            schema = _argument(tool, alias)
+            size = call.arguments.get(alias, schema.get("default"))
+            if _is_number(size) and len(rows) == size and size in (schema.get("default"), schema.get("maximum")):
+                turns = next((a for a in tool.arguments if a in (*_NUMBERS, *_OFFSETS)), alias)
+                return Unread(tool.alias, turns, f"exactly {size} came, as many as {alias} lets come", None, size, key)
+    return None
+
+
+def _rows_of(value: Json) -> tuple[str | None, list[Json] | None]:
+    """The rows of a result: the list that it is, or the only one that it holds, with its key."""
+    if isinstance(value, list):
+        return None, value
+    lists = [(k, v) for k, v in value.items() if isinstance(v, list)] if isinstance(value, Mapping) else []
+    return lists[0] if len(lists) == 1 else (None, None)
+
+
+def _only_first_rows(program: Program, tool: str) -> bool:
+    """Whether all that the program takes of a tool's results are rows counted from the first: `near[0]`, `rows[:3]`."""
+    tree = parse(program.source)
+    parents = {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
+
+    def first(node: ast.AST, names: frozenset[str]) -> bool:
+        parent = parents.get(node)
+        match parent:
+            case ast.Subscript(value=value, slice=ast.Constant(value=str())) if value is node:
+                return first(parent, names)
+            case ast.Subscript(value=value, slice=ast.Constant(value=int(number))) if value is node:
+                return number >= 0
+            case ast.Subscript(value=value, slice=ast.Slice(lower=None, upper=ast.Constant(), step=None)):
+                return value is node
+            case ast.Assign(targets=[ast.Name(id=name)]) if name not in names:
+                uses = [n for n in ast.walk(tree) if isinstance(n, ast.Name) and n.id == name]
+                return all(first(n, names | {name}) for n in uses if isinstance(n.ctx, ast.Load))
+            case ast.If(test=test) | ast.IfExp(test=test) | ast.While(test=test):
+                return test is node
+            case ast.UnaryOp(op=ast.Not()):
+                return True
+        return False
+
+    calls = [n for n in ast.walk(tree) if isinstance(n, ast.Call) and getattr(n.func, "id", None) == tool]
+    return bool(calls) and all(first(call, frozenset()) for call in calls)
+
+
+def read_every_page(program: Program, unread: Unread, tools: Toolbox) -> Program | None:
+    """The program with each call of a paged tool, where it asks for no page itself, reading all pages.
+
+    Later pages come behind earlier ones, so that what the program took from the first page stands where it stood.
+    None where the program asks for pages itself, or for fewer rows than a page has by default (it may want no more),
+    or nothing tells how a further page is asked for.
+    """
+    tool = tools[unread.tool]
+    helper, tree = _helper(unread, tool), parse(program.source)
+    calls = [n for n in ast.walk(tree) if isinstance(n, ast.Call) and getattr(n.func, "id", None) == unread.tool]
+    given = {keyword.arg: keyword.value for call in calls for keyword in call.keywords}
+    few = any(_is_few(tool, alias, asked) for alias, asked in given.items() if alias and alias in tool.arguments)
+    if helper is None or not calls or few or given.keys() & {unread.argument, None}:
+        return None
+    place = Places(program.source)
+    paged = edited(program, (Edit(place.start(call.func), place.start(call.func), "every_page_of_") for call in calls))
+    return Program(helper + paged.source)
+
+
+def _is_few(tool: Tool, alias: str, asked: ast.expr) -> bool:
+    """Whether an argument asks for a page with fewer rows than one has by default."""
+    size = getattr(asked, "value", None) if alias in SIZE_ARGUMENTS else None
+    return isinstance(size, int) and size < (_argument(tool, alias).get("default") or 0)
+
+
+def _helper(unread: Unread, tool: Tool) -> str | None:
+    """The function that reads all pages; None where nothing tells how a further page is asked for."""
+    schema, key = _argument(tool, unread.argument), unread.key
+    if unread.size is not None and unread.argument in SIZE_ARGUMENTS:
+        most = schema.get("maximum")
+        larger = isinstance(most, int) and most > unread.size
+        return _AT_ONCE.format(tool=tool.alias, argument=unread.argument, most=most) if larger else None
+    sizes, step, default = "", 1, schema.get("default")
+    if unread.count is not None and key is not None:
+        largest = {alias: _argument(tool, alias).get("maximum") for alias in tool.arguments if alias in SIZE_ARGUMENTS}
+        sizes = next((f'"{alias}": {most}, ' for alias, most in largest.items() if isinstance(most, int)), "")
+        more = f'page["page"] < page["{unread.count}"]'
+    elif unread.size is not None and types(schema) == ("integer",):
+        step = 1 if unread.argument in _NUMBERS else unread.size
+        more = f"len({_rows('page', key)}) == {unread.size}"
+    else:
+        return None
+    start = default if _is_number(default) else int(step == 1)
+    rows = f"{_rows('result', key)} + {_rows('page', key)}"
+    joined = rows if key is None else f"{{**page, {key!r}: {rows}}}"
+    return _PAGE_BY_PAGE.format(
+        tool=tool.alias, argument=unread.argument, sizes=sizes, start=start, step=step, more=more, joined=joined
+    )
+
+
+def _rows(page: str, key: str | None) -> str:
+    return page if key is None else page + subscript(key)
+
+
+_PAGE_BY_PAGE = """\
+def every_page_of_{tool}(**arguments):
+    arguments = {{{sizes}**arguments}}
+    result = page = {tool}(**arguments)
+    number = {start}
+    while {more}:
+        number += {step}
+        before, page = page, {tool}(**{{**arguments, "{argument}": number}})
+        if page == before:
+            break
+        result = {joined}
+    return result
+
+
+"""
+_AT_ONCE = """\
+def every_page_of_{tool}(**arguments):
+    return {tool}(**{{**arguments, "{argument}": {most}}})
+
+
+"""
+
+
+def _argument(tool: Tool, alias: str) -> Mapping[str, Any]:
+    """The schema of an argument."""
+    return resolve(tool.protocol.parameters[tool.arguments[alias]], tool.protocol.input_schema)
+
+
+def _is_number(value: Json) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)

@@ -1,0 +1,48 @@
+"""The static check: what is wrong with a program, known from its tools' schemas before any call is made.
+
+The check never raises, runs nothing and asks no model. It follows the type of every value from the response schemas
+through the program; whatever it is not certain of is unknown, and no finding rests on that. A program that calls no
+tool is not a finding.
+"""
+
+from __future__ import annotations
+
+from atc.core.messages import characters, few_guesses, render_finding, render_place
+from atc.core.types import Finding, Program
+from atc.pipeline.check.names import output_findings, shadowed_tools
+from atc.pipeline.check.statements import flow_findings
+from atc.pipeline.check.syntax import doubled_arguments, parse, read_hints, walk
+from protocols.toolbox import Toolbox
+
+__all__ = ["MOST_FINDINGS", "characters", "check", "render_finding", "render_place"]
+
+MOST_FINDINGS = 10
+
+
+def check(program: Program, tools: Toolbox) -> tuple[Finding, ...]:
+    """What is wrong with `program`, in the order of its lines; at most `MOST_FINDINGS`.
+
+    A finding that is not `certain` is about data that may or may not come: a field that can be null.
+    """
+    tree = parse(program)
+    if isinstance(tree, Finding):
+        return (tree,)
+    nodes = walk(tree)
+    with few_guesses():
+        return _distinct(
+            [
+                *doubled_arguments(nodes),
+                *shadowed_tools(tree, nodes, tools),
+                *flow_findings(tree, read_hints(nodes), tools),
+                *output_findings(tree, nodes),
+            ]
+        )
+
+
+def _distinct(found: list[Finding]) -> tuple[Finding, ...]:
+    """In order of position, one finding of a code at a place; where there are many, the certain ones are kept."""
+    placed: dict[tuple[int, int, str], Finding] = {}
+    for finding in sorted(found, key=lambda f: (f.line, f.column, f.code)):
+        placed.setdefault((finding.line, finding.column, finding.code), finding)
+    kept = sorted(placed.values(), key=lambda f: not f.certain)[:MOST_FINDINGS]
+    return tuple(sorted(kept, key=lambda f: (f.line, f.column, f.code)))

@@ -1,0 +1,231 @@
+"""Does a value fit an argument's schema? Constants are judged by the JSON Schema validator, types by their kind."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import jsonschema_rs
+
+from atc.core.messages import listed, nearest
+from atc.pipeline.check import types as t
+from atc.pipeline.check.schema import items_of, listed_values
+from protocols.schema import JsonObject, all_types, resolve
+from protocols.validate import Judge, first_error, validator
+from sandbox.arguments import TYPE_WORDS
+
+_MOST_DEPTH, _MOST_JUDGES = 5, 4096
+_LONGEST = 1_000
+"""Characters of a text that is compared with a pattern."""
+_FORMATS = {
+    "date": "a date such as '2013-01-31'",
+    "date-time": "a date and time such as '2013-01-31T08:30:00Z'",
+    "uuid": "a UUID",
+    "email": "an e-mail address",
+}
+
+
+class Misfit(NamedTuple):
+    """What a value must be and is not; `better` is a value to write instead, as Python, where one suggests itself."""
+
+    wanted: str
+    better: str | None = None
+
+
+def misfit(value: Any, schema: Any, root: JsonObject) -> Misfit | None:
+    """The first clause of `schema`, a part of `root`, that a JSON value breaks, or None."""
+    if not isinstance(schema, Mapping) or (value is None and resolve(schema, root).get("nullable") is True):
+        return None
+    judge, alone = _judge(schema, root)
+    try:
+        if judge is None or judge.valid(value):
+            return None
+        error = first_error(validator(alone), value)
+    except ValueError:  # to compare them takes too long, or the value is no JSON
+        return None
+    return _explained(error) if error is not None else None
+
+
+_judges: dict[tuple[int, int], tuple[Judge | None, JsonObject, JsonObject, JsonObject]] = {}
+"""By the identities of a part of a document and of the document, which are kept alive beside it."""
+
+
+def _judge(part: JsonObject, root: JsonObject) -> tuple[Judge | None, JsonObject]:
+    """What judges a part of a document, None where nothing can, and that part as a schema of its own."""
+    key = (id(part), id(root))
+    if key not in _judges:
+        schema = {name: root[name] for name in ("$defs", "definitions") if name in root} | dict(part)
+        try:
+            judge: Judge | None = Judge(schema)
+        except ValueError:
+            judge = None
+        if len(_judges) >= _MOST_JUDGES:
+            _judges.clear()
+        _judges[key] = (judge, schema, part, root)
+    return _judges[key][:2]
+
+
+def _explained(error: jsonschema_rs.ValidationError) -> Misfit | None:
+    """What an error says, as what the value must be. What an option says names the whole way there already."""
+    found = _of_clause(error.kind.name, error.kind.as_dict(), error.instance)
+    for step in () if error.kind.name in ("anyOf", "oneOf") else reversed(error.instance_path):
+        inside = "a list in which each item is" if isinstance(step, int) else f"a dict whose {step!r} is"
+        found = Misfit(f"{inside} {found.wanted}") if found is not None else None
+    return found
+
+
+def _of_clause(name: str, clause: dict[str, Any], value: Any) -> Misfit | None:
+    limit = clause.get("limit")
+    match name:
+        case "type":
+            wanted = sorted(clause["types"])
+            return Misfit(" or ".join(TYPE_WORDS.get(kind, kind) for kind in wanted), _converted(value, wanted))
+        case "enum" | "const":
+            return _not_listed(value, clause.get("options") or [clause.get("expected_value")])
+        case "pattern":
+            return Misfit(f"a string that matches the pattern {clause['pattern']!r}")
+        case "format":
+            form = clause["format"]
+            lenient = form == "date-time" and re.match(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d", str(value))
+            return Misfit(_FORMATS[form]) if form in _FORMATS and not lenient else None
+        case "anyOf" | "oneOf":
+            return _of_options(clause["context"])
+        case _:
+            words = _CLAUSES.get(name)
+            better = repr(limit) if name in ("minimum", "maximum") else None
+            return Misfit(words.format(value, **clause), better) if words is not None else None
+
+
+_CLAUSES = {
+    "minimum": "at least {limit}",
+    "maximum": "at most {limit}",
+    "exclusiveMinimum": "more than {limit}",
+    "exclusiveMaximum": "less than {limit}",
+    "multipleOf": "a multiple of {multiple_of}",
+    "minLength": "a string of at least {limit} characters",
+    "maxLength": "a string of at most {limit} characters",
+    "minItems": "a list of at least {limit} items",
+    "maxItems": "a list of at most {limit} items",
+    "required": "a dict with the key {property!r}",
+    "additionalProperties": "a dict without the key {unexpected[0]!r}",
+}
+
+
+def _of_options(context: list[list[jsonschema_rs.ValidationError]]) -> Misfit | None:
+    """The complaint of the option that has the value's type: the others only say that the type differs."""
+    found = [(option[0], _explained(option[0])) for option in context if option]
+    if len(found) < len(context) or not all(misfit for _, misfit in found):
+        return None
+    chosen = [misfit for error, misfit in found if misfit and error.kind.name != "type"]
+    options = [misfit for _, misfit in found if misfit]
+    if len(chosen) == 1 or not options:
+        return chosen[0] if chosen else None
+    return Misfit(" or ".join(dict.fromkeys(option.wanted for option in options)))
+
+
+def _converted(value: Any, allowed: list[str]) -> str | None:
+    match value:
+        case str() if {"integer", "number"} & set(allowed) and re.fullmatch(r"-?\d+(\.\d+)?", value):
+            return value if "." not in value or "number" in allowed else None
+        case int() | float() if "string" in allowed and not isinstance(value, bool):
+            return repr(str(value))
+        case str() if "boolean" in allowed and value.lower() in ("true", "false"):
+            return value.capitalize()
+        case str() if "array" in allowed:
+            return repr([value])
+        case _:
+            return None
+
+
+def _not_listed(value: Any, choices: list[Any]) -> Misfit:
+    texts = [choice for choice in choices if isinstance(choice, str)]
+    near = nearest(value, texts) if isinstance(value, str) else None
+    return Misfit(f"one of {listed(map(repr, choices))}", repr(near) if near else None)
+
+
+@lru_cache(maxsize=1024)
+def matches(pattern: str, text: str) -> bool:
+    """Whether a text fits a schema's pattern; True where nobody can tell."""
+    try:
+        return len(text) > _LONGEST or validator({"pattern": pattern}).is_valid(text)
+    except ValueError:
+        return True
+
+
+def type_misfit(value: t.Type, schema: Any, root: JsonObject, depth: int = 0) -> Misfit | None:
+    """Why no value of one type, no union of several, fits, or None. What is unknown fits."""
+    if not isinstance(schema, Mapping) or depth > _MOST_DEPTH:
+        return None
+    if isinstance(value, t.Atom) and value.values is not None:
+        found = [misfit(known, schema, root) for known in value.values]
+        return found[0] if found and all(found) else None
+    names, allowed = t.json_types(value), allowed_types(schema, root)
+    if names is not None and allowed is not None and not names & allowed:
+        return Misfit(" or ".join(TYPE_WORDS.get(name, name) for name in sorted(allowed)))
+    if isinstance(value, t.Atom) and value.pattern is not None:
+        return pattern_misfit(value.pattern, schema, root)
+    return _inside_misfit(value, resolve(schema, root), root, depth)
+
+
+def allowed_types(schema: Any, root: JsonObject) -> set[str] | None:
+    """The JSON types that a schema admits; None where it is open."""
+    found = {*all_types(schema, root)}
+    nullable = isinstance(schema, Mapping) and resolve(schema, root).get("nullable") is True
+    return found | {"null"} if found and nullable else found or None
+
+
+def pattern_misfit(pattern: str, schema: Any, root: JsonObject, depth: int = 0) -> Misfit | None:
+    """Why no text of a pattern fits."""
+    resolved = resolve(schema, root) if isinstance(schema, Mapping) and depth <= _MOST_DEPTH else {}
+    for key in ("anyOf", "oneOf"):
+        options = [
+            pattern_misfit(pattern, part, root, depth + 1)
+            for part in resolved.get(key) or ()
+            if "string" in (allowed_types(part, root) or ("string",))
+        ]
+        if options and all(options):
+            return options[0]
+    texts = [choice for choice in listed_values(resolved) or () if isinstance(choice, str)]
+    if texts and not any(matches(pattern, text) for text in texts):
+        return Misfit(f"one of {listed(map(repr, texts))}")
+    wanted = resolved.get("pattern")
+    if isinstance(wanted, str) and apart(pattern, wanted):
+        return Misfit(f"a string that matches the pattern {wanted!r}")
+    return None
+
+
+def _inside_misfit(value: t.Type, schema: JsonObject, root: JsonObject, depth: int) -> Misfit | None:
+    """Why what a list holds cannot fit."""
+    items, properties = schema.get("items"), schema.get("properties") or {}
+    match value:
+        case t.Mapped(cell) if not cell.open:
+            for key in cell.first & properties.keys():
+                found = [type_misfit(kind, properties[key], root, depth + 1) for kind in t.members(cell.keys[key])]
+                if found[0] is not None and all(found):
+                    return Misfit(f"a dict whose {key!r} is {found[0].wanted}", found[0].better)
+        case t.Array() | t.Listing() | t.Tuple() if isinstance(items, Mapping) and "prefixItems" not in schema:
+            for item in value.items if isinstance(value, t.Tuple) else (items_of(value),):
+                possible = [m for m in t.members(item) if not isinstance(m, t.Null) and m is not t.NEVER]
+                found = [type_misfit(member, items, root, depth + 1) for member in possible]
+                if found and found[0] is not None and all(found):
+                    return Misfit(f"a list in which each item is {found[0].wanted}", found[0].better)
+    return None
+
+
+_BEGINNING = re.compile(r"\^(?:\(([\w|-]+)\))?([\w-]*)(?=[\[(\\.$])")
+
+
+def apart(one: str, other: str) -> bool:
+    """Whether certainly no text matches both patterns, since they begin with different texts, as those of ids do."""
+    first, second = _beginnings(one), _beginnings(other)
+    return bool(first and second) and not any(a.startswith(b) or b.startswith(a) for a in first for b in second)
+
+
+def _beginnings(pattern: str) -> list[str]:
+    """What a match begins with: `ci_` or `af_` of `^(ci|af)_[a-z2-7]{5}$`; none where that is not clear."""
+    found = _BEGINNING.match(pattern)
+    if found is None or "|" in pattern[found.end() :]:
+        return []
+    return [name + found[2] for name in (found[1] or "").split("|")]

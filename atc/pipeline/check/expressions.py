@@ -1,0 +1,491 @@
+"""The type of each kind of expression."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import Any
+
+from atc.core.messages import listed, nearest, spelled
+from atc.pipeline.check import types as t
+from atc.pipeline.check.argument_values import matches
+from atc.pipeline.check.budget import spend
+from atc.pipeline.check.interpreter import Core, Env
+from atc.pipeline.check.library import call_function, call_library, call_method, note_function, read_arguments, refuse
+from atc.pipeline.check.narrowing import outcomes, refine
+from atc.pipeline.check.schema import field_type, items_of
+from atc.pipeline.check.subscripts import (
+    attribute,
+    check_hashable,
+    has_attribute,
+    iterate,
+    library_part,
+    need_value,
+    subscript,
+)
+from atc.pipeline.check.syntax import children, walk
+from atc.pipeline.check.toolcalls import call_tool
+
+_SYMBOLS: dict[type[ast.AST], str] = {
+    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%", ast.Pow: "**",
+    ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=",
+}  # fmt: skip
+
+
+_LONGEST_KNOWN = 10_000
+"""Characters of a text that the check puts together, as of an f-string: each may hold the last one twice."""
+
+
+def binary(
+    core: Core, op: ast.operator, left_node: ast.expr, left: t.Type, right_node: ast.expr, right: t.Type, node: ast.AST
+) -> t.Type:
+    """The type of `left op right`."""
+    if isinstance(op, ast.BitOr | ast.BitAnd | ast.BitXor | ast.MatMult | ast.LShift | ast.RShift):
+        core.escape([left, right])
+        return t.INT if t.category(left) == t.category(right) == "number" else t.ANY
+    text = isinstance(op, ast.Mod) and t.category(left) in ("str", None)
+    left = need_value(core, left, left_node, "arithmetic fails on None")
+    right = right if text else need_value(core, right, right_node, "arithmetic fails on None")
+    kinds = t.category(left), t.category(right)
+    if kinds[0] is None or kinds[1] is None:
+        return t.STR if text and kinds[0] == "str" else t.ANY
+    if not _fits(op, kinds[0], kinds[1]):
+        _report(core, op, left_node, left, right_node, right, node)
+        return t.ANY
+    if kinds == ("number", "number"):
+        return _number(op, left, right)
+    if "str" in kinds:
+        return t.STR
+    if "list" in kinds and isinstance(op, ast.Add | ast.Mult):
+        lists = (value for value, kind in zip((left, right), kinds, strict=True) if kind == "list")
+        return core.listing(node, t.joined(map(items_of, lists)))
+    return t.ANY
+
+
+def _fits(op: ast.operator, left: str, right: str) -> bool:
+    match op:
+        case ast.Add():
+            return left == right and left not in ("dict", "function")
+        case ast.Mult():
+            return "number" in (left, right) and not {"dict", "function"} & {left, right}
+        case ast.Mod():
+            return left == "str" or left == right == "number"
+        case _:
+            return left == right == "number"
+
+
+def _number(op: ast.operator, left: t.Type, right: t.Type) -> t.Type:
+    if isinstance(op, ast.Div):
+        return t.FLOAT
+    names = {member.name for value in (left, right) for member in t.members(value) if isinstance(member, t.Atom)}
+    if names <= {"int", "bool"}:
+        return t.NUMBER if isinstance(op, ast.Pow) else t.INT
+    return t.FLOAT if "float" in names else t.NUMBER
+
+
+def _report(
+    core: Core, op: ast.AST, left_node: ast.expr, left: t.Type, right_node: ast.expr, right: t.Type, node: ast.AST
+) -> None:
+    if core.catches("TypeError"):
+        return
+    better = None
+    if {t.category(left), t.category(right)} == {"str", "number"}:
+        text, number = (left_node, right_node) if t.category(left) == "str" else (right_node, left_node)
+        ends = (text, getattr(text, "left", None), getattr(text, "right", None))  # of `name + ": "`
+        written = isinstance(op, ast.Add) and any(isinstance(end, ast.Constant | ast.JoinedStr) for end in ends)
+        formed = any(isinstance(one, t.Atom) and one.form for one in (*t.members(left), *t.members(right)))
+        better = f"str({spelled(number)})" if written else None if formed else f"float({spelled(text)})"
+    then = f" Write {better}." if better else ""
+    message = (
+        f"{spelled(left_node)} is {t.described(left)} and {spelled(right_node)} is "
+        f"{t.described(right)}: `{_SYMBOLS.get(type(op), 'this')}` does not take both.{then}"
+    )
+    core.report("wrong-operand", node, message, better=better)
+
+
+def compare(core: Core, node: ast.Compare) -> t.Type:
+    """A chain of comparisons: always a bool, as far as we know."""
+    left_node, left = node.left, core.evaluate(node.left)
+    for op, right_node in zip(node.ops, node.comparators, strict=True):
+        right = core.evaluate(right_node)
+        if isinstance(op, ast.Lt | ast.LtE | ast.Gt | ast.GtE):
+            left = need_value(core, left, left_node, "comparing None fails")
+            right = need_value(core, right, right_node, "comparing None fails")
+            kinds = t.category(left), t.category(right)
+            if None not in kinds and (kinds[0] != kinds[1] or kinds[0] in ("dict", "function")):
+                _report(core, op, left_node, left, right_node, right, node)
+        elif isinstance(op, ast.In | ast.NotIn):
+            right = need_value(core, right, right_node, "`in` fails on None")
+            if len(node.ops) == 1 and node not in core.hints.alternative:
+                _check_in(core, node, left, right)
+        elif len(node.ops) == 1 and isinstance(op, ast.Eq | ast.NotEq) and node not in core.hints.alternative:
+            _check_equal(core, node, left, right)
+        left_node, left = right_node, right
+    return t.BOOL
+
+
+def _check_equal(core: Core, node: ast.Compare, left: t.Type, right: t.Type) -> None:
+    """Report `left == right` where it never holds, by the kinds or by what a schema says of one side."""
+    left_node, right_node = node.left, node.comparators[0]
+    if isinstance(left_node, ast.Constant):
+        left_node, left, right_node, right = right_node, right, left_node, left
+    equal, kinds = isinstance(node.ops[0], ast.Eq), (t.category(left), t.category(right))
+    if None not in kinds and kinds[0] != kinds[1]:
+        if equal and set(kinds) != {"tuple", "list"}:
+            what = f"{spelled(left_node)} is {t.described(left)} and {spelled(right_node)} is {t.described(right)}"
+            core.report("never-equal", node, f"{what}: they are never equal.")
+        return
+    text = t.constant(right)
+    known = [member for member in t.members(left) if isinstance(member, t.Atom)]
+    if len(known) < len([m for m in t.members(left) if not isinstance(m, t.Null)]) or not known:
+        return
+    if isinstance(text, str) and all(_never(member, text) for member in known):
+        wanted, better = _wanted(text, known)
+        if equal or better:
+            then = f" Did you mean {better}?" if better else ""
+            core.report(
+                "never-equal", node, f"{spelled(left_node)} is never {text!r}: it {wanted}.{then}", better=better
+            )
+
+
+def _wanted(text: str, known: list[t.Atom]) -> tuple[str, str | None]:
+    """What a schema says of a value, and which of its values may be meant by a text."""
+    values = [value for member in known for value in member.values or () if isinstance(value, str)]
+    near = nearest(text, values, cutoff=0.75) if values else None
+    wanted = f"is one of {listed(map(repr, values))}" if values else f"matches the pattern {known[0].pattern!r}"
+    return wanted, repr(near) if near else None
+
+
+def _never(member: t.Type, text: str) -> bool:
+    """Whether a schema says that a value is never this text."""
+    if not isinstance(member, t.Atom) or member.name != "str":
+        return False
+    if member.values is not None:
+        return member.listed and len(member.values) > 1 and text not in member.values
+    return member.pattern is not None and not matches(member.pattern, text)
+
+
+def _check_in(core: Core, node: ast.Compare, left: t.Type, right: t.Type) -> None:
+    """Something looked for among things of another kind."""
+    if not all(isinstance(member, t.Listing | t.Array) for member in t.members(right)):
+        return
+    container, held = spelled(node.comparators[0]), items_of(right)
+    kinds, what = (t.category(left), t.category(held)), spelled(node.left)
+    words = {"dict": "objects", "str": "strings", "number": "numbers"}.get(kinds[1] or "")
+    if kinds[0] in ("str", "number") and words and kinds[0] != kinds[1]:
+        message = f"{what} is {t.described(left)}, and {container} holds {words}: it is never in it."
+        core.report("never-equal", node, message)
+
+
+def evaluate(core: Core, node: ast.expr) -> t.Type:
+    """The type of an expression; what is wrong in it is reported."""
+    core.step()
+    handler = _HANDLERS.get(type(node))
+    if handler is not None:
+        found = handler(core, node)
+        return found if t.size(found) <= t.MOST_SIZE else t.ANY
+    for child in children(node):
+        if isinstance(child, ast.expr):
+            core.evaluate(child)
+    return t.ANY
+
+
+def bind_target(core: Core, target: ast.expr, value: t.Type, source: ast.expr) -> None:
+    """Assign `value`, which `source` gave, to a target of any form."""
+    match target:
+        case ast.Name(id=name):
+            core.bind(name, value)
+        case ast.Tuple(elts=parts) | ast.List(elts=parts):
+            _unpack(core, parts, value, source)
+        case ast.Starred(value=inner):
+            bind_target(core, inner, value, source)
+        case ast.Subscript():
+            _store(core, target, value)
+        case ast.Attribute(value=owner):
+            core.evaluate(owner)
+            core.escape([value])
+
+
+def _unpack(core: Core, parts: list[ast.expr], value: t.Type, source: ast.expr) -> None:
+    value = need_value(core, value, source, "it cannot be unpacked")
+    starred = any(isinstance(part, ast.Starred) for part in parts)
+    whole = core.peek(source) if isinstance(value, t.Atom) else t.ANY
+    match value:
+        case t.Atom("str", None) if isinstance(whole, t.Mapped) and not starred and not core.catches("ValueError"):
+            better = f"{spelled(source)}.items()"
+            message = f"iterating {spelled(source)} gives its keys alone. Write {better}."
+            core.report("wrong-unpacking", parts[0], message, better=better)
+        case t.Tuple(items) if not starred and len(items) == len(parts):
+            for part, item in zip(parts, items, strict=True):
+                bind_target(core, part, item, source)
+            return
+        case t.Tuple(items) if not starred and not core.catches("ValueError"):
+            message = f"{len(items)} values of {spelled(source)} cannot be unpacked into {len(parts)} names."
+            core.report("wrong-unpacking", parts[0], message)
+        case t.Record(shape=shape) if shape.closed and not core.catches("ValueError"):
+            keys, names = list(shape.properties), ", ".join(map(spelled, parts))
+            message = (
+                f"{value.origin} is an object with keys {', '.join(keys)}: unpacking it into {names} gives its keys, "
+                f"not its values. Take them by name, such as item[{keys[0]!r}]."
+            )
+            core.report("not-a-list", parts[0], message, tool=value.origin.tool)
+    item = t.ANY if isinstance(value, t.Record | t.Atom) else iterate(core, value, source)
+    for part in parts:
+        bind_target(core, part, core.listing(part, item) if isinstance(part, ast.Starred) else item, source)
+
+
+def _store(core: Core, target: ast.Subscript, value: t.Type) -> None:
+    """`owner[index] = value`."""
+    owner = core.evaluate(target.value)
+    index = t.ANY if isinstance(target.slice, ast.Slice) else core.evaluate(target.slice)
+    for member in t.members(owner):
+        match member:
+            case t.Mapped(cell):
+                check_hashable(core, index, target.slice)
+                core.put(cell, index, value)
+            case t.Listing(cell):
+                core.add(cell, t.ANY if isinstance(target.slice, ast.Slice) else value)
+            case _:
+                # Of a constant key, which is in `hints.stored`, nothing is known anywhere.
+                known = isinstance(target.slice, ast.Constant) and isinstance(target.slice.value, str)
+                core.foreign |= not known and not isinstance(member, t.Extreme | t.Atom)
+                core.escape([value])
+
+
+def _joined_str(core: Core, node: ast.JoinedStr) -> t.Type:
+    known: list[str] = []
+    for part in node.values:
+        value = core.evaluate(part.value if isinstance(part, ast.FormattedValue) else part)
+        if isinstance(part, ast.FormattedValue) and part.format_spec is not None:
+            core.evaluate(part.format_spec)
+            if part.conversion == -1 and isinstance(part.format_spec, ast.JoinedStr) and part.format_spec.values:
+                need_value(core, value, part.value, "a format such as ':.2f' fails on None")
+        elif isinstance(text := t.constant(value), str | int | float) and _is_short(text):
+            known.append(str(text))
+    text = sum(map(len, known)) if len(known) == len(node.values) else _LONGEST_KNOWN + 1
+    return t.literal("".join(known)) if text <= _LONGEST_KNOWN else t.STR
+
+
+def _is_short(value: Any) -> bool:
+    """Whether the text of a constant is worth knowing; Python writes no integer of very many digits."""
+    return value.bit_length() <= _LONGEST_KNOWN if isinstance(value, int) else True
+
+
+def _bool_op(core: Core, node: ast.BoolOp) -> t.Type:
+    """`a or b`, `a and b`: later operands are evaluated knowing how the earlier ones came out."""
+    start = core.frame.env
+    if start is None:
+        return t.ANY
+    parts: list[t.Type] = []
+    stops = isinstance(node.op, ast.Or)
+    for operand in node.values:
+        value = core.evaluate(operand)
+        if operand is not node.values[-1]:
+            # `a or b` gives a only if it is true, hence not None.
+            value = (t.NEVER if isinstance(value, t.Null) else t.not_none(value)) if stops else value
+            if stops and isinstance(value, t.Record) and value.shape.filled:
+                parts.append(value)
+                break
+            if core.frame.env is not None:
+                core.frame.env = core.frame.env.copy()
+                refine(core, operand, not stops)
+        parts.append(value)
+    _restore_names(core, start, core.frame.env)
+    return t.join(*parts)
+
+
+def _restore_names(core: Core, before: Env, after: Env | None) -> None:
+    """Back to `before`, with names that the expression itself bound (`:=`)."""
+    spend(2 * len(after.names) if after is not None else 0)
+    for name, value in after.names.items() if after is not None else ():
+        before.names[name] = t.join(before.names.get(name, value), value)
+    core.frame.env = before
+
+
+def _if_exp(core: Core, node: ast.IfExp) -> t.Type:
+    core.evaluate(node.test)
+    start = core.frame.env
+    parts = []
+    for env, branch in zip(outcomes(core, node.test), (node.body, node.orelse), strict=True):
+        if env is not None:
+            core.frame.env = env
+            parts.append(core.evaluate(branch))
+    core.frame.env = start
+    return t.joined(parts) if start is not None else t.ANY
+
+
+def _named(core: Core, node: ast.NamedExpr) -> t.Type:
+    value = core.evaluate(node.value)
+    bind_target(core, node.target, value, node.value)
+    return value
+
+
+def _await(core: Core, node: ast.Await) -> t.Type:
+    value = core.evaluate(node.value)
+    callee = core.peek(node.value.func) if isinstance(node.value, ast.Call) else t.ANY
+    if not isinstance(callee, t.ToolRef):
+        return t.ANY
+    message = f"{callee.alias} is an ordinary function: its result cannot be awaited. Leave out `await`."
+    core.report("not-awaitable", node, message, tool=callee.alias, better="without await")
+    return value
+
+
+def _yield(core: Core, node: ast.Yield | ast.YieldFrom) -> t.Type:
+    value = core.evaluate(node.value) if node.value is not None else t.ANY
+    core.frame.yields.append(iterate(core, value, node.value) if isinstance(node, ast.YieldFrom) else value)
+    return t.ANY
+
+
+def _unary(core: Core, node: ast.UnaryOp) -> t.Type:
+    value = core.evaluate(node.operand)
+    if isinstance(node.op, ast.Not):
+        return t.BOOL
+    value = refuse(
+        core, value, node.operand, ("str", "dict", "list", "tuple"), "arithmetic", "; a sign needs a number."
+    )
+    if isinstance(node.op, ast.USub) and isinstance(node.operand, ast.Constant):
+        return t.literal(-node.operand.value) if isinstance(node.operand.value, int | float) else t.ANY
+    return t.joined(t.Atom(m.name) if isinstance(m, t.Atom) else t.ANY for m in t.members(value))
+
+
+def _element(core: Core, part: ast.expr) -> t.Type:
+    if isinstance(part, ast.Starred):
+        return iterate(core, core.evaluate(part.value), part.value)
+    return core.evaluate(part)
+
+
+def _list(core: Core, node: ast.List | ast.Set) -> t.Type:
+    items = [_element(core, part) for part in node.elts]
+    for item, part in zip(items, node.elts, strict=True) if isinstance(node, ast.Set) else ():
+        check_hashable(core, item, part)
+    return core.listing(node, t.joined(items), "list" if isinstance(node, ast.List) else "set")
+
+
+def _tuple(core: Core, node: ast.Tuple) -> t.Type:
+    items = tuple(_element(core, part) for part in node.elts)
+    if any(isinstance(part, ast.Starred) for part in node.elts):
+        return core.listing(node, t.join(*items), "tuple")
+    return t.Tuple(items)
+
+
+def _dict(core: Core, node: ast.Dict) -> t.Type:
+    made = core.mapped(node)
+    known: dict[Any, t.Type] = {}
+    for key, value in zip(node.keys, node.values, strict=True):
+        index = core.evaluate(key) if key is not None else None
+        match index, core.evaluate(value):
+            case None, t.Record(shape=shape) as spread if shape.closed:
+                spend(8 * len(shape.properties))
+                known |= {name: field_type(spread, name) or t.ANY for name in shape.properties}
+            case None, t.Mapped(cell, refined) if not cell.open:
+                spend(len(cell.keys) + len(refined))
+                known |= cell.keys | dict(refined)
+            case None, _:
+                core.put(made.cell, t.ANY, t.ANY)
+            case t.Atom(values=(name,)), item:
+                known[name] = item
+            case t.Type() as index, item:
+                check_hashable(core, index, key or node)
+                core.put(made.cell, index, item)
+    spend(8 * len(known))
+    for name, kind in known.items():
+        core.put(made.cell, t.literal(name), kind)
+    made.cell.first = frozenset(key for key in known if isinstance(key, str))
+    return made
+
+
+def _comprehension(core: Core, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp) -> t.Type:
+    start = core.frame.env
+    if start is None:
+        return t.ANY
+    core.frame.env = start.copy()
+    targets: set[str] = set()
+    for generator in node.generators:
+        value = core.evaluate(generator.iter)
+        item = t.ANY if generator.is_async else iterate(core, value, generator.iter)
+        targets |= {part.id for part in walk(generator.target) if isinstance(part, ast.Name)}
+        bind_target(core, generator.target, item, generator.iter)
+        for test in generator.ifs:
+            core.evaluate(test)
+            refine(core, test, True)
+    result: t.Type
+    if isinstance(node, ast.DictComp):
+        made = core.mapped(node)
+        key, value = core.evaluate(node.key), core.evaluate(node.value)
+        check_hashable(core, key, node.key)
+        core.put(made.cell, t.join(key, t.ANY) if t.constant(key) is not None else key, value)
+        result = made
+    elif isinstance(node, ast.GeneratorExp):
+        result = t.Iterating(core.evaluate(node.elt), "generator")
+    else:
+        item = core.evaluate(node.elt)
+        if isinstance(node, ast.SetComp):
+            check_hashable(core, item, node.elt)
+        result = core.listing(node, item, "set" if isinstance(node, ast.SetComp) else "list")
+    inner = core.frame.env
+    for name in targets if inner is not None else ():
+        inner.names.pop(name, None)
+    _restore_names(core, start, inner)
+    return result
+
+
+def _call(core: Core, node: ast.Call) -> t.Type:
+    func = node.func
+    if not isinstance(func, ast.Attribute):
+        callee = core.lookup(func, called=True) if isinstance(func, ast.Name) else core.evaluate(func)
+        return _call_value(core, callee, node)
+    value = core.evaluate(func.value)
+    if isinstance(value, t.Library):
+        return call_library(core, library_part(core, value, func).name, node)
+    value = need_value(core, value, func.value, f"it has no method {func.attr!r}")
+    if not has_attribute(core, value, func):
+        read_arguments(core, node)
+        return t.ANY
+    return call_method(core, value, func, node, read_arguments(core, node))
+
+
+def _call_value(core: Core, callee: t.Type, node: ast.Call) -> t.Type:
+    if isinstance(callee, t.ToolRef):
+        return call_tool(core, callee.alias, node)
+    if isinstance(callee, t.Library):
+        return call_library(core, callee.name, node)
+    arguments = read_arguments(core, node)
+    if isinstance(callee, t.Function):
+        result = call_function(core, callee, arguments.values, arguments.named, sure=arguments.sure, call=node)
+        if result is t.NEVER:  # it raises, or exits
+            core.frame.env = None
+        return result
+    tools = [member.alias for member in t.members(callee) if isinstance(member, t.ToolRef)]
+    if len(tools) == len(t.members(callee)):
+        return t.joined(map(core.tool_result, tools))
+    for member in t.members(callee):
+        if isinstance(member, t.Function):
+            call_function(core, member, arguments.values, arguments.named, sure=False)
+    core.escape(arguments.every())
+    return t.ANY
+
+
+_HANDLERS: dict[type[ast.expr], Callable[..., t.Type]] = {
+    ast.Constant: lambda _core, node: t.literal(node.value),
+    ast.Name: lambda core, node: core.lookup(node),
+    ast.JoinedStr: _joined_str,
+    ast.BoolOp: _bool_op,
+    ast.IfExp: _if_exp,
+    ast.NamedExpr: _named,
+    ast.List: _list,
+    ast.Set: _list,
+    ast.Tuple: _tuple,
+    ast.Dict: _dict,
+    **dict.fromkeys([ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp], _comprehension),
+    ast.Lambda: note_function,
+    ast.Await: _await,
+    **dict.fromkeys([ast.Yield, ast.YieldFrom], _yield),
+    ast.BinOp: lambda core, node: binary(
+        core, node.op, node.left, core.evaluate(node.left), node.right, core.evaluate(node.right), node
+    ),
+    ast.UnaryOp: _unary,
+    ast.Compare: compare,
+    ast.Attribute: attribute,
+    ast.Subscript: subscript,
+    ast.Call: _call,
+}

@@ -1,0 +1,238 @@
+"""The state of the interpreter: environments, frames, findings, and what the program's containers hold."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from atc.core.messages import finding
+from atc.core.types import Finding
+from atc.pipeline.check import types as t
+from atc.pipeline.check.budget import FINDING, STEP, spend
+from atc.pipeline.check.names import GIVEN, unbound
+from atc.pipeline.check.schema import response_document, result_type
+from atc.pipeline.check.syntax import FunctionNode, Hints, bound_names, times_stored
+from protocols.toolbox import Toolbox
+
+
+@dataclass(slots=True)
+class Env:
+    """What is known at one point: types of names, and nulls of schemas that some test has ruled out (`calm`)."""
+
+    names: dict[str, t.Type] = field(default_factory=dict)
+    calm: frozenset[t.Origin] = frozenset()
+
+    def copy(self) -> Env:
+        """A separate copy."""
+        spend(len(self.names) // 8)
+        return Env(dict(self.names), self.calm)
+
+
+def join_env(left: Env | None, right: Env | None) -> Env | None:
+    """What is known after two ways meet. A name bound on one way only keeps its type: unbound, it raises anyway."""
+    if left is None or right is None:
+        return left or right
+    spend(len(left.names) // 8 + len(right.names))
+    names = dict(left.names)
+    for name, value in right.names.items():
+        known = names.get(name)
+        names[name] = value if known is None or known is value else t.join(known, value)
+    return Env(names, left.calm & right.calm)
+
+
+@dataclass(eq=False, slots=True)
+class Frame:
+    """One activation of a function, or the module. `env` is None where control cannot be.
+
+    `detached` frames run at an unknown time (a callback of a library), so names of outer frames tell nothing.
+    """
+
+    scope: ast.AST
+    parent: Frame | None = None
+    env: Env | None = field(default_factory=Env)
+    detached: bool = False
+    returns: list[t.Type] = field(default_factory=list)
+    yields: list[t.Type] = field(default_factory=list)
+    loops: list[tuple[list[Env], list[Env]]] = field(default_factory=list)
+    """The environments at the `break`s and at the `continue`s of each loop that is running."""
+
+
+class Core:
+    """State shared by all parts. `flow.Flow` adds how expressions and statements run."""
+
+    def __init__(self, tools: Toolbox, module: ast.Module, hints: Hints) -> None:
+        self.tools, self.module, self.hints = tools, module, hints
+        self.frame = Frame(module)
+        self.findings: list[Finding] = []
+        self.quiet = 0
+        self.version = 0
+        """Counts what was new of containers."""
+        self.volatile = set(hints.shared)
+        """Names whose value at a point is not known."""
+        self.shielded: list[frozenset[str]] = []
+        """The exceptions that each `try` around this point handles."""
+        self.active: list[FunctionNode] = []
+        self.analysed: set[ast.AST] = set()
+        self.tested: set[str] = set()
+        """Tools of which the program tests a value that can be null for None."""
+        self.foreign = False
+        """Whether the program may have put values of another shape into a response."""
+        self.defined_in: dict[ast.AST, Frame] = {}
+        """The frame in which a function was last defined."""
+        self._cells: dict[tuple[ast.AST, str], Any] = {}
+        self._results: dict[str, t.Type] = {}
+
+    def evaluate(self, node: ast.expr) -> t.Type:
+        """The type of an expression, its findings reported."""
+        raise NotImplementedError
+
+    def execute(self, body: list[ast.stmt]) -> None:
+        """Run statements in the current frame."""
+        raise NotImplementedError
+
+    def step(self) -> None:
+        """Count one visit. Raises `OutOfSteps` where there were too many."""
+        spend(STEP)
+
+    # Findings.
+
+    def report(self, code: str, node: ast.AST, message: str, **more: Any) -> None:
+        """Record a finding at `node` unless findings are silenced there; `more` as for `report.finding`."""
+        spend(FINDING)
+        if not self.quiet:
+            self.findings.append(finding(code, node, message, **more))
+
+    def peek(self, node: ast.expr) -> t.Type:
+        """The type of an expression, without findings."""
+        self.quiet += 1
+        try:
+            return self.evaluate(node)
+        finally:
+            self.quiet -= 1
+
+    def catches(self, *exceptions: str) -> bool:
+        """Whether a `try` around this point handles one of these exceptions, by its name or with all others."""
+        names = {*exceptions, "Exception", "BaseException"}
+        return any(names & caught for caught in self.shielded)
+
+    # Names.
+
+    @property
+    def env(self) -> Env:
+        """The current environment; an empty one that leads nowhere where control cannot be."""
+        return self.frame.env if self.frame.env is not None else Env()
+
+    def bind(self, name: str, value: t.Type) -> None:
+        """Give a name of the current frame a value."""
+        if self.frame.env is not None:
+            self.frame.env.names[name] = value
+
+    def lookup(self, node: ast.Name, *, called: bool = False) -> t.Type:
+        """What a name stands for at this point; reports one that nothing binds."""
+        name, frame = node.id, self.frame
+        if name in self.volatile or self.hints.opaque:
+            return t.ToolRef(name) if name in self.tools and name not in self.volatile else t.ANY
+        detached = False
+        scopes: list[ast.AST] = []
+        around: Frame | None = frame
+        while around is not None:
+            own = around is frame
+            if own or not isinstance(around.scope, ast.ClassDef):
+                found = self._in_frame(around, name, detached=detached)
+                if found is not None:
+                    return found
+                # In a class a name that is not bound yet is one of outside.
+                within = not isinstance(around.scope, ast.ClassDef)
+                if within and name in bound_names(around.scope) and name not in self.tools and name not in GIVEN:
+                    if around.env is not None and not detached and not self.catches("NameError", "UnboundLocalError"):
+                        message = f"{name!r} is used before it is assigned. Assign it above this line."
+                        self.report("used-before-assignment", node, message)
+                    return t.ANY
+                scopes += [around.scope] if within else []
+            detached, around = detached or around.detached, around.parent
+        if name in self.tools:
+            return t.ToolRef(name)
+        if name not in GIVEN and not self.quiet and not any("NameError" in names for names in self.shielded):
+            spend(FINDING)
+            self.findings.append(unbound(node, scopes, self.tools, called=called))
+        return t.Library(name) if name in GIVEN else t.ANY
+
+    def _in_frame(self, frame: Frame, name: str, *, detached: bool) -> t.Type | None:
+        if frame.env is None or name not in frame.env.names:
+            return None
+        found = frame.env.names[name]
+        if frame is self.frame or not detached or isinstance(found, t.Function | t.Library | t.ToolRef):
+            return found
+        # Another frame may have moved on by the time this one runs.
+        return found if times_stored(frame.scope)[name] == 1 and found != t.NONE else t.ANY
+
+    # Tools.
+
+    def tool_result(self, alias: str) -> t.Type:
+        """The type of a tool's response, from its schema."""
+        if alias not in self._results:
+            document = response_document(self.tools[alias])
+            self._results[alias] = t.ANY if document is None else result_type(self.tools[alias], document)
+        return self._results[alias]
+
+    # Containers that the program makes, by the place in the source that makes them.
+
+    def listing(self, node: ast.AST, item: t.Type, kind: str = "list") -> t.Listing:
+        """The list that the program makes at `node`, now holding `item` too."""
+        cell: t.ListCell = self._cells.setdefault((node, "list"), t.ListCell())
+        self.add(cell, item)
+        return t.Listing(cell, kind)
+
+    def mapped(self, node: ast.AST) -> t.Mapped:
+        """The dict that the program makes at `node`."""
+        return t.Mapped(self._cells.setdefault((node, "dict"), t.DictCell()))
+
+    def add(self, cell: t.ListCell, item: t.Type) -> None:
+        """Put an item into a list."""
+        new = _grown(cell.item, item)
+        if new != cell.item:
+            cell.item = new
+            self.version += 1
+
+    def put(self, cell: t.DictCell, index: t.Type, value: t.Type) -> None:
+        """Put a value under a key of a dict; `ANY` stands for any key."""
+        key = t.constant(index)
+        if key is not None:
+            new = _grown(cell.keys.get(key, value), value)
+            if key not in cell.keys or new != cell.keys[key]:
+                cell.keys[key] = new
+                self.version += 1
+            return
+        keys, values = _grown(cell.key, index), _grown(cell.value, value)
+        if not cell.open or keys != cell.key or values != cell.value:
+            cell.open, cell.key, cell.value = True, keys, values
+            self.version += 1
+
+    def escape(self, values: Iterable[t.Type], depth: int = 0) -> None:
+        """Forget what the program's containers hold: code that we do not know may change them."""
+        for value in values if depth < 5 else ():
+            for member in t.members(value):
+                inside: list[t.Type] = []
+                match member:
+                    case t.Listing(cell) if cell.item is not t.ANY:
+                        inside = [cell.item]
+                        self.add(cell, t.ANY)
+                    case t.Mapped(cell) if cell.value is not t.ANY:
+                        inside = [*cell.keys.values(), cell.value]
+                        spend(len(inside))
+                        self.put(cell, t.ANY, t.ANY)
+                        cell.keys.update(dict.fromkeys(cell.keys, t.ANY))
+                    case t.Tuple(items):
+                        inside = list(items)
+                    case t.Iterating(item):
+                        inside = [item]
+                self.escape(inside, depth + 1)
+
+
+def _grown(old: t.Type, new: t.Type) -> t.Type:
+    """Both, of which no more than their kind is told where more and more constants come, as in a count."""
+    found = t.join(old, new)
+    values = getattr(found, "values", None)
+    return t.plain(found) if values is not None and len(values) > t.MOST_VALUES // 8 else found

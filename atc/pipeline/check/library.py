@@ -1,0 +1,506 @@
+"""What builtins, the standard library and methods of built-in types give: only what responses pass through."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+from atc.core.messages import spelled
+from atc.pipeline.check import types as t
+from atc.pipeline.check.budget import spend
+from atc.pipeline.check.interpreter import Core, Env, Frame
+from atc.pipeline.check.schema import calmed, field_type, items_of, list_keys, value_type
+from atc.pipeline.check.subscripts import check_hashable, get, iterate, need_value
+from atc.pipeline.check.syntax import FunctionNode, parameters, runs_late
+from atc.pipeline.check.toolcalls import call_tool
+
+MOST_DEPTH = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    """What a call of anything but a tool passes. `sure` is False where `*` or `**` passes more, which is in `loose`."""
+
+    values: list[t.Type]
+    nodes: list[ast.expr]
+    named: dict[str, t.Type]
+    sure: bool
+    loose: list[t.Type]
+
+    def after(self) -> Arguments:
+        """All but the first."""
+        return replace(self, values=self.values[1:], nodes=self.nodes[1:])
+
+    def every(self) -> Iterator[t.Type]:
+        """All values passed."""
+        yield from self.values
+        yield from self.named.values()
+        yield from self.loose
+
+
+def read_arguments(core: Core, node: ast.Call) -> Arguments:
+    """Every argument of a call, evaluated."""
+    values: list[t.Type] = []
+    nodes: list[ast.expr] = []
+    named: dict[str, t.Type] = {}
+    loose: list[t.Type] = []
+    for argument in node.args:
+        if not isinstance(argument, ast.Starred):
+            values.append(core.evaluate(argument))
+            nodes.append(argument)
+            continue
+        value = core.evaluate(argument.value)
+        if isinstance(value, t.Tuple):
+            values.extend(value.items)
+            nodes.extend([argument.value] * len(value.items))
+        else:
+            loose.append(value)
+    for keyword in node.keywords:
+        value = core.evaluate(keyword.value)
+        if keyword.arg is None:
+            loose.append(value)
+        else:
+            named[keyword.arg] = value
+    return Arguments(values, nodes, named, not loose, loose)
+
+
+def call_function(
+    core: Core,
+    function: t.Function,
+    positional: Sequence[t.Type],
+    named: Mapping[str, t.Type],
+    *,
+    sure: bool = True,
+    call: ast.Call | None = None,
+) -> t.Type:
+    """What a call gives. With `sure` False the arguments are not all known, and every parameter is `ANY`."""
+    node = function.node
+    spend(8 * (len(parameters(node)) + len(named)))
+    bound = _bind_parameters(function, positional, named) if sure else None
+    if sure and bound is None and call is not None and not core.catches("TypeError"):
+        many = len(positional) > len(parameters(node))
+        unknown = named.keys() - set(parameters(node))
+        code = "positional-argument" if many else "unknown-argument" if unknown else "missing-argument"
+        takes = f"{getattr(node, 'name', 'the lambda')} takes ({ast.unparse(node.args)})"
+        core.report(code, call, f"{takes}: the arguments of this call do not fit.")
+    too_deep = node in core.active or len(core.active) >= MOST_DEPTH
+    if bound is None or too_deep:
+        core.escape([*positional, *named.values()])
+        bound = dict.fromkeys(parameters(node), t.ANY)
+    if too_deep:
+        return t.ANY
+    core.analysed.add(node)
+    return run_body(core, function, Frame(node, function.frame, Env(bound, core.env.calm), detached=runs_late(node)))
+
+
+def run_body(core: Core, function: t.Function, frame: Frame) -> t.Type:
+    """Run a function's body in `frame` and give what the call gives."""
+    node = function.node
+    outer, core.frame = core.frame, frame
+    core.active.append(node)
+    try:
+        if isinstance(node, ast.Lambda):
+            return core.evaluate(node.body)
+        core.execute(node.body)
+        if frame.yields:
+            return t.Iterating(t.join(*frame.yields), "generator")
+        if frame.env is not None:
+            # One way that gives nothing among others that do is not held against the program.
+            frame.returns.append(t.ANY if frame.returns else t.NONE)
+        result = t.joined(frame.returns)
+        return t.ANY if isinstance(node, ast.AsyncFunctionDef) else result
+    finally:
+        core.active.pop()
+        core.frame = outer
+
+
+def _bind_parameters(
+    function: t.Function, positional: Sequence[t.Type], named: Mapping[str, t.Type]
+) -> dict[str, t.Type] | None:
+    """The parameters' types; None where the call does not fit."""
+    arguments = function.node.args
+    names = [argument.arg for argument in (*arguments.posonlyargs, *arguments.args)]
+    keywords = {*names, *(argument.arg for argument in arguments.kwonlyargs)}
+    optional = [*names[len(names) - len(arguments.defaults) :], *(a.arg for a in arguments.kwonlyargs)]
+    bound = dict.fromkeys(optional, t.ANY) | dict(zip(names, positional, strict=False))
+    bound |= {name: value for name, value in named.items() if name in keywords}
+    rest = {name: value for name, value in named.items() if name not in keywords}
+    if (len(positional) > len(names) and arguments.vararg is None) or (rest and arguments.kwarg is None):
+        return None
+    if arguments.vararg is not None:
+        bound[arguments.vararg.arg] = t.Tuple(tuple(positional[len(names) :]))
+    if arguments.kwarg is not None:
+        # Each call has a dict of its own, whose keys are all known.
+        bound[arguments.kwarg.arg] = t.Mapped(t.DictCell(rest, first=frozenset(rest)))
+    return bound if keywords <= bound.keys() else None
+
+
+def note_function(core: Core, node: FunctionNode) -> t.Type:
+    """A function, its defaults evaluated where it is defined."""
+    core.defined_in[node] = core.frame
+    for default in (*node.args.defaults, *node.args.kw_defaults):
+        if default is not None:
+            core.evaluate(default)
+    return t.Function(node, core.frame)
+
+
+def apply(core: Core, function: t.Type, values: list[t.Type]) -> t.Type:
+    """What calling `function` with these gives; unknown for anything but the program's own functions and tools."""
+    values = [t.ANY if value is t.NEVER else value for value in values]
+    return t.joined(
+        call_function(core, member, values, {})
+        if isinstance(member, t.Function)
+        else (core.tool_result(member.alias) if isinstance(member, t.ToolRef) else t.ANY)
+        for member in t.members(function)
+    )
+
+
+Handler = Callable[[Core, ast.Call, Arguments], t.Type]
+
+_FIXED: dict[str, t.Type] = {
+    **dict.fromkeys(["str", "repr", "format", "ascii", "chr", "hex", "bin", "input", "json.dumps"], t.STR),
+    **dict.fromkeys(["isinstance", "issubclass", "callable", "hasattr", "bool", "any", "all"], t.BOOL),
+    **dict.fromkeys(["ord", "hash", "id", "math.floor", "math.ceil"], t.INT),
+    **dict.fromkeys(["time.time", "random.random", "math.sqrt", "statistics.mean", "statistics.median"], t.NUMBER),
+    **dict.fromkeys(["print", "time.sleep", "pprint.pprint"], t.NONE),
+}
+"""Functions that keep and change nothing of what they are given, and always give this."""
+_POOL = "concurrent.futures.ThreadPoolExecutor()"
+_ENDS = {"exit", "quit", "sys.exit", "os._exit"}
+
+
+def call_library(core: Core, name: str, node: ast.Call) -> t.Type:
+    """The type of a call of a builtin or of a name in a module."""
+    if name in ("asyncio.to_thread", "functools.partial", f"{_POOL}.submit") and node.args:
+        callee = core.evaluate(node.args[0])
+        if isinstance(callee, t.ToolRef):
+            call_tool(core, callee.alias, node, skip=1, partial=name == "functools.partial")
+            return t.ANY
+    arguments = read_arguments(core, node)
+    if name in _ENDS:
+        core.frame.env = None
+        return t.NEVER
+    handler = _HANDLERS.get(name)
+    if handler is not None and arguments.sure:
+        return handler(core, node, arguments)
+    if name not in _FIXED:
+        core.escape(arguments.every())
+    return _FIXED.get(name, t.ANY)
+
+
+def _first_items(core: Core, arguments: Arguments) -> t.Type:
+    """The items of the first argument."""
+    return iterate(core, arguments.values[0], arguments.nodes[0]) if arguments.values else t.NEVER
+
+
+def _each(core: Core, arguments: Arguments) -> list[t.Type]:
+    """The items of every argument."""
+    return [iterate(core, value, place) for value, place in zip(arguments.values, arguments.nodes, strict=True)]
+
+
+def _element(node: ast.expr) -> ast.expr:
+    """The expression that gives the items, where `node` is a comprehension."""
+    return node.elt if isinstance(node, ast.GeneratorExp | ast.ListComp | ast.SetComp) else node
+
+
+def _length(core: Core, node: ast.Call, arguments: Arguments) -> t.Type:
+    for first, place in zip(arguments.values[:1], arguments.nodes, strict=False):
+        value = need_value(core, first, place, "len() fails on None")
+        what = spelled(place)
+        lazy = isinstance(value, t.Iterating) and value.kind not in t.SIZED
+        if (t.category(value) in ("number", "function") or lazy) and not core.catches("TypeError"):
+            core.report("not-a-list", node, f"{what} is {t.described(value)}; it has no len().")
+        if isinstance(value, t.Record) and value.shape.closed and len(lists := list_keys(value)) == 1:
+            better = f"{what}[{lists[0]!r}]"
+            message = f"len({what}) counts its keys: {value.origin} is an object, not a list. Write len({better})."
+            core.report("not-a-list", place, message, tool=value.origin.tool, better=better)
+    return t.INT
+
+
+def refuse(
+    core: Core, value: t.Type, node: ast.expr, kinds: tuple[str, ...], name: str, then: str, *, item: bool = False
+) -> t.Type:
+    """`value` without None; reports one that may be None, or that is of a kind which `name` does not take.
+
+    With `item` it is one of those that `node` holds, or the element where that is a comprehension.
+    """
+    if item and _element(node) is not node:
+        node, item = _element(node), False
+    value = need_value(core, value, node, f"{name} fails on None", item=item)
+    if t.category(value) in kinds and not core.catches("TypeError"):
+        text = f"an item of {spelled(node)}" if item else spelled(node)
+        number = name == "join()" and t.category(value) == "number"
+        better = (f"map(str, {spelled(node)})" if item else f"str({text})") if number else None
+        then += f" Write {better}." if better else ""
+        core.report("wrong-operand", node, f"{text} is {t.described(value)}{then}", better=better)
+    return value
+
+
+def _number(core: Core, node: ast.Call, arguments: Arguments) -> t.Type:
+    """`int`, `float`, `round` and `abs`."""
+    name = spelled(node.func)
+    result = {"int": t.INT, "float": t.FLOAT}.get(name)
+    if not arguments.values:
+        return result or t.ANY
+    wrong = ("dict", "list") if result else ("dict", "list", "str")
+    value = refuse(core, arguments.values[0], arguments.nodes[0], wrong, f"{name}()", f"; {name}() does not take it.")
+    if name == "round" and t.category(value) == "number":
+        return t.INT if len(arguments.values) == 1 else t.NUMBER
+    return result or t.plain(value)
+
+
+def _total(core: Core, _node: ast.Call, arguments: Arguments) -> t.Type:
+    item = _first_items(core, arguments)
+    if len(arguments.values) != 1 or arguments.named:
+        return t.ANY
+    kinds = ("str", "dict", "list", "tuple")
+    item = refuse(core, item, arguments.nodes[0], kinds, "sum()", "; sum() adds numbers only.", item=True)
+    names = {member.name for member in t.members(item) if isinstance(member, t.Atom)}
+    return t.ANY if t.category(item) != "number" else t.INT if names <= {"int", "bool"} else t.NUMBER
+
+
+def _extreme(core: Core, node: ast.Call, arguments: Arguments) -> t.Type:
+    """`min` and `max`, of several values or of the items of one."""
+    name = spelled(node.func)
+    if len(arguments.values) != 1:
+        pairs = zip(arguments.values, arguments.nodes, strict=True)
+        values = [need_value(core, value, place, f"{name}() fails on None") for value, place in pairs]
+        return t.ANY if "key" in arguments.named else t.plain(t.join(*values))
+    item = _first_items(core, arguments)
+    _check_keyed(core, item, arguments.nodes[0], arguments, f"{name}()")
+    # Without a key the items were compared, so none of them is None.
+    item = item if "key" in arguments.named else t.not_none(item)
+    return t.join(item, arguments.named.get("default", t.NEVER))
+
+
+def _check_keyed(core: Core, item: t.Type, where: ast.expr, arguments: Arguments, use: str) -> None:
+    """Check the values by which items are ordered: those of `key=`, or the items themselves."""
+    key = arguments.named.get("key", t.NONE)
+    place: ast.expr | None = where
+    if key != t.NONE:
+        item = apply(core, key, [item])
+        place = key.node.body if isinstance(key, t.Function) and isinstance(key.node, ast.Lambda) else None
+        if isinstance(item, t.Tuple) and item.items and isinstance(place, ast.Tuple):
+            item, place = item.items[0], place.elts[0]
+    if place is None:
+        return
+    first = t.members(item)[0]
+    keys = list(first.shape.properties) if isinstance(first, t.Record) else []
+    then = f" Say which value to go by: key=lambda x: x[{keys[0]!r}]." if keys else ""
+    refuse(core, item, place, ("dict",), use, f", which {use} cannot order.{then}", item=place is where)
+
+
+def _sorted(core: Core, node: ast.Call, arguments: Arguments) -> t.Type:
+    item = _first_items(core, arguments)
+    if arguments.nodes:
+        _check_keyed(core, item, arguments.nodes[0], arguments, "sorted()")
+    return core.listing(node, item)
+
+
+def _collection(kind: str, core: Core, node: ast.Call, arguments: Arguments) -> t.Type:
+    item = _first_items(core, arguments)
+    if kind in ("set", "frozenset") and arguments.nodes:
+        check_hashable(core, item, _element(arguments.nodes[0]))
+    return core.listing(node, item, kind)
+
+
+def _iterator(kind: str) -> Handler:
+    return lambda core, _node, arguments: t.Iterating(_first_items(core, arguments), kind)
+
+
+def _groups(core: Core, _node: ast.Call, arguments: Arguments) -> t.Type:
+    """`itertools.groupby`."""
+    item = _first_items(core, arguments)
+    function = [*arguments.values[1:], *arguments.named.values()][:1]
+    key = apply(core, function[0], [item]) if function else item
+    return t.Iterating(t.Tuple((key, t.Iterating(item, "group"))), "groupby")
+
+
+def _map(core: Core, node: ast.Call, arguments: Arguments) -> t.Type:
+    if arguments.values and isinstance(arguments.values[0], t.ToolRef):
+        alias = arguments.values[0].alias
+        message = f"map() passes by position, and {alias} takes its arguments by name only. Write a comprehension."
+        core.report("positional-argument", node, message, tool=alias)
+    items = _each(core, arguments.after())
+    function = arguments.values[0] if arguments.values else t.ANY
+    fixed = {"str": t.STR, "int": t.INT, "float": t.FLOAT}
+    if isinstance(function, t.Library):
+        return t.Iterating(fixed.get(function.name, t.ANY), "map")
+    return t.Iterating(apply(core, function, items), "map")
+
+
+def _filter(core: Core, _node: ast.Call, arguments: Arguments) -> t.Type:
+    item = _first_items(core, arguments.after())
+    apply(core, arguments.values[0] if arguments.values else t.ANY, [item])
+    return t.Iterating(calmed(item), "filter")
+
+
+def _dict(core: Core, node: ast.Call, arguments: Arguments) -> t.Type:
+    if len(arguments.values) == 1 and isinstance(arguments.values[0], t.Record) and not arguments.named:
+        return arguments.values[0]
+    made = core.mapped(node)
+    made.cell.first = frozenset(arguments.named)
+    for name, value in arguments.named.items():
+        core.put(made.cell, t.literal(name), value)
+    for value, where in zip(arguments.values, arguments.nodes, strict=True):
+        pair = iterate(core, value, where) if not isinstance(value, t.Mapped | t.Record) else t.ANY
+        key, item = pair.items if isinstance(pair, t.Tuple) and len(pair.items) == 2 else (t.ANY, t.ANY)
+        core.put(made.cell, t.plain(key), item)
+    return made
+
+
+def _default_dict(core: Core, node: ast.Call, arguments: Arguments) -> t.Type:
+    """`defaultdict(…)` and `Counter(…)`."""
+    made = core.mapped(node)
+    if spelled(node.func).endswith("Counter"):
+        made.cell.default = t.INT
+        core.put(made.cell, t.plain(_first_items(core, arguments)), t.INT)
+        return made
+    match arguments.values[:1]:
+        case [t.Library(name)]:
+            fixed = {"int": t.INT, "float": t.FLOAT, "str": t.STR}
+            made.cell.default = core.listing(node, t.NEVER, name) if name in ("list", "set") else fixed.get(name, t.ANY)
+        case [t.Function() as factory]:
+            made.cell.default = apply(core, factory, [])
+        case _:
+            made.cell.default = t.ANY
+    core.put(made.cell, t.NEVER, made.cell.default)
+    return made
+
+
+_HANDLERS: dict[str, Handler] = {
+    "len": _length,
+    **dict.fromkeys(["int", "float", "round", "abs"], _number),
+    "sum": _total,
+    **dict.fromkeys(["min", "max"], _extreme),
+    "sorted": _sorted,
+    **{name: partial(_collection, name) for name in ("list", "tuple", "set", "frozenset")},
+    "collections.deque": partial(_collection, "deque"),
+    "reversed": _iterator("reversed"),
+    "iter": lambda core, node, given: t.ANY if len(given.values) > 1 else _iterator("iterator")(core, node, given),
+    "range": lambda _core, _node, _arguments: t.Iterating(t.INT, "range"),
+    "enumerate": lambda core, _, given: t.Iterating(t.Tuple((t.INT, _first_items(core, given))), "enumerate"),
+    "zip": lambda core, _, given: t.Iterating(t.Tuple(tuple(_each(core, given))), "zip"),
+    **dict.fromkeys(["map", f"{_POOL}.map"], _map),
+    **dict.fromkeys(
+        ["heapq.nlargest", "heapq.nsmallest"], lambda core, node, given: _sorted(core, node, given.after())
+    ),
+    "itertools.groupby": _groups,
+    "itertools.chain": lambda core, _, given: t.Iterating(t.joined(_each(core, given)), "chain"),
+    "itertools.chain.from_iterable": lambda core, _, given: t.Iterating(items_of(_first_items(core, given)), "chain"),
+    "itertools.islice": _iterator("islice"),
+    "concurrent.futures.ThreadPoolExecutor": lambda _core, _node, _given: t.Library(_POOL),
+    "filter": _filter,
+    "next": lambda core, _, given: t.join(_first_items(core, given), *given.values[1:]),
+    "dict": _dict,
+    "collections.OrderedDict": _dict,
+    **dict.fromkeys(["collections.defaultdict", "collections.Counter"], _default_dict),
+}
+
+
+_TEXT: dict[str, t.Type] = {
+    **dict.fromkeys(
+        ["strip", "lstrip", "rstrip", "lower", "upper", "title", "capitalize", "casefold", "replace", "zfill", "join",
+         "format", "removeprefix", "removesuffix", "ljust", "rjust", "center", "swapcase", "translate"], t.STR
+    ),
+    **dict.fromkeys(["find", "index", "count", "rfind", "rindex"], t.INT),
+    **dict.fromkeys(["startswith", "endswith", "isdigit", "isalpha", "isnumeric", "isupper", "islower"], t.BOOL),
+}  # fmt: skip
+
+
+def call_method(core: Core, value: t.Type, func: ast.Attribute, node: ast.Call, arguments: Arguments) -> t.Type:
+    """What `value.method(…)` gives, and what it changes."""
+    if func.attr == "get" and any(isinstance(member, t.Record | t.Mapped) for member in t.members(value)):
+        fits = arguments.sure and 0 < len(arguments.values) < 3
+        return get(core, value, node, arguments.values) if fits else t.ANY
+    return t.joined([_call_one(core, member, func, node, arguments) for member in t.members(value)])
+
+
+def _call_one(core: Core, member: t.Type, func: ast.Attribute, node: ast.Call, arguments: Arguments) -> t.Type:
+    match member:
+        case t.Record() | t.Mapped():
+            return _of_dict(core, member, func.attr, node, arguments)
+        case t.Array() | t.Listing():
+            return _of_list(core, member, func, node, arguments)
+        case t.Atom("str"):
+            if func.attr == "join" and arguments.values:
+                kinds, then = ("number", "dict", "list"), "; join() takes strings only."
+                refuse(core, _first_items(core, arguments), arguments.nodes[0], kinds, "join()", then, item=True)
+            if func.attr in ("split", "splitlines", "rsplit"):
+                return core.listing(node, t.STR)
+            return _TEXT.get(func.attr, t.ANY)
+        case t.Atom() | t.Tuple():
+            return t.ANY
+        case _:
+            core.escape(arguments.every())
+            return t.ANY
+
+
+def _of_dict(core: Core, member: t.Record | t.Mapped, method: str, node: ast.Call, arguments: Arguments) -> t.Type:
+    if isinstance(member, t.Mapped):
+        kinds, keys = [*member.cell.keys.values(), member.cell.value], items_of(member)
+    else:
+        kinds, keys = [field_type(member, key) or t.ANY for key in member.shape.properties], t.STR
+        kinds = kinds if kinds and member.shape.closed else [value_type(member)]
+    values = t.joined(kinds) if not core.hints.stored else t.ANY
+    match method, arguments.values:
+        case "keys", _:
+            return t.Iterating(keys, "dict_keys")
+        case "values", _:
+            return t.Iterating(values, "dict_values")
+        case "items", _:
+            return t.Iterating(t.Tuple((keys, values)), "dict_items")
+        case "most_common", _:
+            return core.listing(node, t.Tuple((keys, values)))
+        case "copy", _:
+            return member
+        case "setdefault", [index, *default] if isinstance(member, t.Mapped):
+            core.put(member.cell, index, default[0] if default else t.NONE)
+            return member.cell.keys.get(t.constant(index), member.cell.value)
+        case _:
+            core.foreign |= isinstance(member, t.Record) and method in ("update", "setdefault")
+            core.escape([member, *arguments.every()])
+            return t.ANY
+
+
+def _of_list(
+    core: Core, member: t.Array | t.Listing, func: ast.Attribute, node: ast.Call, arguments: Arguments
+) -> t.Type:
+    item = items_of(member)
+    match func.attr:
+        case "append" | "add" | "appendleft":
+            if func.attr == "add" and arguments.nodes:
+                check_hashable(core, arguments.values[0], arguments.nodes[0])
+            _put(core, member, t.join(*arguments.values))
+        case "insert":
+            _put(core, member, t.join(*arguments.values[1:]))
+        case "extend" | "update" | "extendleft":
+            for added in _each(core, arguments):
+                _put(core, member, added)
+        case "sort":
+            _check_keyed(core, item, func.value, arguments, "sort()")
+        case "pop" | "popleft":
+            return t.ANY if item is t.NEVER else item
+        case "copy" | "union" | "intersection" | "difference" | "symmetric_difference":
+            more = [items_of(value) for value in arguments.values] if func.attr == "union" else []
+            return core.listing(node, t.join(item, *more), member.kind if isinstance(member, t.Listing) else "list")
+        case "index" | "count":
+            return t.INT
+        case "clear" | "remove" | "discard" | "reverse":
+            if arguments.values == [t.NONE]:
+                core.env.calm |= {m.origin for m in t.members(item) if isinstance(m, t.Null) and m.origin is not None}
+        case _:
+            core.escape([member, *arguments.every()])
+            return t.ANY
+    return t.NONE
+
+
+def _put(core: Core, member: t.Array | t.Listing, item: t.Type) -> None:
+    if isinstance(member, t.Listing):
+        core.add(member.cell, item)
+        return
+    core.escape([item])
+    own = items_of(member)
+    core.foreign |= t.join(own, item) != own

@@ -1,0 +1,154 @@
+"""Findings about names: those that nothing binds, tools that the program replaces; and a program without output."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import sys
+from collections import defaultdict
+
+from atc.core.messages import finding, listed, may_guess, nearest, spelled
+from atc.core.types import ANSWERING, Finding
+from atc.pipeline.check.syntax import binds, bound_names, parameters, walk
+from protocols.naming import alike
+from protocols.toolbox import Tool, Toolbox
+
+GIVEN = frozenset(dir(builtins)) | {
+    "ToolError", "__name__", "__file__", "__doc__", "__builtins__", "__annotations__", "__spec__", "__package__",
+    "__loader__", "__class__", "__module__", "__qualname__", "reveal_type",
+}  # fmt: skip
+"""Names that every program has besides its tools."""
+
+_FEW = 8
+"""Of more tools than this only the nearest are named."""
+
+_MODULE_OF = {
+    "Counter": "collections", "defaultdict": "collections", "OrderedDict": "collections", "deque": "collections",
+    "namedtuple": "collections", "datetime": "datetime", "timedelta": "datetime", "date": "datetime",
+    "timezone": "datetime", "sleep": "time", "sqrt": "math", "ceil": "math", "floor": "math", "mean": "statistics",
+    "median": "statistics", "stdev": "statistics", "groupby": "itertools", "chain": "itertools", "reduce": "functools",
+    "partial": "functools", "lru_cache": "functools", "itemgetter": "operator", "dataclass": "dataclasses",
+    "Decimal": "decimal", "Fraction": "fractions", "ThreadPoolExecutor": "concurrent.futures", "List": "typing",
+    "Dict": "typing", "Optional": "typing", "Any": "typing", "Union": "typing", "Tuple": "typing", "Set": "typing",
+    "Iterable": "typing", "Iterator": "typing", "Callable": "typing", "TypedDict": "typing", "NamedTuple": "typing",
+    "Enum": "enum", "pprint": "pprint", "uuid4": "uuid", "urlencode": "urllib.parse", "combinations": "itertools",
+    "product": "itertools", "Path": "pathlib", "islice": "itertools", "as_completed": "concurrent.futures",
+}  # fmt: skip
+
+
+def unbound(node: ast.Name, scopes: list[ast.AST], tools: Toolbox, *, called: bool) -> Finding:
+    """The finding for a name that nothing binds: a tool that does not exist, a forgotten import, a misspelling.
+
+    `scopes` are those around it.
+    """
+    name = node.id
+    if name in sys.stdlib_module_names or name in _MODULE_OF:
+        line = f"from {_MODULE_OF[name]} import {name}" if name in _MODULE_OF else f"import {name}"
+        return finding("undefined-name", node, f"{name!r} is not imported. Write `{line}` first.", better=line)
+    names = [bound_names(scope) for scope in scopes]
+    own = sorted(set().union(*names)) if may_guess(sum(map(len, names))) else []
+    if not called:
+        near = nearest(name, own, cutoff=0.75) or nearest(name, tools, cutoff=0.75)
+        meant = f" Did you mean {near!r}?" if near else " Assign it before it is used."
+        return finding("undefined-name", node, f"{name!r} is not defined anywhere in the program.{meant}", better=near)
+    near = nearest(name, tools) or nearest(name, own, loose=False)  # a variable that is part of it is no function
+    meant = f" Did you mean {near!r}?" if near else ""
+    shown = list(tools)[:_FEW]
+    if len(tools) > _FEW and may_guess(len(tools)):
+        shown = alike(name, tools, most=_FEW, cutoff=0) or shown
+    among = "the tools are" if len(shown) == len(tools) else f"of {len(tools)} tools the nearest are"
+    message = f"there is no tool or function {name!r}; {among} {listed(shown)}.{meant}"
+    if not tools:
+        message = f"there is no function {name!r}.{meant}"
+    return finding("unknown-tool", node, message, better=near)
+
+
+def shadowed_tools(module: ast.Module, nodes: list[ast.AST], tools: Toolbox) -> list[Finding]:
+    """A finding for each tool whose name the program binds where it would call it."""
+    found: list[Finding] = []
+    for scope in nodes:
+        if not isinstance(scope, ast.Module | ast.FunctionDef | ast.AsyncFunctionDef):
+            continue
+        taken = sorted(bound_names(scope) & tools.keys())
+        if not taken:
+            continue
+        uses = Uses(nodes if scope is module else walk(scope))
+        for name in taken:
+            calls, node = uses.calls[name], uses.binding.get(name)
+            if node is None or (scope is module and _meant(uses, tools[name], node)):
+                continue
+            if scope is module or (calls and name not in parameters(scope)):  # type: ignore[arg-type]
+                found.append(_shadowed(name, node))
+    return found
+
+
+class Uses:
+    """Where each name stands among nodes: its calls, what is not a call, and the first node that binds it."""
+
+    def __init__(self, nodes: list[ast.AST]) -> None:
+        self.calls: defaultdict[str, list[ast.Call]] = defaultdict(list)
+        self.names: defaultdict[str, list[ast.Name]] = defaultdict(list)
+        self.binding: dict[str, ast.AST] = {}
+        for node in nodes:
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+                self.calls[node.func.id].append(node)
+            if isinstance(node, ast.Name):
+                self.names[node.id].append(node)
+            for name in binds(node):
+                self.binding.setdefault(name, node)
+
+
+def _meant(uses: Uses, tool: Tool, node: ast.AST) -> bool:
+    """Whether the program seems to know what it does: it wraps the tool, or has no use for the tool itself."""
+    name, line, calls = tool.alias, getattr(node, "lineno", 0), uses.calls[tool.alias]
+    callees = {call.func for call in calls}
+    passed = [use for use in uses.names[name] if use not in callees and use is not node]
+    match node:
+        case ast.FunctionDef() | ast.AsyncFunctionDef():
+            own = set(parameters(node))
+            foreign = bool(own) and not own & {*tool.arguments, *tool.arguments.values()}
+            # One that does nothing only stands in for the tool.
+            idle = all(isinstance(s, ast.Pass | ast.Raise) or spelled(s)[:1] in '\'"."' for s in node.body)
+            return any(use.lineno < line for use in passed) or (foreign and not idle)
+        case ast.Name():  # `tool = cache(tool)`
+            return not calls or any(use.lineno == line for use in passed)
+        case ast.ImportFrom(module=str(module)) if module.split(".")[0] in sys.stdlib_module_names:
+            return not any(k.arg is None or k.arg in tool.arguments for call in calls for k in call.keywords)
+        case _:
+            return False
+
+
+def _shadowed(name: str, node: ast.AST) -> Finding:
+    what = "assignment" if isinstance(node, ast.Name) else "import" if hasattr(node, "names") else "definition"
+    then = "Use another name for the value." if what == "assignment" else "Leave it out: the tool is there already."
+    message = f"{name!r} is a tool, and this {what} replaces it. {then}"
+    better = f"{name}_result" if what == "assignment" else None
+    return finding("tool-reassigned", node, message, tool=name, better=better)
+
+
+_WRITERS = {"print", "pprint", "pp", "display", "exec", "eval", "write", "writelines", "print_exc", "info", "dump"}
+_WRITERS |= {ANSWERING}
+
+
+def output_findings(module: ast.Module, nodes: list[ast.AST]) -> list[Finding]:
+    """At most one finding: nothing is printed and the last statement is no expression."""
+    body = module.body
+    if not body:
+        return [finding("no-output", module, "the program is empty. Write one that calls tools and prints the answer.")]
+    for node in nodes:
+        match node:
+            case ast.Call(func=ast.Attribute(attr=name)) | ast.Name(id=name) if name in _WRITERS:
+                return []
+    last = body[-1]
+    text = isinstance(last, ast.Expr) and isinstance(last.value, ast.Constant) and isinstance(last.value.value, str)
+    if isinstance(last, ast.Expr) and not (text and len(body) == 1):  # a lone docstring is no answer
+        return []
+    match last:
+        case ast.Assign(targets=[ast.Name() as target]) | ast.AugAssign(target=ast.Name() as target):
+            better = f"print({spelled(target)})"
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+            better = f"print({name}())"
+        case _:
+            better = "print(…)"
+    message = f"the program gives no answer: it prints nothing and does not end in an expression. End with {better}."
+    return [finding("no-output", last, message, better=better)]

@@ -1,0 +1,211 @@
+"""What a test shows about the values in it, for the code that runs only if it holds or fails."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from dataclasses import replace
+
+from atc.pipeline.check import types as t
+from atc.pipeline.check.budget import spend
+from atc.pipeline.check.interpreter import Core, Env
+from atc.pipeline.check.schema import calmed, field_type, items_of
+from atc.pipeline.check.syntax import walk
+
+_KINDS: dict[str, Callable[[t.Type], bool]] = {
+    **dict.fromkeys(["dict", "Mapping"], lambda kind: isinstance(kind, t.Record | t.Mapped)),
+    "list": lambda kind: isinstance(kind, t.Array) or (isinstance(kind, t.Listing) and kind.kind == "list"),
+    "tuple": lambda kind: isinstance(kind, t.Tuple) or (isinstance(kind, t.Listing) and kind.kind == "tuple"),
+    "set": lambda kind: isinstance(kind, t.Listing) and kind.kind == "set",
+    "str": lambda kind: isinstance(kind, t.Atom) and kind.name == "str",
+    "int": lambda kind: isinstance(kind, t.Atom) and kind.name in ("int", "bool", "number"),
+    "float": lambda kind: isinstance(kind, t.Atom) and kind.name in ("float", "number"),
+    "bool": lambda kind: isinstance(kind, t.Atom) and kind.name == "bool",
+    "NoneType": lambda kind: isinstance(kind, t.Null),
+}
+"""By the name of a class: whether an alternative may be of it."""
+_OPPOSITE: dict[type[ast.cmpop], ast.cmpop] = {ast.NotEq: ast.Eq(), ast.NotIn: ast.In(), ast.IsNot: ast.Is()}
+
+
+def outcomes(core: Core, test: ast.expr) -> tuple[Env | None, Env | None]:
+    """The environments in which `test` holds and fails; the current one is left as it was."""
+    start = core.frame.env
+    if start is None:
+        return None, None
+    results: list[Env | None] = []
+    for truth in (True, False):
+        core.frame.env = start.copy()
+        refine(core, test, truth)
+        results.append(core.frame.env)
+    core.frame.env = start
+    if isinstance(test, ast.Constant):
+        return (results[0], None) if test.value else (None, results[1])
+    return results[0], results[1]
+
+
+def refine(core: Core, test: ast.expr, truth: bool) -> None:
+    """Change the current environment by what it shows that `test` came out `truth`."""
+    if core.frame.env is None:
+        return
+    match test:
+        case ast.UnaryOp(op=ast.Not(), operand=inner):
+            refine(core, inner, not truth)
+        case ast.BoolOp(op=op, values=values):
+            # Where one of several may be what decided it, nothing is certain.
+            for value in values if isinstance(op, ast.And) == truth else ():
+                refine(core, value, truth)
+        case ast.NamedExpr(target=target, value=value):
+            refine(core, value, truth)
+            refine(core, target, truth)
+        case ast.Compare(left=left, ops=[op], comparators=[right]):
+            _refine_compare(core, left, op, right, truth)
+        case ast.Compare(left=left, comparators=rights) if truth:
+            for part in [left, *rights]:
+                _change(core, part, t.proven)
+        case ast.Call(func=ast.Name(id="isinstance"), args=[subject, kinds]):
+            _refine_kind(core, subject, _kind_names(kinds), truth)
+        case ast.Call(func=ast.Name(id="hasattr" | "callable" | "issubclass"), args=[subject, *_]):
+            _change(core, subject, lambda _: t.ANY)
+        case _ if truth:
+            _change(core, test, t.proven)
+    _relax(core, test)
+
+
+def _refine_compare(core: Core, left: ast.expr, op: ast.cmpop, right: ast.expr, truth: bool) -> None:
+    if isinstance(left, ast.Constant) and not isinstance(op, ast.In | ast.NotIn):
+        left, right = right, left
+    if isinstance(op, ast.NotEq | ast.NotIn | ast.IsNot):
+        op, truth = _OPPOSITE[type(op)], not truth
+    match op, left, right:
+        case ast.Is() | ast.Eq(), _, ast.Constant(value=None):
+            nulls = [m for m in t.members(core.peek(left)) if isinstance(m, t.Null)]
+            core.tested |= {null.origin.tool for null in nulls if null.origin is not None}
+            # Where the program has seen that it is None, what it does with it now is meant.
+            _change(core, left, (lambda _: t.ANY) if truth else t.proven)
+        case ast.Is() | ast.Eq(), ast.Call(func=ast.Name(id="type"), args=[subject]), _:
+            _change(core, subject, lambda _: t.ANY)
+        case ast.In(), ast.Constant(value=None), _:
+            if not truth:  # `None not in items`
+                found = t.members(items_of(core.peek(right)))
+                core.env.calm |= {m.origin for m in found if isinstance(m, t.Null) and m.origin is not None}
+        case ast.In(), _, _ if truth:
+            for key in _constant_keys(core, left):
+                _change(core, right, lambda value, key=key: _having(value, key))  # type: ignore[misc]
+            _change(core, left, t.proven)
+        case _ if truth or not isinstance(op, ast.Eq | ast.In | ast.Is):
+            _change(core, left, t.proven)
+            _change(core, right, t.proven)
+
+
+def _constant_keys(core: Core, node: ast.expr) -> list[str]:
+    """The strings that an expression can be, where they are known."""
+    known = core.peek(node)
+    return [v for m in t.members(known) if isinstance(m, t.Atom) for v in m.values or () if isinstance(v, str)]
+
+
+def _having(value: t.Type, key: str) -> t.Type:
+    """`value` after `key in value`: one that cannot have the key is another thing than we believe."""
+    known = [field_type(m, key) for m in t.members(value) if isinstance(m, t.Record | t.Mapped)]
+    return t.ANY if None in known else value
+
+
+def _kind_names(node: ast.expr) -> list[str]:
+    match node:
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            return [name]
+        case ast.Tuple(elts=parts):
+            return [name for part in parts for name in _kind_names(part)]
+        case _:
+            return ["?"]
+
+
+def _refine_kind(core: Core, subject: ast.expr, names: list[str], truth: bool) -> None:
+    if any(name not in _KINDS for name in names):
+        _change(core, subject, lambda _: t.ANY)
+        return
+
+    def holds(value: t.Type) -> bool:
+        if not truth and isinstance(value, t.Atom) and value.name == "number" and not {"int", "float"} <= set(names):
+            return True
+        return any(_KINDS[name](value) for name in names) == truth
+
+    _change(core, subject, lambda value: t.keep(value, holds))
+
+
+def _change(core: Core, node: ast.expr, update: Callable[[t.Type], t.Type]) -> None:
+    """Replace what an access path (`f["a"].get("b")`) is known to hold by `update` of it."""
+    env, path = core.frame.env, access_path(node)
+    if env is None or (path is None and not isinstance(node, ast.Subscript)):
+        return
+    old = core.peek(node)
+    new = update(old)
+    lost = {m.origin for m in t.members(old) if isinstance(m, t.Null) and m.origin}
+    env.calm |= lost - {m.origin for m in t.members(new) if isinstance(m, t.Null)}
+    if path is not None and new != old:
+        name, keys = path
+        base = core.peek(ast.Name(name, ast.Load()))
+        if not keys or new != t.NONE:  # None in a dict may change where we do not see it
+            env.names[name] = _rebuilt(base, keys, new)
+
+
+def _rebuilt(base: t.Type, keys: tuple[str, ...], new: t.Type) -> t.Type:
+    """`base` with what stands under the path of keys replaced."""
+    if not keys:
+        return new
+    result: list[t.Type] = []
+    for member in t.members(base):
+        if isinstance(member, t.Record | t.Mapped):
+            inner = _rebuilt((field_type(member, keys[0]) if len(keys) > 1 else None) or t.ANY, keys[1:], new)
+            spend(len(member.refined))
+            kept = tuple(pair for pair in member.refined if pair[0] != keys[0])
+            member = replace(member, refined=(*kept, (keys[0], inner)))
+        result.append(member)
+    return t.join(*result)
+
+
+def access_path(node: ast.expr) -> tuple[str, tuple[str, ...]] | None:
+    """`f["a"].get("b")` → `("f", ("a", "b"))`; None for anything else."""
+    keys: list[str] = []
+    while not isinstance(node, ast.Name):
+        match node:
+            case ast.Subscript(value=inner, slice=ast.Constant(value=str(key))):
+                keys.append(key)
+            case ast.Call(func=ast.Attribute(attr="get", value=inner), args=[ast.Constant(value=str(key)), *_]):
+                keys.append(key)
+            case ast.NamedExpr(target=inner):
+                pass
+            case _:
+                return None
+        node = inner
+    return node.id, tuple(reversed(keys))
+
+
+_PLAIN = frozenset("len sum str int float round abs min max sorted isinstance type set any".split())  # noqa: SIM905
+"""Functions whose value in a test says nothing about nulls inside their arguments."""
+_MENTIONED = f"{__name__}.mentioned"
+
+
+def _relax(core: Core, test: ast.expr) -> None:
+    """A test may rule out nulls in ways that are not followed: then say no more about those of what it mentions."""
+    if _MENTIONED not in test.__dict__:
+        test.__dict__[_MENTIONED] = _mentioned(test)
+    for name in test.__dict__[_MENTIONED]:
+        known = core.env.names.get(name)
+        if known is not None:
+            core.env.names[name] = calmed(known)
+
+
+def _mentioned(test: ast.expr) -> set[str]:
+    """The names of which a test reads a text or a flag, or that it passes to a function."""
+    found: set[str] = set()
+    for node in walk(test):
+        match node:
+            case ast.Call(func=func) if not isinstance(func, ast.Name) or func.id not in _PLAIN:
+                found |= {part.id for part in walk(node) if isinstance(part, ast.Name)}
+            case ast.Compare(left=left, ops=[ast.Eq() | ast.NotEq() | ast.Is() | ast.IsNot() | ast.In() | ast.NotIn()]):
+                path = access_path(left)
+                found |= {path[0]} if path is not None and path[1] else set()
+            case ast.Subscript() if node is test:
+                path = access_path(node)
+                found |= {path[0]} if path is not None else set()
+    return found

@@ -1,0 +1,294 @@
+"""Types from JSON Schemas, unfolded one level at a time so that recursive schemas stay finite."""
+
+from __future__ import annotations
+
+import ast
+import weakref
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from atc.pipeline.check import types as t
+from atc.pipeline.check.budget import spend
+from protocols.schema import JsonObject, pointer, resolve, types
+from protocols.toolbox import Tool
+
+_MOST_BRANCHES = 12
+_DEEPEST = 64
+"""Steps into a response, whose schema may refer to itself."""
+_COMBINERS = ("allOf", "anyOf", "oneOf")
+_OPENERS = ("patternProperties", "if", "dependentSchemas", "$dynamicRef", "$recursiveRef")
+_SILENT = {"title", "description", "default", "example", "examples", "deprecated", "readOnly", "writeOnly", "required"}
+_MORE = ("additionalProperties", "unevaluatedProperties")
+
+Fragments = list[JsonObject]
+
+_known: dict[int, tuple[weakref.ref[Tool], t.Document | None]] = {}
+"""By the identity of a tool, for as long as it lives: most programs are checked against tools that were seen before."""
+
+
+def response_document(tool: Tool) -> t.Document | None:
+    """The response schema of `tool` where it can be believed: not where it is missing or only guessed."""
+    identity = id(tool)
+    known = _known.get(identity)
+    if known is not None and known[0]() is tool:
+        return known[1]
+    schema, level = tool.protocol.output_schema, tool.protocol.evidence.level
+    believed = isinstance(schema, Mapping) and level != "guessed"
+    document = t.Document(schema, strict=level == "declared") if believed and schema is not None else None
+    _known[identity] = weakref.ref(tool, lambda _: _known.pop(identity, None)), document
+    return document
+
+
+def result_type(tool: Tool, document: t.Document) -> t.Type:
+    """What a call of `tool` gives to the program."""
+    origin = t.Origin(tool.alias)
+    if tool.wrapper is None:
+        return convert(document.root, document, origin)
+    return convert(resolve(document.root, document.root)["properties"][tool.wrapper], document, origin)
+
+
+def convert(schema: Any, document: t.Document, origin: t.Origin) -> t.Type:
+    """The type of a value that conforms to `schema`."""
+    if len(origin.path) > _DEEPEST:
+        return t.ANY
+    done = document.types.get((id(schema), origin))
+    if done is not None:
+        return done
+    known = document.branches.get(id(schema))
+    if known is None:
+        known = document.branches[id(schema)] = (schema, _branches(schema, document, 0))
+    result: t.Type = t.ANY
+    if known[1] is not None:
+        result = t.join(*(_conjunction(fragments, document, origin) for fragments in known[1]))
+    document.types[id(schema), origin] = result
+    return result
+
+
+def _branches(schema: Any, document: t.Document, depth: int) -> list[Fragments] | None:
+    """The schema as alternatives, each a list of fragments that hold together; None where it says nothing sure."""
+    if not isinstance(schema, Mapping) or depth > 8:
+        return None
+    ref = schema.get("$ref")
+    if isinstance(ref, str) and not isinstance(pointer(document.root, ref), Mapping):
+        return None
+    resolved = resolve(schema, document.root)
+    if not any(key in resolved for key in _COMBINERS):
+        return [[resolved]]
+    result: list[Fragments] = [[{key: value for key, value in resolved.items() if key not in _COMBINERS}]]
+    for part in resolved.get("allOf") or ():
+        result = _product(result, _branches(part, document, depth + 1))
+    for key in ("anyOf", "oneOf"):
+        if resolved.get(key):
+            options: list[Fragments] = []
+            for part in resolved[key]:
+                inner = _branches(part, document, depth + 1)
+                if inner is None:
+                    return None
+                options += inner
+            result = _product(result, options)
+    return result or None
+
+
+def _product(left: list[Fragments], right: list[Fragments] | None) -> list[Fragments]:
+    if right is None or len(left) * len(right) > _MOST_BRANCHES:
+        return []
+    return [[*a, *b] for a in left for b in right]
+
+
+def _conjunction(fragments: Fragments, document: t.Document, origin: t.Origin) -> t.Type:
+    fragments = [part for part in fragments if not part.keys() <= _SILENT]
+    possible: set[str] | None = None
+    for part in fragments:
+        if named := set(types(part)):
+            named |= {"integer"} if "number" in named else set()
+            possible = named if possible is None else possible & named
+    if not possible:
+        return t.ANY
+    if "number" in possible:
+        possible.discard("integer")
+    if any(part.get("nullable") is True or None in (listed_values(part) or ()) for part in fragments):
+        possible.add("null")
+    return t.join(*(_one(name, fragments, document, origin) for name in sorted(possible)))
+
+
+def listed_values(part: JsonObject) -> list[Any] | None:
+    """The values that a schema allows, where it lists them."""
+    if "const" in part:
+        return [part["const"]]
+    listed = part.get("enum")
+    return list(listed) if isinstance(listed, list | tuple) else None
+
+
+def _one(name: str, fragments: Fragments, document: t.Document, origin: t.Origin) -> t.Type:
+    match name:
+        case "string":
+            return _text(fragments) if document.strict else t.STR
+        case "integer":
+            # Observed integers may be numbers that happened to be whole.
+            return t.INT if document.strict else t.NUMBER
+        case "number":
+            return t.NUMBER
+        case "boolean":
+            return t.BOOL
+        case "null":
+            return t.Null(origin)
+        case "object":
+            return t.Record(_object(fragments, document), origin)
+        case "array":
+            return t.Array(_array(fragments, document), origin)
+        case _:
+            return t.ANY
+
+
+def _text(fragments: Fragments) -> t.Type:
+    for part in fragments:
+        values = [value for value in listed_values(part) or () if isinstance(value, str)]
+        if values and len(values) <= t.MOST_VALUES:
+            return t.Atom("str", tuple(values), listed=True)
+    patterns = [part["pattern"] for part in fragments if isinstance(part.get("pattern"), str)]
+    form = next((part["format"] for part in fragments if part.get("format") in ("date", "date-time", "time")), None)
+    return t.Atom("str", pattern=patterns[0] if len(patterns) == 1 else None, form=form)
+
+
+def _object(fragments: Fragments, document: t.Document) -> t.ObjectShape:
+    key = (0, *map(id, fragments))
+    if key in document.shapes:
+        known: t.ObjectShape = document.shapes[key]
+        return known
+    properties: dict[str, Any] = {}
+    for part in fragments:
+        for name, schema in (part.get("properties") or {}).items():
+            if name in properties and properties[name] is not schema:
+                schema = {"allOf": [properties[name], schema]}
+            properties[name] = schema
+    filled = document.strict and any(part.get("required") for part in fragments)
+    shape = document.shapes[key] = t.ObjectShape(document, properties, _more(fragments, properties, document), filled)
+    return shape
+
+
+def _more(fragments: Fragments, properties: Mapping[str, Any], document: t.Document) -> Any:
+    """The schema of further keys: `{}` where anything may come, False where nothing may."""
+    if any(key in part for part in fragments for key in _OPENERS):
+        return {}
+    declared = [part[key] for part in fragments for key in _MORE if key in part and part[key] is not False]
+    if declared:
+        return declared[0] if len(declared) == 1 and isinstance(declared[0], Mapping) else {}
+    return False if document.strict and properties else {}
+
+
+def _array(fragments: Fragments, document: t.Document) -> t.ArrayShape:
+    key = (1, *map(id, fragments))
+    if key in document.shapes:
+        known: t.ArrayShape = document.shapes[key]
+        return known
+    sure = [part for part in fragments if "items" in part or "prefixItems" in part]
+    items = sure[0].get("items", {}) if len(sure) == 1 and "prefixItems" not in sure[0] else {}
+    shape = document.shapes[key] = t.ArrayShape(document, items)
+    return shape
+
+
+def field_type(record: t.Record | t.Mapped, key: Any) -> t.Type | None:
+    """What stands under `key`, or None where no such key can be."""
+    if not isinstance(record, t.Mapped) or not record.cell.open:
+        spend(len(record.refined))
+        for known, value in record.refined:
+            if known == key:
+                return value
+    if isinstance(record, t.Mapped):
+        cell = record.cell
+        found = [cell.keys.get(key), some(cell.value) if cell.open else None, cell.default]
+        kinds = [kind for kind in found if kind is not None]
+        return t.join(*kinds) if kinds else None
+    if not isinstance(key, str):
+        return None
+    shape = record.shape
+    if key not in shape.properties and shape.closed:
+        return None
+    kind = convert(shape.properties.get(key, shape.more), shape.document, record.origin.then(key))
+    return calmed(kind) if record.calm else kind
+
+
+def some(value: t.Type) -> t.Type:
+    """An item that is read does exist, so a list that looks empty was filled where we did not see it."""
+    return t.ANY if value is t.NEVER else value
+
+
+def item_type(array: t.Array) -> t.Type:
+    """What the items of an array are."""
+    found = convert(array.shape.items, array.shape.document, array.origin.then(None))
+    return calmed(found) if array.calm else found
+
+
+def items_of(value: t.Type, node: ast.expr | None = None) -> t.Type:
+    """The items of any alternative, without findings; `node` is what is iterated, where that is a statement's."""
+    return t.joined(_items(member, node) for member in t.members(value))
+
+
+def _items(member: t.Type, node: ast.expr | None) -> t.Type:
+    match member:
+        case t.Array():
+            return item_type(member)
+        case t.Listing(cell):
+            return cell.item
+        case t.Tuple(items):
+            return t.join(*items)
+        case t.Iterating(item):
+            return item
+        case t.Record(shape=shape):
+            return t.Atom("str", None, t.KeyOf(member, node)) if node is not None and shape.properties else t.STR
+        case t.Mapped(cell):
+            spend(8 * len(cell.keys))
+            return t.join(*map(t.literal, cell.keys), cell.key)
+        case t.Atom("str"):
+            return t.STR
+        case _:
+            return t.ANY
+
+
+def value_type(record: t.Record) -> t.Type:
+    """What `values()` of an object gives: something certain only for a map."""
+    if record.shape.properties or record.shape.closed:
+        return t.ANY
+    return field_type(record, "*") or t.ANY
+
+
+def calmed(value: t.Type) -> t.Type:
+    """`value` with nulls of its schema no longer worth a word, at any depth; of the program's dicts at the first."""
+    return t.joined(map(_calmed, t.members(t.not_none(value))))
+
+
+def _calmed(member: t.Type) -> t.Type:
+    match member:
+        case t.Record() | t.Array():
+            return replace(member, calm=True)
+        case t.Mapped(cell):
+            spend(8 * len(cell.keys))
+            return replace(member, refined=tuple((k, t.not_none(field_type(member, k) or t.ANY)) for k in cell.keys))
+        case _:
+            return t.Null() if isinstance(member, t.Null) else member
+
+
+def list_keys(record: t.Record) -> list[str]:
+    """The keys of an object under which a list stands."""
+    shape = record.shape
+    spend(8 * len(shape.properties))
+    return [
+        key
+        for key, schema in shape.properties.items()
+        if any(isinstance(m, t.Array) for m in t.members(convert(schema, shape.document, record.origin)))
+    ]
+
+
+def holder(record: t.Record, key: str) -> tuple[str, str] | None:
+    """Where one level further down a key is: in words, and as subscripts."""
+    spend(8 * len(record.shape.properties))
+    for name in record.shape.properties:
+        for member in t.members(field_type(record, name) or t.ANY):
+            if isinstance(member, t.Record) and key in member.shape.properties:
+                return f"{name!r}", f"[{name!r}][{key!r}]"
+            if isinstance(member, t.Array):
+                items = t.members(item_type(member))
+                if any(isinstance(item, t.Record) and key in item.shape.properties for item in items):
+                    return f"each item of {name!r}", f"[{name!r}][…][{key!r}]"
+    return None

@@ -1,0 +1,371 @@
+"""Reading from values: subscripts, `get`, iteration, attributes; and what to say where that cannot work."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter, OrderedDict
+from typing import Any
+
+from atc.core.messages import listed, may_guess, nearest, spelled
+from atc.pipeline.check import types as t
+from atc.pipeline.check.budget import spend
+from atc.pipeline.check.interpreter import Core
+from atc.pipeline.check.schema import field_type, holder, item_type, items_of, list_keys, some, value_type
+from atc.pipeline.check.syntax import parameters, walk
+
+_MOST_GIVERS = 5
+"""A key that more tools than this give tells nothing (`name`, `id`)."""
+_LIST_NAMES = {"data", "items", "results", "result", "list", "records", "entries", "values", "rows", "content"}
+ENVELOPE = {
+    "error", "errors", "message", "messages", "status", "status_code", "detail", "details", "code", "success", "ok",
+    "warning", "warnings", "next", "next_page", "next_cursor", "next_token", "next_page_token", "has_more", "cursor",
+    "response_metadata",
+}  # fmt: skip
+"""Keys that careful programs ask any response for, there or not."""
+
+
+def need_value(
+    core: Core, value: t.Type, node: ast.expr, use: str, argument: str | None = None, *, item: bool = False
+) -> t.Type:
+    """`value`, an `item` of `node` or `node` itself, where None would fail: reports one that may be None, or always is,
+    and gives the rest.
+    """
+    if core.catches("TypeError", "AttributeError"):
+        return t.not_none(value)
+    if value == t.NONE and isinstance(node, ast.Name | ast.Call):
+        given = {name for function in core.active for name in parameters(function)}
+        # Other parameters may say whether one that is None is used.
+        if not (isinstance(node, ast.Name) and node.id in given):
+            func = node.func if isinstance(node, ast.Call) else None  # `rows.sort()` changes rows in place
+            better = spelled(func.value) if isinstance(func, ast.Attribute) else None
+            then = f" Write {spelled(node)} on a line of its own, then use {better}." if better else ""
+            core.report("none-value", node, f"{spelled(node)} is always None here; {use}.{then}", better=better)
+        return t.ANY
+    for member in t.members(value):
+        if isinstance(member, t.Null) and member.origin is not None and member.origin not in core.env.calm:
+            text = f"an item of {spelled(node)}" if item else spelled(node)
+            message = f"{text} may be None here ({member.origin} can be null); {use}. Test `is not None` first."
+            better = None if item else f"if {text} is not None"
+            more = {"tool": member.origin.tool, "argument": argument, "better": better}
+            core.report("none-value", node, message, certain=False, **more)
+            break
+    return t.not_none(value)
+
+
+def subscript(core: Core, node: ast.Subscript) -> t.Type:
+    """The type of `value[slice]`."""
+    value = core.evaluate(node.value)
+    if isinstance(node.slice, ast.Slice):
+        for part in (node.slice.lower, node.slice.upper, node.slice.step):
+            if part is not None:
+                core.evaluate(part)
+        value = need_value(core, value, node.value, "it has no items to slice")
+        return t.joined(_sliced(core, member, node) for member in t.members(value))
+    index = core.evaluate(node.slice)
+    value = need_value(core, value, node.value, "it has no items")
+    key = t.constant(index)
+    return read(core, value, key, node) if key is not None else _read_computed(core, value, index, node)
+
+
+def read(core: Core, value: t.Type, key: Any, node: ast.expr) -> t.Type:
+    """The type of `value[key]` for a constant key, at `node`; `.get()` reads the same way."""
+    found = [(member, _read_one(core, member, key)) for member in t.members(value)]
+    good = [result for _, result in found if result is not None]
+    if good or core.catches("KeyError", "LookupError"):
+        return t.join(*good) if good else t.ANY
+    _report_read(core, found[0][0], key, node)
+    return t.ANY
+
+
+def _read_one(core: Core, member: t.Type, key: Any) -> t.Type | None:
+    """What a constant key gives, or None where it cannot be there."""
+    match member:
+        case t.Record() | t.Mapped():
+            return t.ANY if key in core.hints.stored else field_type(member, key)
+        case t.Array():
+            return item_type(member) if isinstance(key, int) else None
+        case t.Listing(cell, kind):
+            return some(cell.item) if isinstance(key, int) and kind not in ("set", "frozenset") else None
+        case t.Tuple(items):
+            if not isinstance(key, int):
+                return None
+            return items[key] if -len(items) <= key < len(items) else t.ANY
+        case t.Atom("str" | "bytes" as name):
+            return (t.STR if name == "str" else t.ANY) if isinstance(key, int) else None
+        case t.Iterating(kind=kind):
+            return t.ANY if kind == "range" else None
+        case t.Atom() | t.ToolRef() | t.Function():
+            return None
+        case _:
+            return t.ANY
+
+
+def _read_computed(core: Core, value: t.Type, index: t.Type, node: ast.Subscript) -> t.Type:
+    """The type of `value[index]` where the index is known by its type only."""
+    kinds = {member.name if isinstance(member, t.Atom) else "" for member in t.members(index)}
+    if kinds == {"str"} and not core.catches("TypeError"):
+        wrong = [m for m in t.members(value) if isinstance(m, t.Array | t.Tuple | t.Listing | t.Atom)]
+        if len(wrong) == len(t.members(value)):
+            _report_read(core, wrong[0], None, node)
+            return t.ANY
+    return t.joined(_computed(core, member, index) for member in t.members(value))
+
+
+def _computed(core: Core, member: t.Type, index: t.Type) -> t.Type:
+    match member:
+        case t.Record():
+            return value_type(member)
+        case t.Mapped(cell):
+            spend(len(cell.keys))
+            if cell.default is not None:
+                core.put(cell, index if t.constant(index) is None else t.ANY, cell.default)
+            return some(t.join(*cell.keys.values(), cell.value, cell.default or t.NEVER))
+        case t.Array() | t.Listing() | t.Tuple():
+            return items_of(member)
+        case t.Atom("str"):
+            return t.STR
+        case _:
+            return t.ANY
+
+
+def _sliced(core: Core, member: t.Type, node: ast.Subscript) -> t.Type:
+    kind = getattr(member, "kind", "list")
+    wrong = isinstance(member, t.Record) or (isinstance(member, t.Iterating) and kind != "range")
+    if (wrong or kind in ("set", "frozenset", "deque")) and not core.catches("TypeError", "KeyError"):
+        _report_read(core, member, 0, node)
+    elif isinstance(member, t.Listing | t.Tuple):
+        return core.listing(node, items_of(member), kind)
+    return member if isinstance(member, t.Array) else t.plain(member) if isinstance(member, t.Atom) else t.ANY
+
+
+def get(core: Core, value: t.Type, node: ast.Call, given: list[t.Type]) -> t.Type:
+    """`value.get(key, default)`. A key that cannot be there is a finding unless the program allows for that."""
+    default = given[1] if len(given) > 1 else None
+    dicts = [member for member in t.members(value) if isinstance(member, t.Record | t.Mapped)]
+    key = t.constant(given[0])
+    if key is None:
+        return t.join(*(_computed(core, member, given[0]) for member in dicts), default or t.NONE)
+    falls_back = len(node.args) > 1 and any(
+        isinstance(part, ast.Call | ast.Subscript | ast.Name) for part in ast.walk(node.args[1])
+    )
+    # A dict that the program fills itself is often asked for what is not there yet.
+    expected = node in core.hints.tolerated or key in ENVELOPE or falls_back
+    records = t.joined(member for member in dicts if isinstance(member, t.Record))
+    found = [_read_one(core, member, key) for member in dicts]
+    if not expected and not any(kind is not None for kind in found) and records is not t.NEVER:
+        read(core, records, key, node)
+        return t.ANY
+    known = t.joined(kind for kind in found if kind is not None)
+    # Without a default a declared key gives what its schema says: a None from absence is not held against anyone.
+    sure = default is None and found and all(isinstance(member, t.Record) for member in dicts)
+    return known if sure and known is not t.NEVER else t.join(known, default or t.NONE)
+
+
+def iterate(core: Core, value: t.Type, node: ast.expr) -> t.Type:
+    """The type of each item when `value` is iterated at `node`."""
+    value = need_value(core, value, node, "it cannot be iterated")
+    bad = [m for m in t.members(value) if isinstance(m, t.ToolRef | t.Function) or getattr(m, "name", "") in t.NUMBERS]
+    if len(bad) == len(t.members(value)) and not core.catches("TypeError"):
+        then = f" Call it: {called(core, bad[0])}." if isinstance(bad[0], t.ToolRef) else ""
+        core.report("not-a-list", node, f"{spelled(node)} is {t.described(value)}; it cannot be iterated.{then}")
+        return t.ANY
+    # An empty list beside one with items (`.get("rows", [])`) adds none.
+    return some(t.joined(items_of(member, node) for member in t.members(value)))
+
+
+def check_hashable(core: Core, value: t.Type, node: ast.expr) -> None:
+    """Report what can be no key of a dict and no item of a set."""
+    kinds = (t.Record, t.Mapped, t.Array)
+    if core.catches("TypeError"):
+        return
+    if all(isinstance(m, kinds) or getattr(m, "kind", "") in ("list", "set", "deque") for m in t.members(value)):
+        what = f"{spelled(node)} is {t.described(value)}"
+        core.report("unhashable", node, f"{what}: it can be no key and no item of a set. Use its id or name.")
+
+
+def called(core: Core, tool: t.ToolRef) -> str:
+    """A call of a tool, its required arguments left open."""
+    known = core.tools[tool.alias]
+    return f"{tool.alias}({', '.join(f'{name}=…' for name in known.arguments if name in known.required)})"
+
+
+def report_iterated(core: Core, source: t.KeyOf) -> None:
+    """An object was iterated as though it were a list."""
+    record, text = source.record, spelled(source.node)
+    lists = list_keys(record)
+    better = f"{text}[{lists[0]!r}]" if len(lists) == 1 else None
+    then = f" Iterate over {better}." if better else ""
+    message = (
+        f"iterating {text} gives its keys (strings): {record.origin} is an object with keys {_keys(record)}, "
+        f"not a list.{then}"
+    )
+    core.report("not-a-list", source.node, message, tool=record.origin.tool, better=better)
+
+
+def _report_read(core: Core, value: t.Type, key: Any, node: ast.expr) -> None:
+    """Report that `value[key]`, or `value.get(key)`, at `node` cannot work; `key` is None where it is not known."""
+    base, place = _parts(node)
+    text = spelled(base)
+    match value:
+        case t.Record() if isinstance(key, str):
+            _report_missing(core, value, key, place, text)
+        case t.Record():
+            lists = list_keys(value)
+            better = f"{text}[{lists[0]!r}]" if len(lists) == 1 else None
+            then = f" The list is {better}." if better else " Take a value by its key."
+            message = f"{text} ({value.origin}) is an object with keys {_keys(value)}, not a list.{then}"
+            core.report("not-a-list", node, message, tool=value.origin.tool, better=better)
+        case t.Mapped(cell):
+            spend(8 * len(cell.keys))
+            near = nearest(key, [known for known in cell.keys if isinstance(known, str)]) if key == str(key) else None
+            meant = f" Did you mean {near!r}?" if near else ""
+            message = f"{text} has no key {key!r}; the program gives it only {listed(map(repr, cell.keys))}.{meant}"
+            if cell.keys:
+                core.report("missing-key", place, message, better=near)
+        case t.Atom("str", key_of=t.KeyOf() as source):
+            report_iterated(core, source)
+        case t.Array():
+            _report_list(core, value, key, node, text)
+        case t.Iterating() | t.Listing(kind="set" | "frozenset" | "deque"):
+            message = f"{text} is {t.described(value)}, which has no index. Write list({text}) first."
+            core.report("not-a-list", node, message, better=f"list({text})")
+        case _:
+            indexed = isinstance(value, t.Tuple | t.Listing)
+            better = f"{text}[0]" if indexed else text
+            then = f"it is indexed by number, as in {better}" if indexed else f"use {better} itself"
+            wanted = f"no key {key!r}" if isinstance(key, str) else "no items to index like that"
+            core.report(
+                "not-an-object", node, f"{text} is {t.described(value)} and has {wanted}; {then}.", better=better
+            )
+
+
+def _parts(node: ast.expr) -> tuple[ast.expr, ast.expr]:
+    """What is read from, and the key: the places that a message names and points at."""
+    match node:
+        case ast.Subscript(value=base, slice=index):
+            return base, index
+        case ast.Call(func=ast.Attribute(attr="get" | "pop", value=base), args=[first, *_]):
+            return base, first
+        case _:
+            return node, node
+
+
+def _keys(record: t.Record) -> str:
+    return listed(record.shape.properties) if record.shape.properties else "not declared"
+
+
+def _report_list(core: Core, array: t.Array, key: Any, node: ast.expr, text: str) -> None:
+    """A list was indexed as though it were an object."""
+    origin = array.origin
+    tool = core.tools.get(origin.tool)
+    if tool is not None and not origin.path and tool.wrapper == key and key is not None:
+        message = f"{origin} is already the list that stands under {key!r}: leave out [{key!r}]."
+        core.report("not-an-object", node, message, tool=origin.tool, better=text)
+        return
+    first = item_type(array)
+    keys = f" Its items are objects with keys {_keys(first)}." if isinstance(first, t.Record) else ""
+    message = f"{text} ({origin}) is a list, not an object.{keys} Take one item first: {text}[0], or a loop."
+    core.report("not-an-object", node, message, tool=origin.tool, better=f"{text}[0]")
+
+
+def _report_missing(core: Core, record: t.Record, key: str, place: ast.expr, text: str) -> None:
+    keys = list(record.shape.properties)
+    owner = str(record.origin) if not record.origin.path else f"{text} ({record.origin})"
+    then, better = _instead(core, record, key)
+    message = f"{owner} has no key {key!r}; its keys are {listed(keys)}.{then}"
+    core.report("missing-key", place, message, tool=record.origin.tool, better=better, keys=keys)
+
+
+def _instead(core: Core, record: t.Record, key: str) -> tuple[str, str | None]:
+    """What was probably meant by a key that is not there: a sentence, and what to write."""
+    if not may_guess(len(record.shape.properties)):
+        return "", None
+    keys, lists = list(record.shape.properties), list_keys(record)
+    close = nearest(key, keys, cutoff=0.8, loose=False)
+    inside = holder(record, key)
+    if inside is not None and (close is None or close.lower() != key.lower()):
+        return f" {key!r} is a key of {inside[0]}.", inside[1]
+    if close is not None:
+        return f" Did you mean {close!r}?", close
+    near = nearest(key, keys)
+    if near not in lists and (givers := _givers(core, record, key)):
+        needs = [f"{alias} ({', '.join(sorted(core.tools[alias].required)) or 'no arguments'})" for alias in givers]
+        return f" {key!r} is in what these give: {listed(needs)}.", givers[0]
+    if near is None and len(lists) == 1 and (key.endswith("s") or key.lower() in _LIST_NAMES):
+        return f" The list is under {lists[0]!r}.", lists[0]
+    return (f" Did you mean {near!r}?", near) if near is not None else ("", None)
+
+
+def _givers(core: Core, record: t.Record, key: str) -> list[str]:
+    """Tools in whose responses the key stands, at the top or in the items of a list there."""
+    found, own = [], core.tools[record.origin.tool]
+    spend(4 * len(core.tools))
+    for alias, tool in core.tools.items():
+        # To read, nobody need call what may change something.
+        other = tool is not own and tool.protocol.writes <= own.protocol.writes
+        for member in t.members(core.tool_result(alias)) if other else ():
+            top = item_type(member) if isinstance(member, t.Array) else member
+            if isinstance(top, t.Record) and (key in top.shape.properties or holder(top, key) is not None):
+                found.append(alias)
+                break
+    return found[:3] if len(found) <= _MOST_GIVERS else []
+
+
+_KINDS: dict[str | None, frozenset[str]] = {
+    "list": frozenset(dir(list)),
+    "dict": frozenset(dir(dict)),
+    "str": frozenset(dir(str)),
+    "number": frozenset(dir(int)) | frozenset(dir(float)),
+}
+_KINDS["own dict"] = frozenset(dir(OrderedDict)) | frozenset(dir(Counter)) | {"default_factory"}
+_OF_NONE = frozenset(dir(None))
+
+
+def attribute(core: Core, node: ast.Attribute) -> t.Type:
+    """The type of `value.attr` where it is not called at once."""
+    value = core.evaluate(node.value)
+    if isinstance(value, t.Library):
+        return library_part(core, value, node)
+    if node.attr not in _OF_NONE:
+        value = need_value(core, value, node.value, f"it has no attribute {node.attr!r}")
+        if has_attribute(core, value, node):
+            core.escape([value] if node.attr not in ("get", "count", "index") else ())
+    return t.ANY
+
+
+_OF_ERROR = frozenset(dir(Exception)) | {"status", "body", "__notes__"}
+
+
+def library_part(core: Core, value: t.Library, node: ast.Attribute) -> t.Library:
+    """A name in a module, or an attribute of a `ToolError`; reports one that a `ToolError` has not."""
+    known = value != t.TOOL_ERROR or node.attr in _OF_ERROR or core.catches("AttributeError")
+    parts = [] if known else [part for part in walk(core.module) if isinstance(part, ast.Attribute)]
+    if not known and not any(part.attr == node.attr and isinstance(part.ctx, ast.Store) for part in parts):
+        better = f"{spelled(node.value)}.{'status' if node.attr.endswith(('code', 'status')) else 'body'}"
+        message = f"a ToolError has no attribute {node.attr!r}, only status and body. Write {better}."
+        core.report("no-attribute", node, message, better=better)
+    return t.Library(f"{value.name}.{node.attr}")
+
+
+def has_attribute(core: Core, value: t.Type, node: ast.Attribute) -> bool:
+    """Whether some alternative may have the attribute; reports where none does."""
+    kinds = [(m, "own dict" if isinstance(m, t.Mapped) else t.category(m)) for m in t.members(value)]
+    known = [None if isinstance(m, t.Listing) and m.kind != "list" else _KINDS.get(kind) for m, kind in kinds]
+    if any(names is None or node.attr in names for names in known) or core.catches("AttributeError"):
+        return True
+    member, text, attr = t.members(value)[0], spelled(node.value), node.attr
+    match member:
+        case t.Record():
+            keys = member.shape.properties
+            whole = attr in ("json", "data", "result")  # of a response object, as libraries have it
+            near = attr if attr in keys or not (keys or whole) else nearest(attr, keys)
+            better = f"{text}[{near!r}]" if near else (text if whole else None)
+            then = f" Write {better}." if better else ""
+            message = f"{text} ({member.origin}) is a dict and has no attribute {attr!r}; its keys are {_keys(member)}."
+            core.report("no-attribute", node, message + then, tool=member.origin.tool, better=better)
+        case t.Atom("str", key_of=t.KeyOf() as source):
+            report_iterated(core, source)
+        case _:
+            then = " It holds items: take one first." if isinstance(member, t.Array | t.Listing) else ""
+            core.report("no-attribute", node, f"{text} is {t.described(member)} and has no attribute {attr!r}.{then}")
+    return False

@@ -1,0 +1,247 @@
+"""The source of a program: its syntax tree, what each scope binds, and what stands around single expressions."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from atc.core.messages import finding
+from atc.core.types import Finding, Program
+from atc.pipeline.check.budget import spend
+from protocols import python_source
+
+FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+_CHILDREN = f"{__name__}.children"
+_MARKS = frozenset(
+    kind
+    for base in (ast.expr_context, ast.operator, ast.unaryop, ast.cmpop, ast.boolop)
+    for kind in (base, *base.__subclasses__())
+)
+"""Nodes that hold nothing: half of a tree."""
+
+
+def children(node: ast.AST) -> list[ast.AST]:
+    """The nodes right below it, operators and contexts left out; kept in the node, since loops run many times."""
+    kept = node.__dict__
+    found: list[ast.AST] | None = kept.get(_CHILDREN)
+    if found is None:
+        found = kept[_CHILDREN] = []
+        for name in node._fields:
+            value = kept.get(name)
+            if isinstance(value, list):
+                found += [part for part in value if isinstance(part, ast.AST)]
+            elif isinstance(value, ast.AST) and type(value) not in _MARKS:
+                found.append(value)
+    return found
+
+
+def walk(node: ast.AST) -> list[ast.AST]:
+    """The node and all that are below it, in the order of `ast.walk`."""
+    found = [node]
+    for part in found:
+        found += children(part)
+    spend(2 * len(found))
+    return found
+
+
+def parse(program: Program) -> ast.Module | Finding:
+    """The program's tree, or the finding that says why there is none.
+
+    Nothing is executed: compiling only finds what parsing alone does not (a stray `return`).
+    """
+    tree: ast.Module | None = None
+    try:
+        with python_source.without_warnings():
+            tree = python_source.parse(program.source)
+            compile(tree, "<program>", "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
+    except SyntaxError as error:
+        if tree is not None and (error.msg or "").startswith("keyword argument repeated"):
+            return tree  # it has a finding of its own
+        return _syntax_error(error, program)
+    except (ValueError, OverflowError) as error:
+        return Finding(code="syntax", message=f"this is not Python: {error}.", line=1, end_column=1)
+    except (RecursionError, MemoryError):
+        return Finding(code="syntax", message="the program is nested too deeply to be read.", line=1, end_column=1)
+    return tree
+
+
+def _syntax_error(error: SyntaxError, program: Program) -> Finding:
+    line, column = error.lineno or 1, max(0, (error.offset or 1) - 1)
+    end = (error.end_offset or 0) - 1 if error.end_lineno == error.lineno else 0
+    advice, said = "", (error.msg or "invalid syntax").rstrip(".")
+    if program.line(error.lineno).startswith("```"):
+        advice = " Write the program alone, without Markdown fences."
+    elif "outside function" in said and "return" in said:
+        advice = " Print the value instead of returning it."
+    message = f"syntax error: {said}.{advice}"
+    return Finding(code="syntax", message=message, line=line, column=column, end_column=max(end, column + 1))
+
+
+def doubled_arguments(nodes: Iterable[ast.AST]) -> list[Finding]:
+    """A finding for every keyword that a call repeats."""
+    found = []
+    for node in nodes:
+        seen: set[str] = set()
+        for keyword in node.keywords if isinstance(node, ast.Call) else ():
+            if keyword.arg is not None and keyword.arg in seen:
+                tool = node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else None
+                message = f"argument {keyword.arg!r} is given twice in this call. Keep one of them."
+                found.append(finding("doubled-argument", keyword, message, tool=tool, argument=keyword.arg))
+            seen.add(keyword.arg or "")
+    return found
+
+
+_OPAQUE = {"*", "exec", "eval", "globals", "locals", "vars", "setattr", "__import__", "compile"}
+_BOUND = f"{__name__}.bound"
+_STORED = f"{__name__}.stored"
+_INNER = (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)
+
+
+def bound_names(scope: ast.AST) -> set[str]:
+    """The names that a module, function or class body binds in its own scope."""
+    found: set[str] | None = scope.__dict__.get(_BOUND)
+    if found is None:
+        found = scope.__dict__[_BOUND] = set(parameters(scope)) if isinstance(scope, FunctionNode) else set()
+        for node in own_nodes(scope):
+            found.update(binds(node))
+    return found
+
+
+def times_stored(scope: ast.AST) -> Counter[str]:
+    """How often a scope, and those in it, store to each name."""
+    found: Counter[str] | None = scope.__dict__.get(_STORED)
+    if found is None:
+        stores = (n for n in walk(scope) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
+        found = scope.__dict__[_STORED] = Counter(node.id for node in stores)
+    return found
+
+
+def binds(node: ast.AST) -> list[str]:
+    """The names that one statement, target or pattern binds by itself."""
+    match node:
+        case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
+            return [name]
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+            return [name]
+        case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
+            return [name]
+        case ast.MatchMapping(rest=str(name)):
+            return [name]
+        case ast.Import(names=names) | ast.ImportFrom(names=names):
+            return [alias.asname or alias.name.split(".")[0] for alias in names]
+        case _:
+            return []
+
+
+def own_nodes(scope: ast.AST) -> list[ast.AST]:
+    """The nodes of a scope that are not in a scope within it; of a comprehension only what binds names here."""
+    body = getattr(scope, "body", [])
+    waiting = list(body) if isinstance(body, list) else [body]
+    found: list[ast.AST] = []
+    while waiting:
+        node = waiting.pop()
+        found.append(node)
+        if isinstance(node, _INNER):
+            waiting += [part for part in walk(node) if isinstance(part, ast.NamedExpr)]
+        elif not isinstance(node, FunctionNode | ast.ClassDef):
+            waiting += children(node)
+    spend(2 * len(found))
+    return found
+
+
+def parameters(node: FunctionNode) -> list[str]:
+    """The names of a function's parameters."""
+    parts = children(node.args)
+    spend(len(parts))
+    return [part.arg for part in parts if isinstance(part, ast.arg)]
+
+
+def runs_late(node: FunctionNode) -> bool:
+    """Whether a call only begins it: a coroutine or a generator."""
+    yields = any(isinstance(part, ast.Yield | ast.YieldFrom) for part in own_nodes(node))
+    return yields or isinstance(node, ast.AsyncFunctionDef)
+
+
+def caught(handler: ast.ExceptHandler) -> set[str]:
+    """The names of the exceptions that a handler names; `BaseException` for a bare one."""
+    if handler.type is None:
+        return {"BaseException"}
+    listed_types = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+    return {part.id if isinstance(part, ast.Name) else getattr(part, "attr", "?") for part in listed_types}
+
+
+_MUTATING = {"append", "add", "insert", "extend", "update", "setdefault", "pop", "popitem", "clear", "remove", "sort"}
+
+
+def changed_outside(function: FunctionNode) -> set[str]:
+    """Names of enclosing scopes whose value a function changes: stored into, or a mutating method called."""
+    found: set[str] = set()
+    for node in walk(function):
+        match node:
+            case ast.Subscript(ctx=ast.Store() | ast.Del(), value=ast.Name(id=name)):
+                found.add(name)
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=method)) if method in _MUTATING:
+                found.add(name)
+    return found - bound_names(function)
+
+
+@dataclass(frozen=True, slots=True)
+class Hints:
+    """Nodes of the tree by what stands around them, and what holds for the whole program."""
+
+    functions: list[FunctionNode] = field(default_factory=list)
+    """Functions and lambdas."""
+    shared: set[str] = field(default_factory=set)
+    """Names that are `global` or `nonlocal` somewhere: their value at a point is not known."""
+    opaque: list[ast.AST] = field(default_factory=list)
+    """What makes names come or go in ways that the source does not show (`exec`, `import *`)."""
+    tolerated: set[ast.AST] = field(default_factory=set)
+    """`.get()` calls that ask whether a key exists at all: in tests, and before the last part of an `or`."""
+    alternative: set[ast.AST] = field(default_factory=set)
+    """Comparisons that are one of several possibilities: in an `or`, or in a chain of `elif`."""
+    stored: set[str] = field(default_factory=set)
+    """Constant keys under which the program stores something in some dict."""
+
+
+def read_hints(nodes: list[ast.AST]) -> Hints:
+    """What the nodes of a whole tree say."""
+    hints = Hints(functions=[node for node in nodes if isinstance(node, FunctionNode)])
+    for node in nodes:
+        match node:
+            case ast.Global(names=names) | ast.Nonlocal(names=names):
+                hints.shared.update(names)
+            case ast.Name(id=name) | ast.alias(name=name) if name in _OPAQUE:
+                hints.opaque.append(node)
+            case ast.Subscript(slice=ast.Constant(value=str(key)), ctx=ast.Store() | ast.Del()):
+                hints.stored.add(key)
+            case ast.If(test=test, orelse=[ast.If(test=other)]) | ast.IfExp(test=test, orelse=ast.IfExp(test=other)):
+                # A value that never comes is no fault in `if … elif …`: other branches are for those that do.
+                _mark_gets([test, other], hints.tolerated)
+                hints.alternative.update(p for t in (test, other) for p in walk(t) if isinstance(p, ast.Compare))
+            case ast.If(test=test) | ast.IfExp(test=test) | ast.While(test=test) | ast.Assert(test=test):
+                _mark_gets([test], hints.tolerated)
+            case ast.comprehension(ifs=tests):
+                _mark_gets(tests, hints.tolerated)
+            case ast.BoolOp(op=op, values=values):
+                _mark_gets(values[:-1], hints.tolerated)
+                if isinstance(op, ast.Or):
+                    hints.alternative.update(part for part in walk(node) if isinstance(part, ast.Compare))
+    return hints
+
+
+def _mark_gets(tests: Iterable[ast.expr], found: set[ast.AST]) -> None:
+    for test in tests:
+        match test:
+            case ast.BoolOp(values=values):
+                _mark_gets(values, found)
+            case ast.UnaryOp(op=ast.Not(), operand=inner) | ast.NamedExpr(value=inner):
+                _mark_gets([inner], found)
+            case ast.Compare(left=left, ops=[ast.Is() | ast.IsNot()]):
+                _mark_gets([left], found)
+            case ast.Compare(left=left, ops=[ast.Eq() | ast.NotEq()], comparators=[ast.Constant(value=None)]):
+                _mark_gets([left], found)
+            case ast.Call(func=ast.Attribute(attr="get", value=owner)):
+                found.add(test)
+                _mark_gets([owner], found)

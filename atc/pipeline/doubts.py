@@ -1,0 +1,170 @@
+"""What speaks against a program that could run, and against an answer that no fault stopped; without a model.
+
+A model that lacks a flight's number writes 1234 and goes on. The call that follows finds nothing, or worse, something.
+So what a program made up is a finding. A doubtful answer is not a failure: it loses to an answer without doubts, the
+model is told of the doubt once, and the answer stands where nothing better comes of that.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from itertools import islice
+
+from atc.core.messages import finding
+from atc.core.types import Finding, Program
+from atc.core.value_kinds import is_common, is_measure
+from atc.pipeline.autofix.paging import unread_pages
+from protocols.python_source import parse, parsed
+from protocols.toolbox import Tool, Toolbox
+from sandbox.trace import Trace
+
+_BRACKETS = re.compile(r"\(((?:[A-Z0-9]{2,6})(?:(?:, | and | or )[A-Z0-9]{2,6})*)\)")
+_NUMBERED = re.compile(r"(?<![\w-])(?=[A-Z]*\d)(?=\d*[A-Z])[A-Z0-9]{4,}(?![\w-])")
+_NOTHING = re.compile(r"^\W*(none|nan|inf|-inf|null|\[\s*\]|\{\s*\}|\(\s*\))\W*$", re.IGNORECASE)
+_ZERO = re.compile(r"^\W*0+(?:\.0+)?\W*$")
+_UNFINISHED = re.compile(r"<[^\n]{1,200} at 0x[0-9a-f]+>")
+"""What Python prints of a coroutine, a generator, a `map` or a function: nobody has asked it for its value."""
+_ALLOWED = re.compile(
+    r"\bnone\b(?! of\b)|\bnothing\b|\bnull\b|\bn/a\b|\bnobody\b|\bno one\b|\bempty (?:list|text|string)\b"
+    r"|\bif any\b|\bif there(?: is|'s| are| was| were|n't)",
+    re.IGNORECASE,
+)
+"""How a task allows for there being none: "or none", "if there is none, say so", "the second one, if any"."""
+
+
+def doubts(task: str, program: Program, trace: Trace, answer: str, tools: Toolbox) -> tuple[str, ...]:
+    """Sentences on what makes `answer` doubtful, for the model to read; empty when nothing does."""
+    said, found = answer.strip(), list[str]()
+    nodes, given = list(ast.walk(parse(program.source))), [dict(call.arguments) for call in trace.calls]
+    if says_nothing(said) and not _ALLOWED.search(task):
+        found.append(f"It printed {said!r}: look at what the functions returned and find out why there was nothing.")
+    if trace.calls and (_ZERO.match(said) or (says_nothing(said) and not _ALLOWED.search(task))):
+        found += islice(_nowhere(program, nodes, trace, said), 1)
+    # A sentence of the program itself ("No plane found"): nothing that a call returned is in it.
+    texts = {node.value.strip() for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+    if " " in said and said not in task and said in texts:
+        found.append(
+            f"It printed {said!r}, a text of its own: find out why there was nothing that the functions returned."
+        )
+    if unfinished := _UNFINISHED.search(said):
+        found.append(
+            f"It printed {unfinished[0]!r}, which holds no value yet: call a function, run a coroutine with"
+            " asyncio.run(…), or make a list of a generator or map."
+        )
+    if task and said.startswith(("{", "[{")) and ":" in said and "json" not in task.casefold():
+        found.append("It printed a whole record: print only the value that the task asks for.")
+    for unread in unread_pages(program, trace, tools)[:1]:
+        found.append(
+            f"{unread.tool} has more results than the program read ({unread.evidence}): unless the first ones are"
+            f" enough for the task, call it in a loop with {unread.argument} until the last page."
+        )
+    failed = [call for call in trace.calls if call.error is not None]
+    if failed and len(failed) == len(trace.calls):
+        found.append(f"Every call failed and the program went on: {failed[-1].tool} said {failed[-1].error!r}.")
+    # Codes that the task gives, as in "Kennedy (JFK)" and "N14228", and that neither program nor calls hold.
+    codes = [code for group in _BRACKETS.findall(task) for code in re.findall(r"[A-Z0-9]+", group)]
+    used = program.source + json.dumps(given, default=repr)
+    named = dict.fromkeys([*codes, *_NUMBERED.findall(task)])
+    if unused := [code for code in named if not re.search(rf"(?<!\w){code}(?!\w)", used)]:
+        found.append(
+            f"The task speaks of {', '.join(unused)}, which the program does not use: it may leave out a condition."
+        )
+    return tuple(found)
+
+
+def says_nothing(answer: str) -> bool:
+    """Whether an answer is that there is none: `None`, `[]`, `nan`."""
+    return _NOTHING.match(answer) is not None
+
+
+def _nowhere(program: Program, nodes: list[ast.AST], trace: Trace, said: str) -> Iterator[str]:
+    """Texts that a program which came to nothing compares with, and that no result holds."""
+    held = json.dumps([call.result for call in trace.calls], ensure_ascii=False, default=repr)
+    folds = any(f".{name}(" in program.source for name in ("lower", "casefold", "upper", "title"))
+    for side in (side for node in nodes if isinstance(node, ast.Compare) for side in (node.left, *node.comparators)):
+        if isinstance(side, ast.Constant) and isinstance(side.value, str) and side.value:
+            written = json.dumps(side.value, ensure_ascii=False)[1:-1]
+            found = re.search(re.escape(written), held, re.IGNORECASE)
+            if found is None or (not folds and written not in held):
+                near = f", but one holds {found[0]!r}" if found else ""
+                where = f"line {side.lineno} compares with {side.value!r}"
+                yield f"It printed {said!r}: {where}, which no result holds{near}."
+
+
+# --- what a program made up: ids that neither the task nor any result gave, answers that no result can change
+
+
+def made_up(program: Program, task: str, tools: Toolbox) -> tuple[Finding, ...]:
+    """Findings for literals in required arguments whose values, by the links, come from another tool.
+
+    Only telling ones count, integers from 100 on and words with letters and digits, and only where the task does not
+    hold them: a code such as `BOS` may be known to the model, a date may be spelled otherwise in the task. A measure
+    (`radius_km`) is no id, whatever response has one of its name.
+    """
+    given, found = task.casefold(), list[Finding]()
+    for tool, keyword in _arguments(program, tools):
+        value, name = getattr(keyword.value, "value", None), keyword.arg
+        if name is None or name not in tool.required or not isinstance(value, str | int) or is_common(value):
+            continue
+        sources, measure = tools.producers(tool, tool.arguments[name]), isinstance(value, int) and is_measure(name)
+        if not sources or measure or str(value).casefold() in given:
+            continue
+        message = (
+            f"{value!r} for {name!r} of {tool.alias} is made up: the task does not give it. Take it from"
+            f" {sources[0].expression()}, or use a function that does not need it."
+        )
+        found.append(finding("made-up-value", keyword.value, message, tool=tool.alias))
+    return tuple(found)
+
+
+def _arguments(program: Program, tools: Toolbox) -> Iterator[tuple[Tool, ast.keyword]]:
+    for node in ast.walk(parsed(program.source) or ast.Module([], [])):
+        match node:
+            case ast.Call(func=ast.Name(id=alias), keywords=keywords) if alias in tools:
+                yield from ((tools[alias], keyword) for keyword in keywords)
+
+
+def fixed_answer(program: Program, tools: Toolbox) -> tuple[Finding, ...]:
+    """A finding where a program calls tools that only read, and prints what none of their responses can change.
+
+    `print(len([flights[0]]))` is 1 whatever comes. A print that responses may skip (in an `if`, a loop, a `try`) is
+    left alone, and so is a program that writes: what it did is its answer.
+    """
+    tree = parsed(program.source) or ast.Module([], [])
+    nodes = list(ast.walk(tree))
+    used = Counter((n.id, isinstance(n.ctx, ast.Load)) for n in nodes if isinstance(n, ast.Name))
+    named = {name for name, _ in used} & tools.keys()
+    calls = [n for n in nodes if isinstance(n, ast.Call) and getattr(n.func, "id", None) == program.printing]
+    plain = [s.value for s in tree.body if isinstance(s, ast.Expr) and s.value in calls]
+    if not named or any(tools[name].protocol.writes for name in named) or not calls or len(plain) < len(calls):
+        return ()
+    once: dict[str, ast.expr] = {}
+    for node in tree.body:
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if used[name, False] == 1:
+                once[name] = value
+    if not all(_is_fixed(argument, once) for call in plain for argument in call.args):
+        return ()
+    message = "This prints the same whatever the functions return: the answer has to come from what they return."
+    return (finding("fixed-answer", plain[-1], message),)
+
+
+def _is_fixed(node: ast.expr, given: Mapping[str, ast.expr]) -> bool:
+    """Whether an expression has one value; `given` are the names that are assigned once, at the top."""
+    rest = {name: value for name, value in given.items() if name != getattr(node, "id", None)}
+    match node:
+        case ast.Constant():
+            return True
+        case ast.Name(id=name) if name in given:
+            return _is_fixed(given[name], rest) and not isinstance(given[name], ast.List | ast.Dict | ast.Set)
+        case ast.Call(func=ast.Name(id="len"), args=[ast.List(elts=items) | ast.Tuple(elts=items)], keywords=[]):
+            return not any(isinstance(item, ast.Starred) for item in items)
+        case ast.Call(func=ast.Name(id="str" | "int" | "float" | "round" | "abs"), args=items, keywords=[]):
+            return all(_is_fixed(item, given) for item in items)
+        case ast.List() | ast.Tuple() | ast.JoinedStr() | ast.FormattedValue() | ast.BinOp() | ast.UnaryOp():
+            return all(_is_fixed(inner, given) for inner in ast.iter_child_nodes(node) if isinstance(inner, ast.expr))
+    return False

@@ -1,0 +1,101 @@
+"""From a failed attempt to the turns that ask for the next program, in one of three ways.
+
+`facts` tells what attribution found and what was really there; `reflection` is equation 2 of the ATC paper, in which
+the model itself names the tool to blame and gets its documentation; `traceback` is Python's own text, as plain code
+agents have it. Whatever the way, the turns are appended to the conversation: the model sees every earlier attempt, and
+a cached prefix is not read again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Literal, get_args
+
+from atc.core.messages import render_finding
+from atc.core.prompts import fill
+from atc.core.types import Attempt
+from atc.pipeline.repair.facts import Case, facts
+from atc.pipeline.repair.responses import documentation, returned
+from protocols.model import Message
+from sandbox.arguments import shorten
+
+__all__ = ["WAYS", "Case", "Way", "correction", "traceback_text", "worth_repairing"]
+
+Way = Literal["facts", "reflection", "traceback"]
+WAYS: tuple[Way, ...] = get_args(Way)
+
+_LONGEST_ANSWER = 300
+"""Characters of a doubtful answer that are shown again."""
+_LONGEST_NAMING = 200
+"""Characters of an answer that names no tool which stay in the conversation."""
+_MOST_NAMES = 40
+"""Tools that a question lists where the program names none."""
+
+
+def correction(case: Case, mode: str = "facts") -> list[Message]:
+    """The turns that follow a failed or doubtful attempt: its program, and what became of it, in one of `WAYS`.
+
+    Raises:
+        ValueError: `reflection` in a case without `complete`.
+        KeyError: no such mode.
+    """
+    if case.attempt.fault is None:
+        answer = shorten(case.attempt.answer or "", _LONGEST_ANSWER)
+        doubts = "\n".join(f"- {doubt}" for doubt in case.attempt.doubts)
+        calls = returned(case.attempt.calls, case.tools) or "(no call succeeded)"
+        return [case.written, Message("user", fill("doubt", answer=answer, doubts=doubts, calls=calls))]
+    return {"facts": facts, "reflection": _reflection, "traceback": _traceback}[mode](case)
+
+
+def worth_repairing(attempts: Sequence[Attempt]) -> Attempt:
+    """Of a round's attempts the one to go on from: it got furthest; the earliest of equals.
+
+    One with a (doubtful) answer got further than one that failed, one that made calls further than one that made
+    fewer, and one that the check stopped got nowhere: the fewer findings the better.
+    """
+    return max(
+        attempts,
+        key=lambda a: (a.answer is not None, a.trace is not None, len(a.trace.calls) if a.trace else -len(a.findings)),
+    )
+
+
+def _reflection(case: Case) -> list[Message]:
+    """The paper's way (section 3.3, equation 2): the model names the tool that an error comes from, then revises.
+
+    First t_j = M(x, T, I_a, r_j): from the error message, with the faulty snippet and its trace, exactly a tool's name.
+    Then C_j = M(x, T, D, I_c, {(C_<j, r_<j)}, d_j): the program again, given that tool's documentation d_j.
+    """
+    if case.complete is None:
+        raise ValueError("this way of repair asks the model: give `complete`")
+    words = re.findall(r"[^\W\d]\w*", case.attempt.program.source)
+    names = [word for word in dict.fromkeys(words) if word in case.tools] or list(case.tools)[:_MOST_NAMES]
+    question = fill("reflect", error=traceback_text(case.attempt), tools=", ".join(names))
+    turns = [*case.messages, case.written, Message("user", question)]
+    answer = case.complete(turns, purpose="attribute", temperature=0.0, seed=0).text.strip()[:_LONGEST_NAMING]
+    words = re.findall(r"[^\W\d]\w*", answer)
+    tool = next((word for word in words if word in case.tools), None)
+    about = [f"The error comes from {tool}."] if tool else []
+    if tool and case.docs != "names":
+        about.append(documentation(case.tools[tool], among=case.tools))
+    said = Message("assistant", tool or answer or "(none)")
+    return [case.written, Message("user", question), said, case.rewrite(about)]
+
+
+def _traceback(case: Case) -> list[Message]:
+    """The plain way: what Python itself says of a failure, and nothing more."""
+    return [case.written, case.rewrite(["That program failed:", traceback_text(case.attempt)])]
+
+
+def traceback_text(attempt: Attempt) -> str:
+    """What a Python that ran the program would print; for a program that the check stopped, what a compiler would."""
+    program, trace = attempt.program, attempt.trace
+    if attempt.findings:
+        return "\n".join(render_finding(finding, program) for finding in attempt.findings)
+    failure = trace.failure if trace is not None else None
+    if failure is None:
+        return attempt.fault.message if attempt.fault is not None else ""
+    lines = ["Traceback (most recent call last):"] if failure.frames else []
+    for frame in failure.frames:
+        lines += [f'  File "program.py", line {frame.line}, in {frame.function}', f"    {program.line(frame.line)}"]
+    return "\n".join([*lines, f"{failure.type}: {failure.message}" if failure.message else failure.type])

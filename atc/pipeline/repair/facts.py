@@ -1,0 +1,190 @@
+"""A failed attempt, and our way of telling of it: what attribution found, what was really there, and what the line
+should say where facts settle that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from atc.core.messages import invocation, snippet
+from atc.core.prompts import fill
+from atc.core.types import Attempt, Fault
+from atc.pipeline.attribute import origins
+from atc.pipeline.autofix import mend
+from atc.pipeline.autofix.lookups import search_for
+from atc.pipeline.repair.responses import called, documentation, returned, seen_fields, signature
+from atc.pipeline.synthesize import Complete, described
+from protocols.model import Message
+from protocols.render import Docs
+from protocols.toolbox import Tool, Toolbox
+from sandbox.arguments import shorten
+from sandbox.trace import ToolCall
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """An attempt, the tools that it could call, and what else a way of repair may use."""
+
+    attempt: Attempt
+    tools: Toolbox
+    complete: Complete | None = None
+    """Asks the model in between: `reflection` needs it."""
+    orphans: Sequence[ToolCall] = ()
+    """Writes that happened, which the next program would leave behind if it did not make them."""
+    messages: Sequence[Message] = ()
+    """The conversation so far."""
+    docs: Docs = "full"
+    """With "names" no tool is described."""
+    made: Sequence[ToolCall] = ()
+    """The calls of all attempts so far."""
+
+    @property
+    def written(self) -> Message:
+        """The model's own turn: its program as it ran."""
+        source = self.attempt.program.source
+        return Message("assistant", f"```python\n{source}```" if source.strip() else "(no program)")
+
+    def rewrite(self, parts: Iterable[str]) -> Message:
+        """The turn that asks for the whole program again, after what there is to say; empty parts are left out.
+
+        Writes that were made are named last, whatever the way.
+        """
+        told = [part.strip("\n") for part in (*parts, writes_told(self.orphans))]
+        return Message("user", fill("repair", told="\n\n".join(part for part in told if part)))
+
+
+def writes_told(made: Sequence[ToolCall]) -> str:
+    """What writes did, and how the next program is to treat them; empty where there are none.
+
+    The program that keeps such a call gets its stored result: the journal answers it.
+    """
+    lost = "of which nobody knows whether it took effect"
+    done = [
+        f"- {invocation(call)}" + (f", {lost}" if call.outcome == "unknown" else f" gave {snippet(call.result)}")
+        for call in made
+    ]
+    return fill("repair_writes", calls="\n".join(done)) if done else ""
+
+
+# --- what is told of a failure
+
+_MOST_FINDINGS = 5
+_MOST_FACTS = 8
+_LONGEST_FACT = 400
+_MOST_TOOLS = 2
+
+_NO_PROGRAM = (
+    "That reply held no Python program. The functions are defined already: do not define them. Write the program that"
+    " calls them and prints the answer."
+)
+
+
+def facts(case: Case) -> list[Message]:
+    """The program, and what is known of its failure."""
+    fault = case.attempt.fault
+    assert fault is not None
+    if not case.attempt.program.source.strip():
+        return [case.written, case.rewrite([_NO_PROGRAM])]
+    call = next((made for made in case.attempt.calls if made.index == fault.call), None)
+    lines = list(better_lines(case)) or list(sources(case, fault, call))
+    known = "\n".join([*_known(case, fault), *lines])
+    return [case.written, case.rewrite([known, "\n".join(_about(case, fault, call)), _unread(case, fault)])]
+
+
+def _known(case: Case, fault: Fault) -> Iterator[str]:
+    """What the check found, or what failed with the facts of it, a line each."""
+    program, findings = case.attempt.program, case.attempt.findings
+    if findings:
+        yield "That program was checked and not run, since it cannot work:"
+        for finding in findings[:_MOST_FINDINGS]:
+            meant = finding.suggestion
+            perhaps = f" Perhaps {meant}." if meant and meant not in finding.message else ""
+            yield f"- Line {finding.line}, `{program.line(finding.line)}`: {finding.message}{perhaps}"
+        if len(findings) > _MOST_FINDINGS:
+            yield f"- … and {len(findings) - _MOST_FINDINGS} more"
+        return
+    yield f"That program failed. {fault.message}"
+    facts, line = [fact.text for fact in fault.evidence], program.line(fault.line)
+    if line and not any(line in fact for fact in facts):
+        yield f"Line {fault.line} is `{line}`."
+    yield from (f"- {shorten(fact, _LONGEST_FACT)}" for fact in facts[:_MOST_FACTS])
+
+
+def _unread(case: Case, fault: Fault) -> str:
+    """What the other calls returned: of tools that no document describes rightly, since the next line may misread it,
+    too, and of all where no call is to blame.
+    """
+    if case.attempt.findings or case.docs == "names":
+        return ""
+    tools = (case.tools[call.tool] for call in case.made if call.tool in case.tools and call.tool != fault.tool)
+    unblamed = fault.call is None and bool(case.attempt.calls)
+    seen = {t.alias for t in tools if unblamed or t.protocol.evidence.level != "declared" or not described(t)}
+    gave = returned([c for c in case.made if c.tool in seen], case.tools)
+    return f"The {'' if unblamed else 'other '}calls so far:\n{gave}" if gave else ""
+
+
+def _about(case: Case, fault: Fault, call: ToolCall | None) -> Iterator[str]:
+    """The blamed tools: how they are called, and what can be read of their results, as it was where there is one.
+
+    Where prompts hold no more than names, only what a call really gave is told.
+    """
+    if case.docs == "names":
+        if call is not None and call.error is None and call.tool in case.tools:
+            yield from ("", *seen_fields(case.attempt.program, call, case.tools[call.tool], near=fault.path or ""))
+        return
+    named = [call.tool] if call is not None else [fault.tool, *(finding.tool for finding in case.attempt.findings)]
+    for alias in [name for name in dict.fromkeys(named) if name is not None and name in case.tools][:_MOST_TOOLS]:
+        tool = case.tools[alias]
+        yield ""
+        if fault.kind in ("bad_arguments", "tool_failed", "unknown_outcome"):
+            # Of a call that was made, the facts above say what the argument at fault takes.
+            yield called(tool) if call is not None and fault.path else signature(tool, among=case.tools)
+            yield from (called(maker) for maker in makers(tool, fault, case.tools))
+        elif call is not None and call.error is None:
+            yield called(tool)
+            yield from seen_fields(case.attempt.program, call, tool, near=fault.path or "")
+        else:
+            yield documentation(tool, among=case.tools)
+
+
+_MOST_LINES = 6
+_MOST_MAKERS = 2
+
+
+def better_lines(case: Case) -> Iterator[str]:
+    """``Line 5 should be `…`.`` for lines that facts put right; none where a mended program has more or fewer."""
+    program = case.attempt.program
+    better = mend(program, case.attempt.findings, case.tools)
+    old, new = program.source.splitlines(), better.source.splitlines() if better is not None else []
+    changed = [(number, line) for number, (was, line) in enumerate(zip(old, new, strict=False), start=1) if was != line]
+    for number, line in changed[:_MOST_LINES] if len(old) == len(new) else ():
+        yield f"Line {number} should be `{line.strip()}`."
+
+
+def sources(case: Case, fault: Fault, call: ToolCall | None) -> Iterator[str]:
+    """Where the ids come from that a call was refused for, or found nothing with, and that no response had given."""
+    if call is None or fault.kind not in ("bad_arguments", "empty_result") or call.tool not in case.tools:
+        return
+    tool = case.tools[call.tool]
+    before = [other for other in case.attempt.calls if other.index < call.index]
+    for alias, value in call.arguments.items():
+        found = case.tools.producers(tool, tool.arguments.get(alias, alias))
+        other = fault.path in call.arguments and alias != fault.path
+        if other or not found or isinstance(value, bool) or not isinstance(value, str | int) or origins(value, before):
+            continue
+        maker = found[0].tool
+        needed = ", ".join(f"{name}=…" for name in maker.arguments if name in maker.required)
+        searched = search_for(value, tool, alias, case.tools) if isinstance(value, str) else None
+        made = searched or found[0].expression(arguments=needed)
+        yield f"- {alias!r} of {call.tool} takes what `{made}` gives."
+
+
+def makers(tool: Tool, fault: Fault, tools: Toolbox) -> list[Tool]:
+    """The tools that yield what a call's arguments take: the one at fault, else those that it must be given."""
+    wanted = (
+        [fault.path] if fault.path in tool.arguments else [name for name in tool.arguments if name in tool.required]
+    )
+    found = [tools.producers(tool, tool.arguments[alias or ""]) for alias in wanted]
+    best = {producers[0].tool.alias: producers[0].tool for producers in found if producers}
+    return [*best.values()][:_MOST_MAKERS]

@@ -1,0 +1,142 @@
+"""What a program can read of a tool's response: by its protocol, or of one that came, with what stood there.
+
+A tool is told so that no model takes it for a program to write: one signature, what each argument is, what can be
+read. Stubs with TypedDicts in a fenced block are what a model is asked to write against, and a small one that sees them
+a second time answers with them.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping, Sequence
+
+from atc.core.json_paths import general, shared
+from atc.core.messages import invocation
+from atc.core.types import Program
+from protocols.links import response_paths
+from protocols.python_source import parsed
+from protocols.render import DETAILS, FULL, stubs
+from protocols.schema import Json, steps, types
+from protocols.toolbox import Tool, Toolbox
+from protocols.truncate import abridged
+from sandbox.arguments import shorten
+from sandbox.trace import ToolCall
+
+_MOST_LINES = 24
+"""Fields listed of one tool's result."""
+_TYPES = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None"}
+_TYPES |= {"object": "dict", "array": "list"}
+
+
+def documentation(tool: Tool, *, among: Toolbox) -> str:
+    """The paper's d_j: how a tool is called, and the fields of its result as a program reads them."""
+    lines, fields = [signature(tool, among=among)], _fields(tool)
+    if fields:
+        lines.append(f"From result = {tool.alias}(…) these can be read:")
+    lines += fields[:_MOST_LINES]
+    return "\n".join([*lines, *_more(len(fields))])
+
+
+def signature(tool: Tool, *, among: Toolbox) -> str:
+    """How a tool is called, what it does, and what its arguments take."""
+    stub = stubs(Toolbox([tool]), detail=FULL, among=among)
+    _, *rest = stub[stub.rindex(f"def {tool.alias}(") :].splitlines()
+    about = (line.strip().removeprefix('"""').removesuffix('"""').strip() for line in rest)
+    return "\n".join([called(tool), *(f"  {line}" for line in about if line and line != tool.protocol.name)])
+
+
+def called(tool: Tool) -> str:
+    """How a tool is called, in one line."""
+    stub = stubs(Toolbox([tool]), detail=DETAILS[-1])
+    head = stub[stub.rindex(f"def {tool.alias}(") :].partition("\n")[0]
+    return f"{tool.alias} is defined already, as `{head.rpartition(' -> ')[0]}`: call it, do not define it."
+
+
+def _fields(tool: Tool) -> list[str]:
+    """`  result["flights"][0]["carrier"]: str`, a line for each plain place of a declared result."""
+    kinds: dict[str, list[str]] = {}
+    for path, schema in response_paths(tool.protocol.output_schema):
+        if path and "*" not in path and not (schema.get("properties") or "items" in schema):
+            listed = map(repr, schema["enum"]) if "enum" in schema else (_TYPES.get(one, one) for one in types(schema))
+            kinds.setdefault(path, []).extend(listed)
+    unwrapped = int(tool.wrapper is not None)
+    return [
+        f"  result{_place(steps(path)[unwrapped:])}: {' or '.join(dict.fromkeys(named)) or 'any value'}"
+        for path, named in kinds.items()
+    ]
+
+
+def _place(path: Sequence[str | int]) -> str:
+    return "".join(f"[{step}]" if isinstance(step, int) else f'["{step}"]' for step in path)
+
+
+def _more(count: int) -> list[str]:
+    return [f"  … and {count - _MOST_LINES} more"] if count > _MOST_LINES else []
+
+
+_MOST_LEAVES = 400
+_LONGEST_VALUE = 40
+_MOST_CALLS = 8
+_Leaf = tuple[tuple[str | int, ...], str]
+
+
+def seen_fields(program: Program, call: ToolCall, tool: Tool, *, near: str = "") -> Iterator[str]:
+    """`  flights[0]["carrier"] is 'UA'`, a line for each place of the response, of lists for their first item.
+
+    Where there are too many, those next to `near` (a path in the full response) are kept.
+    """
+    value, name = tool.unwrap(call.result), assigned(program, call)
+    leaves, wanted = _leaves(value), general(tuple(steps(near)))
+    if tool.wrapper is not None and value is not call.result:
+        wanted = wanted[1:]
+    ranked = sorted(range(len(leaves)), key=lambda n: (-shared(general(leaves[n][0]), wanted), n))
+    yield f"With {name} = {invocation(call)} these can be read:"
+    for path, shown in (leaves[n] for n in sorted(ranked[:_MOST_LINES])):
+        yield f"  {name}{_place(path)} {shown}"
+    yield from _more(len(leaves))
+
+
+def returned(calls: Sequence[ToolCall], tools: Toolbox, *, most: int = 3_000) -> str:
+    """What calls gave, as a program gets it, in `most` characters and none that end a fence.
+
+    Of each tool the first that succeeded is told, a longer one with its shape.
+    """
+    first: dict[str, ToolCall] = {}
+    for call in calls:
+        if call.error is None and call.tool in tools:
+            first.setdefault(call.tool, call)
+    shown = list(first.values())[:_MOST_CALLS]
+    each = most // max(1, len(shown))
+    gave = (abridged(tools[call.tool].unwrap(call.result), most=each) for call in shown)
+    return fenceless("\n".join(f"{invocation(call)} gave {one}" for call, one in zip(shown, gave, strict=True)))
+
+
+def fenceless(text: str) -> str:
+    """Text that does not end the fence around it."""
+    return text.replace("```", "'''")
+
+
+def assigned(program: Program, call: ToolCall) -> str:
+    """The name that the program gives to a call's result, `result` where it gives none."""
+    for node in ast.walk(parsed(program.source) or ast.Module([], [])):
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(func=ast.Name(id=tool))) if tool == call.tool:
+                if node.lineno <= call.line <= (node.end_lineno or node.lineno):
+                    return name
+    return "result"
+
+
+def _leaves(value: Json) -> list[_Leaf]:
+    found: list[_Leaf] = []
+    stack: list[tuple[tuple[str | int, ...], Json]] = [((), value)]
+    while stack and len(found) < _MOST_LEAVES:
+        path, current = stack.pop()
+        if isinstance(current, Mapping) and current:
+            stack += [((*path, str(key)), inner) for key, inner in reversed(list(current.items()))]
+        elif isinstance(current, list) and current:
+            if len(current) > 1:
+                found.append((path, f"is a list of {len(current)}"))
+            stack.append(((*path, 0), current[0]))
+        else:
+            found.append((path, f"is {shorten(repr(current), _LONGEST_VALUE)}"))
+    return found

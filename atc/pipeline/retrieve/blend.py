@@ -1,0 +1,174 @@
+"""The best search that asks no model: documents, synthetic queries and words together, for one request or several."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from atc.pipeline.retrieve.base import Floats, Positions, Ranked, Ranker, Retrieval, View
+from atc.pipeline.retrieve.dense import Dense
+from atc.pipeline.retrieve.document_store import KINDS, Store
+from atc.pipeline.retrieve.fuse import best, hits, zscores
+from atc.pipeline.retrieve.index import ToolIndex
+from atc.pipeline.retrieve.reinvoke import expanded_lexical, mean_rows, split
+
+DOCUMENT, QUERIES, ADAPTED, WORDS = 0.2, 0.2, 0.4, 0.1
+"""How much each signal counts; words twice, in the document and in the expanded one. Chosen on the queries of ToolE's
+development split that have odd numbers; from .2 to .6 for the adapter the others found about as much.
+"""
+COVERED = 0.95
+"""Share of the documents that something was written about, from which on it is used: below, the others would be hidden
+behind them, since a query is more like a query than like a document.
+"""
+_BANK = 2_000
+"""Synthetic queries by which it is measured how often a document comes up."""
+_BLOCK = 256
+_OWN_DOCUMENT = 3.0
+"""How many queries a document weighs against its own, where its place among them is taken."""
+_SHRINKAGE = 0.5
+"""How far the covariance is drawn to that of a ball: there are fewer queries than it has numbers."""
+
+
+@dataclass(kw_only=True)
+class Signals:
+    """A `Ranker` by the weighted sum of z-scores: linear ones of a view's embedding, and rankers by words.
+
+    `prior` (documents,) is taken from every score: half of what a document comes up more often than its share
+    (query-bank normalisation, Bogolin et al., 2022, over synthetic queries).
+    """
+
+    names: Sequence[str]
+    embed: Callable[[Sequence[View]], Floats]
+    linear: Sequence[tuple[Floats, Floats, float]]
+    """Weights (documents, dimensions), biases (documents,), and how much it counts."""
+    lexical: Sequence[tuple[Ranker, float]]
+    prior: Floats | float = 0.0
+
+    @classmethod
+    def build(cls, index: ToolIndex, dense: Dense, expansions: Store) -> Signals:
+        """Over the documents of an index as it is now; one that nothing was written about takes part as it stands.
+
+        Raises:
+            RetrievalUnavailable: see `Embedder`, `Store`.
+        """
+        names = list(index.names)
+        documents = [index.documents[name] for name in names]
+        kinds: list[str] = list(KINDS)
+        written = [expansions.texts(document, kinds) for document in documents]
+        if sum(map(bool, written)) < COVERED * len(names):
+            kinds, written = [], [()] * len(names)
+        texts = [text for of_one in written for text in of_one]
+        owners = np.repeat(np.arange(len(names)), [len(of_one) for of_one in written])
+        queries = expansions.embedded(texts, dense.embedder)
+        vectors = dense.scores_of(np.eye(dense.embedder.dimensions, dtype=np.float32)).T.copy()
+        rows = np.bincount(owners, minlength=len(names))[:, None]
+        means = mean_rows(queries, owners, len(names))
+        flat = np.zeros(len(names), np.float32)
+        centres = ((rows * means + _OWN_DOCUMENT * vectors) / (rows + _OWN_DOCUMENT)).astype(np.float32)
+        signals = cls(
+            names=names,
+            embed=dense.embed,
+            linear=[
+                (vectors, flat, DOCUMENT),
+                (np.where(rows > 0, means, vectors), flat, QUERIES),
+                (*discriminant(queries, owners, centres), ADAPTED),
+            ],
+            lexical=[(index.lexical, WORDS), (expanded_lexical(documents, expansions, kinds=kinds), WORDS)],
+        )
+        bank = np.unique(np.linspace(0, len(texts) - 1, num=min(len(texts), _BANK)).astype(np.int64))
+        signals.prior = 0.5 * signals.popularity([texts[place] for place in bank], queries[bank])
+        return signals
+
+    def scores(self, views: Sequence[View], positions: Positions | None = None) -> Floats:
+        """In deviations from a view's mean, shape (views, documents or positions)."""
+        found = self._added(views, self.embed(views))
+        return found if positions is None else found[:, positions]
+
+    def top(self, views: Sequence[View], *, n: int) -> list[Ranked]:
+        """For each view the `n` best documents."""
+        return [best(row, self.names, n=n) for row in self.scores(views)]
+
+    def popularity(self, bank: Sequence[str], vectors: Floats) -> Floats:
+        """Of each document, how much more often than the others it is what a query of the `bank` finds, in the unit of
+        scores; 0 without a bank. `vectors` are the bank's embeddings.
+        """
+        mass = np.zeros(len(self.names), np.float64)
+        for start in range(0, len(bank), _BLOCK):
+            part = slice(start, start + _BLOCK)
+            mass += softmax(self._added(bank[part], vectors[part])).sum(axis=0)
+        share = (mass + 1) * len(self.names) / (len(bank) + len(self.names))  # 1 for who comes up as often as is fair
+        result: Floats = np.log(share).astype(np.float32)
+        return result
+
+    def _added(self, views: Sequence[View], vectors: Floats) -> Floats:
+        """The scores of views whose embeddings are known."""
+        total = np.zeros((len(views), len(self.names)), np.float32)
+        for weights, biases, share in self.linear:
+            total += share * zscores(vectors @ weights.T + biases)
+        for ranker, share in self.lexical:
+            total += share * zscores(ranker.scores(views))
+        found: Floats = zscores(total) - self.prior
+        return found
+
+
+def softmax(scores: Floats) -> Floats:
+    """The probability of each document, whose scores are in standard deviations, shape (views, documents)."""
+    sharp = np.exp(scores - scores.max(axis=1, keepdims=True))
+    result: Floats = sharp / sharp.sum(axis=1, keepdims=True)
+    return result
+
+
+def discriminant(queries: Floats, owners: Positions, prototypes: Floats) -> tuple[Floats, Floats]:
+    """Weights (documents, dimensions) and biases (documents,) of a linear discriminant: `x @ weights.T + biases` is
+    the log-odds, up to a constant of x, that a query of embedding x belongs to each document.
+
+    `queries` (n, dimensions) are the synthetic queries' embeddings, `owners` their documents' positions, `prototypes`
+    the documents' means. Directions in which queries of one tool differ from each other (how one asks, made-up names
+    and places) count little, those in which tools differ count much. Without queries the weights are the prototypes.
+    """
+    dimensions = prototypes.shape[1]
+    centred = (queries - prototypes[owners]).astype(np.float64)
+    if not len(centred):
+        return prototypes, np.zeros(len(prototypes), np.float32)
+    covariance = centred.T @ centred / len(centred)
+    ball = np.trace(covariance) / dimensions
+    shrunk = (1 - _SHRINKAGE) * covariance + _SHRINKAGE * max(ball, 1e-6) * np.eye(dimensions)
+    weights = np.linalg.solve(shrunk, prototypes.T.astype(np.float64)).T
+    biases = -0.5 * np.einsum("nd,nd->n", weights, prototypes)
+    return weights.astype(np.float32), biases.astype(np.float32)
+
+
+class Blend:
+    """A `Retriever` that ranks tools by their probability: for the whole query, and at most for one of its requests.
+
+    For the query and for each of its requests (`split`) the scores of all documents become probabilities; a document
+    has its probability for the whole query plus its highest for a request. A part of the query that asks for nothing
+    spreads its probability over many tools and so lifts none: it need not be known whether a query takes one tool or
+    several. `ranker` gives scores in standard deviations.
+    """
+
+    def __init__(self, ranker: Ranker) -> None:
+        self._ranker = ranker
+
+    def search(self, query: str, *, k: int) -> Retrieval:
+        """The `k` best tools; the transcript lists the requests that the query was taken apart into."""
+        requests = split(query)
+        views = [query, *requests] if len(requests) > 1 else [query]
+        names = self._ranker.names
+        found = best(mixture(self._ranker.scores(views)), names, n=k)
+        return Retrieval(hits=hits(found, names, k=k), transcript=tuple(f"request: {view}" for view in views[1:]))
+
+
+def mixture(scores: Floats) -> Floats:
+    """One score for each document from those of the views (views, documents), the first of which is the whole query.
+
+    It is a logarithm, so that unlikely documents keep their order.
+    """
+    if not scores.size:
+        return np.zeros(scores.shape[1], np.float32)
+    likely = softmax(scores.astype(np.float64))
+    total = likely[0] + likely[1:].max(axis=0, initial=0.0)
+    result: Floats = np.log(np.maximum(total, 1e-30)).astype(np.float32)
+    return result

@@ -1,0 +1,121 @@
+"""Dense retrieval: documents as vectors, near to a query where the cosine is high."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from atc.pipeline.retrieve.base import Embedder, Floats, Positions, Ranked, View, require
+from atc.pipeline.retrieve.embed import of_length_one
+from atc.pipeline.retrieve.fuse import best
+
+EXACT_ROWS = 100_000
+"""Documents up to which a query is compared with all, a millisecond for 50,000; beyond it inverted lists come first."""
+_BLOCK_ROWS = 65_536
+"""Vectors that are read, and made float32, at a time."""
+_CANDIDATES = 200
+"""At least so many come from the inverted lists; their order is by 4-bit numbers and is made anew by the true ones."""
+_TRAINED_ROWS = 50
+"""Vectors a list that its centre is learnt from; faiss warns below 39."""
+_ROUNDS = 10
+"""Of k-means; faiss' 25 take most of the time of a build and find no better lists to speak of."""
+_PROBED_SHARE = 4
+"""One list of so many is read for a query: a query is less like the documents than they are like each other, so fewer
+miss too much. Of a million documents it takes some milliseconds."""
+_REMEMBERED = 256
+"""Texts whose vectors are remembered: a search that fuses rankings asks for them again."""
+
+
+class Dense:
+    """A ranker over documents by the cosine of their vectors with a view's. Built once, then only read; thread-safe.
+
+    `names` has a name for each row of `vectors` (documents, dimensions), float16 or float32, rows of length one, which
+    `embedder` made. Every document is compared with a query unless `lists` (see `build_lists`) choose which.
+
+    Raises:
+        ValueError: names and vectors differ in number.
+    """
+
+    def __init__(self, names: Sequence[str], vectors: Any, embedder: Embedder, *, lists: Any = None) -> None:
+        if len(names) != len(vectors):
+            raise ValueError(f"{len(names)} names for {len(vectors)} vectors")
+        self.names, self.embedder, self._lists = names, embedder, lists
+        self.vectors = np.asarray(vectors, np.float32) if len(vectors) <= EXACT_ROWS else vectors
+        self._known: dict[str, Any] = {}
+        if lists is not None:
+            lists.nprobe = max(16, lists.nlist // _PROBED_SHARE)
+
+    def embed(self, views: Sequence[View]) -> Floats:
+        """A row of length one for each view, shape (views, dimensions); of several texts it is the mean's direction."""
+        parts = [(view,) if isinstance(view, str) else view for view in views]
+        wanted = dict.fromkeys(text for part in parts for text in part)
+        known = {text: self._known[text] for text in wanted if text in self._known}
+        if new := [text for text in wanted if text not in known]:
+            known |= zip(new, self.embedder.embed(new), strict=True)
+            self._known = known if len(self._known) > _REMEMBERED else self._known | known
+        zero = np.zeros(self.vectors.shape[1], np.float32)
+        sums = [sum((known[text] for text in part), zero) for part in parts]
+        return of_length_one(np.stack(sums)) if sums else np.zeros((0, len(zero)), np.float32)
+
+    def near(self, vectors: Floats, *, n: int) -> list[Ranked]:
+        """For each row of `vectors` the `n` nearest documents; none for a zero row, which a blank text gives.
+
+        Through inverted lists, some of the nearest may be missing, and of some hundred equal documents those that come
+        are not the first by name.
+        """
+        ranked = []
+        through_lists = self._lists is not None and n < len(self.names) // 2
+        for vector in vectors:
+            positions = None
+            if through_lists:
+                [found] = self._lists.search(vector[None].astype(np.float32), max(_CANDIDATES, 2 * n))[1]
+                positions = found[found >= 0]
+            scores = self.scores_of(vector[None], positions)[0]
+            ranked.append(best(scores, self.names, n=n if vector.any() else 0, positions=positions))
+        return ranked
+
+    def scores_of(self, vectors: Floats, positions: Positions | None = None) -> Floats:
+        """The cosine of each row of `vectors` with each document (or those at `positions`), shape (rows, documents)."""
+        if positions is not None or self.vectors.dtype == np.float32:
+            rows = self.vectors if positions is None else np.asarray(self.vectors[positions], np.float32)
+            product: Floats = vectors @ rows.T
+            return product
+        scores = np.empty((len(vectors), len(self.names)), np.float32)
+        for start in range(0, len(self.names), _BLOCK_ROWS):
+            block = np.asarray(self.vectors[start : start + _BLOCK_ROWS], np.float32)
+            scores[:, start : start + len(block)] = vectors @ block.T
+        return scores
+
+    def top(self, views: Sequence[View], *, n: int) -> list[Ranked]:
+        """For each view the `n` nearest documents, see `Ranker`."""
+        return self.near(self.embed(views), n=n)
+
+    def scores(self, views: Sequence[View], positions: Positions | None = None) -> Floats:
+        """The cosine of each view with each document (or those at `positions`), see `Ranker`."""
+        return self.scores_of(self.embed(views), positions)
+
+
+def build_lists(vectors: Any, *, seed: int = 0) -> Any:
+    """Inverted lists of faiss over `vectors`, shape (rows, dimensions), float16 or float32, which may lie on disk.
+
+    Vectors are grouped around centres, four bits for two numbers; a query reads the lists whose centres are near it.
+    That is a 16th of the vectors in memory, and enough to choose candidates by, which true cosines put in order.
+
+    Raises:
+        RetrievalUnavailable: faiss is not installed.
+    """
+    require(f"an index of {len(vectors):,} tools", "faiss")
+    import faiss
+
+    rows, dimensions = vectors.shape
+    count = max(1, min(2 ** round(np.log2(2 * rows**0.5)), rows // _TRAINED_ROWS))  # 2,048 lists for a million
+    pieces = dimensions // 2 if dimensions % 2 == 0 else dimensions
+    lists: Any = faiss.index_factory(dimensions, f"IVF{count},PQ{pieces}x4fs", faiss.METRIC_INNER_PRODUCT)
+    lists.cp.niter = lists.pq.cp.niter = _ROUNDS
+    sample = np.random.default_rng(seed).choice(rows, min(rows, count * _TRAINED_ROWS), replace=False)
+    lists.train(np.asarray(vectors[np.sort(sample)], np.float32))
+    for start in range(0, rows, _BLOCK_ROWS):
+        lists.add(np.asarray(vectors[start : start + _BLOCK_ROWS], np.float32))
+    return lists

@@ -1,0 +1,274 @@
+"""One SQLite file for what a search knows of a tool set: its documents, vectors, and what a model wrote about them."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import secrets
+import sqlite3
+import threading
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from atc.pipeline.retrieve.base import Embedder, Floats, RetrievalUnavailable
+from atc.pipeline.retrieve.document import ToolDocument, dump_document, read_document
+from protocols.private_files import cannot_write, private_file, private_folder, private_opener
+
+FILE = "tools.sqlite"
+KINDS = ("queries", "facets", "contrast")
+"""What models may have written about a document: `atc tools index` has queries written, `benchmarks.retrieval` all."""
+_VERSION = 2
+_BUSY_SECONDS = 60.0
+_SCHEMA = Path(__file__).with_name("tables.sql").read_text()
+_BLOCK = 512
+"""Texts that are looked up, or embedded before they are written down, at a time."""
+
+Watch: TypeAlias = Callable[[int], None]
+"""Told how many documents, or texts, are done."""
+EmbedAll: TypeAlias = Callable[[Iterable[list[str]]], Iterable[tuple[list[str], Floats]]]
+"""Embeds lists of texts anywhere: each comes back with its vectors, in any order."""
+
+
+class Store:
+    """The file in `folder`, in SQLite's WAL mode; None: in memory, gone with the process.
+
+    What models wrote is kept under a document's digest, the kind, the prompt's version and the model's name: when a
+    document changes, it alone is expanded again. Several threads and processes may use one folder at once.
+
+    Raises:
+        RetrievalUnavailable: the file cannot be used; so may every other method.
+        CannotWrite: the folder cannot be made.
+    """
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self.folder = folder
+        self._lock = threading.RLock()
+        if folder is not None:
+            try:
+                private_folder(folder)
+                private_file(folder / FILE)
+            except OSError as error:
+                raise cannot_write(folder, error) from error
+        with self._explaining():
+            path = ":memory:" if folder is None else folder / FILE
+            self._db = sqlite3.connect(path, timeout=_BUSY_SECONDS, check_same_thread=False, isolation_level=None)
+            self._close = weakref.finalize(self, self._db.close)
+            try:
+                (version,) = self._db.execute("PRAGMA user_version").fetchone()
+                if version not in (0, _VERSION):
+                    raise sqlite3.DatabaseError(f"it is of version {version}, this is version {_VERSION}")
+                self._db.executescript(f"PRAGMA journal_mode = WAL; {_SCHEMA} PRAGMA user_version = {_VERSION};")
+            except sqlite3.Error:
+                self._db.close()
+                raise
+
+    def close(self) -> None:
+        """Let go of the file, as happens with the store itself at the latest."""
+        self._close()
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Keep other processes from building in the folder; wait for one that does."""
+        if self.folder is None:
+            yield
+            return
+        with open(self.folder / "lock", "w", opener=private_opener) as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            yield
+
+    @property
+    def generation(self) -> str:
+        """Another text after each change of the documents; empty where there never was one."""
+        found = self._rows("SELECT name FROM generation")
+        return str(found[0][0]) if found else ""
+
+    def bring_to(self, documents: Iterable[ToolDocument]) -> None:
+        """Hold exactly `documents`, all or, where it fails, what was held before; only what is new is written.
+
+        Raises:
+            ValueError: two documents have the same name, or one has none.
+        """
+        with self._writing():
+            had = dict(self._rows("SELECT name, digest FROM documents"))
+            changed, seen = not self.generation, set()
+            for document in documents:
+                key = _key(document.name)
+                if not key or key in seen:
+                    what = f"two documents are named {document.name!r}" if key else "a document has no name"
+                    raise ValueError(f"{what} ({document.description[:60]!r}); give each tool a name of its own.")
+                seen.add(key)
+                if had.get(key) != document.digest:
+                    changed = True
+                    record = json.dumps(dump_document(document), separators=(",", ":"))
+                    self._rows(
+                        "INSERT OR REPLACE INTO documents (name, digest, record) VALUES (?, ?, ?)",
+                        (key, document.digest, record),
+                    )
+            for key in had.keys() - seen:
+                changed = True
+                self._rows("DELETE FROM documents WHERE name = ?", (key,))
+            if changed:
+                self._rows("DELETE FROM generation")
+                self._rows("INSERT INTO generation VALUES (?)", (secrets.token_hex(6),))
+
+    def document(self, name: str) -> ToolDocument | None:
+        """The document of that name, if there is one."""
+        found = self._rows("SELECT record FROM documents WHERE name = ?", (_key(name),))
+        return self._read(found[0][0]) if found else None
+
+    def documents(self) -> Iterator[ToolDocument]:
+        """All documents in the order in which they were put, read piece by piece."""
+        place = -1
+        while rows := self._rows(
+            "SELECT place, record FROM documents WHERE place > ? ORDER BY place LIMIT 4096", (place,)
+        ):
+            place = rows[-1][0]
+            yield from (self._read(record) for _, record in rows)
+
+    def embedded(self, texts: Sequence[str], embedder: Embedder) -> Floats:
+        """A row for each text, float32 (texts, dimensions); a text is embedded once.
+
+        Raises:
+            RetrievalUnavailable: the model cannot be had; what was embedded until then is kept.
+        """
+        import numpy as np
+
+        vectors = np.zeros((len(texts), embedder.dimensions if not texts else 0), np.float32)
+        for start in range(0, len(texts), _BLOCK):
+            part = texts[start : start + _BLOCK]
+            keys = [_vector_key(text, embedder.name) for text in part]
+            found = self._vectors(keys)
+            if missing := _missing(part, keys, found):
+                found |= self._keep_vectors(missing, embedder.embed(missing), embedder.name)
+            rows = np.frombuffer(b"".join(found[key] for key in keys), "<f4").reshape(len(keys), -1)
+            if not start:
+                vectors = np.empty((len(texts), rows.shape[1]), np.float32)
+            vectors[start : start + len(rows)] = rows
+        return vectors
+
+    def embed_with(self, embed_all: EmbedAll, texts: Iterable[str], embedder: str, *, watch: Watch | None) -> None:
+        """Keep the vectors of `texts` that are missing, which `embed_all` makes and `embedder` is the name of.
+
+        The blocks are those of `embedded`, so that a text is embedded among the same ones and its vector is the same.
+        `watch` is told how many were looked up.
+
+        Raises whatever `embed_all` raises; what was embedded until then is kept.
+        """
+        looked_up = 0
+
+        def blocks() -> Iterator[list[str]]:
+            nonlocal looked_up
+            left = iter(texts)
+            while part := list(islice(left, _BLOCK)):
+                keys = [_vector_key(text, embedder) for text in part]
+                looked_up += len(part)
+                if missing := _missing(part, keys, self._vectors(keys)):
+                    yield missing
+
+        for block, rows in embed_all(blocks()):
+            self._keep_vectors(block, rows, embedder)
+            if watch is not None:
+                watch(looked_up)
+
+    def _vectors(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
+        marks = ", ".join("?" * len(keys))
+        return dict(self._rows(f"SELECT key, vector FROM vectors WHERE key IN ({marks})", keys))  # noqa: S608
+
+    def _keep_vectors(self, texts: Sequence[str], rows: Floats, embedder: str) -> dict[bytes, bytes]:
+        made = {_vector_key(text, embedder): row.astype("<f4").tobytes() for text, row in zip(texts, rows, strict=True)}
+        with self._writing():
+            self._db.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?)", list(made.items()))
+        return made
+
+    @property
+    def expanded(self) -> int:
+        """How many documents a model has written about."""
+        written = "SELECT document FROM expansions WHERE texts != '[]'"  # also of tools that are gone, or were others
+        [(count,)] = self._rows(f"SELECT count(*) FROM documents WHERE digest IN ({written})")  # noqa: S608
+        return int(count)
+
+    def texts(
+        self, document: ToolDocument, kinds: Sequence[str] = ("queries",), *, most: int | None = None
+    ) -> tuple[str, ...]:
+        """What was written about a document as it now is, of each kind at most `most` texts.
+
+        Where several models or prompts have written, the set with most replies counts, the newest of equal ones.
+        """
+        found: list[str] = []
+        for kind in kinds:
+            replies = self._rows(
+                """SELECT texts FROM expansions WHERE document = :document AND kind = :kind AND (prompt, model) = (
+                    SELECT prompt, model FROM expansions WHERE document = :document AND kind = :kind
+                    GROUP BY prompt, model ORDER BY count(*) DESC, max(rowid) DESC LIMIT 1
+                ) ORDER BY sample""",
+                {"document": document.digest, "kind": kind},
+            )
+            found += [text for (texts,) in replies for text in json.loads(texts)][:most]
+        return tuple(found)
+
+    def samples(self, document: ToolDocument, *, kind: str, prompt: str, model: str) -> Mapping[int, tuple[str, ...]]:
+        """The replies kept under `kind`, `prompt` and `model`, by their number."""
+        rows = self._rows(
+            "SELECT sample, texts FROM expansions WHERE document = ? AND kind = ? AND prompt = ? AND model = ?",
+            (document.digest, kind, prompt, model),
+        )
+        return {sample: tuple(json.loads(texts)) for sample, texts in rows}
+
+    def keep(
+        self, document: ToolDocument, texts: Sequence[str], *, kind: str, prompt: str, model: str, sample: int
+    ) -> None:
+        """Write down one reply; an empty one says that the model had nothing of use to say."""
+        self._rows(
+            "INSERT OR REPLACE INTO expansions VALUES (?, ?, ?, ?, ?, ?)",
+            (document.digest, kind, prompt, model, sample, json.dumps(list(texts))),
+        )
+
+    def _read(self, record: str) -> ToolDocument:
+        try:
+            return read_document(json.loads(record))
+        except (ValueError, TypeError, AttributeError) as error:
+            raise self._unusable(error) from error
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """A transaction: all that is written in it, or nothing."""
+        with self._lock, self._explaining(), self._db:
+            self._db.execute("BEGIN IMMEDIATE")
+            yield
+
+    def _rows(self, statement: str, values: Any = ()) -> list[Any]:
+        with self._lock, self._explaining():
+            return self._db.execute(statement, values).fetchall()
+
+    @contextmanager
+    def _explaining(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise self._unusable(error) from error
+
+    def _unusable(self, error: Exception) -> RetrievalUnavailable:
+        path = FILE if self.folder is None else str(self.folder / FILE)
+        return RetrievalUnavailable(
+            f"the index {path!r} cannot be used: {error}; free the file or the disk, or delete the file to have every"
+            " tool read and, where that was asked for, expanded again with 'atc tools index'."
+        )
+
+
+def _key(name: str) -> bytes:
+    """A name as it is kept: it came out of JSON, where half a surrogate pair is allowed."""
+    return name.encode("utf-8", "surrogatepass")
+
+
+def _vector_key(text: str, embedder: str) -> bytes:
+    return hashlib.sha256(f"{embedder} {text}".encode("utf-8", "replace")).digest()[:16]
+
+
+def _missing(texts: Sequence[str], keys: Sequence[bytes], found: Mapping[bytes, bytes]) -> list[str]:
+    """The texts whose keys are not found, each once."""
+    return list({key: text for key, text in zip(keys, texts, strict=True) if key not in found}.values())

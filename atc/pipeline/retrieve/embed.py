@@ -1,0 +1,259 @@
+"""Embedding models: texts in, vectors of length one out, so that a dot product is a cosine."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from atc.models.endpoint import OPENAI_URL, Endpoint, Refused
+from atc.models.fetch import fetch
+from atc.models.llama import free_cores
+from atc.pipeline.retrieve.base import Embedder, Floats, RetrievalUnavailable, require
+from atc.pipeline.retrieve.embedders import DEFAULT, MODELS, PACKAGES, Encoder
+from protocols.errors import ModelUnavailable
+
+_BATCH_TOKENS = 1024
+"""Tokens in one run, padding counted: more gains nothing on a CPU and takes memory."""
+_TOKEN_CHARACTERS = 100
+"""No token covers more, so what lies beyond `max_tokens` times this needs no tokenizing."""
+_BATCH_TEXTS = 128
+_TEXT_CHARACTERS = 24_000
+"""A request is refused as a whole for one text beyond the model's context, 8,192 tokens at OpenAI."""
+_TIMEOUT_SECONDS, _RETRIES = 60.0, 4
+_MOST_BYTES = 32_000_000
+"""Of a reply: each vector may have some thousands of numbers of some twenty digits."""
+_LARGEST = float(np.finfo(np.float32).max)
+"""A number in a vector. Endpoints compute in this precision; the length of such a vector is finite in ours."""
+_OTHERWISE = "use the embedder 'minilm'"
+
+
+def choose(name: str = DEFAULT, *, folder: Path | None = None) -> Embedder:
+    """The embedder of this name, which its `.name` gives back; nothing is loaded or asked before its first text.
+
+    A model of `MODELS` is fetched into `folder` at its first text; `openai:MODEL` is one of an endpoint.
+
+    Raises:
+        RetrievalUnavailable: there is no such embedder, its packages are missing, or the endpoint is not configured.
+    """
+    if name.startswith("openai:"):
+        return OpenAIEmbedder(name.removeprefix("openai:"))
+    if name not in MODELS:
+        raise RetrievalUnavailable(
+            f"no embedder {name!r}; there are {', '.join(sorted(MODELS))}, and 'openai:MODEL' for an endpoint."
+        )
+    require(f"the embedding model {name!r}", *PACKAGES)
+    parts: list[tuple[Embedder, float]] = [(OnnxEmbedder(part, folder=folder), share) for part, share in MODELS[name]]
+    return parts[0][0] if len(parts) == 1 else MixedEmbedder(name, parts)
+
+
+@contextmanager
+def embedding(name: str, folder: Path | None) -> Iterator[Callable[[list[str]], tuple[list[str], Floats]]]:
+    """A worker that embeds lists of texts with the embedder of this name, and gives each back with its vectors."""
+    embedder = choose(name, folder=folder)
+    yield lambda texts: (texts, embedder.embed(texts))
+
+
+def of_length_one(vectors: NDArray[np.floating[Any]]) -> Floats:
+    """The rows of `vectors` (rows, dimensions) brought to length one; a zero row stays."""
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    scaled: Floats = (vectors / np.where(lengths > 0, lengths, 1)).astype(np.float32)
+    return scaled
+
+
+def embed_distinct(texts: Sequence[str], embed: Callable[[list[str]], Floats], dimensions: Callable[[], int]) -> Floats:
+    """A row for each of `texts`: `embed` is given each distinct one once, and a blank one gets the zero vector.
+
+    `dimensions` is asked only where all are blank.
+    """
+    rows = {text: row for row, text in enumerate(dict.fromkeys(text for text in texts if text.strip()))}
+    # lone surrogates are taken neither by tokenizers nor by JSON
+    clean = [text.encode("utf-8", "replace").decode("utf-8") for text in rows]
+    found = embed(clean) if rows else np.zeros((0, dimensions()), np.float32)
+    vectors = np.concatenate([found, np.zeros((1, found.shape[1]), np.float32)])
+    return vectors[[rows.get(text, -1) for text in texts]]
+
+
+class MixedEmbedder:
+    """An `Embedder` whose vectors are those of its parts, one after another, each scaled by the root of its share.
+
+    A cosine is so the mean of the parts' cosines, weighted by their shares, which add up to one.
+    """
+
+    def __init__(self, name: str, parts: Sequence[tuple[Embedder, float]]) -> None:
+        self.name, self._parts = name, parts
+        self.dimensions = sum(part.dimensions for part, _ in parts)
+
+    def embed(self, texts: Sequence[str]) -> Floats:
+        """See `Embedder.embed`."""
+        joined: Floats = np.concatenate([np.float32(share**0.5) * part.embed(texts) for part, share in self._parts], 1)
+        return joined
+
+
+class OnnxEmbedder:
+    """An encoder of the table as an `Embedder`, on onnxruntime; fetched and loaded at its first text.
+
+    `folder` is where model files are kept, by default the user's cache.
+    """
+
+    def __init__(self, model: Encoder, *, folder: Path | None = None) -> None:
+        self.name, self.dimensions, self._model, self._folder = model.name, model.dimensions, model, folder
+        self._loaded: tuple[Any, Any] | None = None
+        self._lock = threading.Lock()
+
+    def embed(self, texts: Sequence[str]) -> Floats:
+        """See `Embedder.embed`."""
+        return embed_distinct(texts, self._embed, lambda: self.dimensions)
+
+    def _embed(self, texts: Sequence[str]) -> Floats:
+        with self._lock:
+            tokenizer, session = self._loaded = self._loaded or self._load()
+        longest = self._model.max_tokens * _TOKEN_CHARACTERS
+        tokens = [tokenizer.encode(text[:longest]).ids for text in texts]
+        vectors = np.empty((len(tokens), self.dimensions), np.float32)
+        for batch in _batches([len(ids) for ids in tokens]):
+            vectors[batch] = self._run(session, [tokens[row] for row in batch])
+        return vectors
+
+    def _run(self, session: Any, tokens: Sequence[Sequence[int]]) -> Floats:
+        """The vectors of texts of about equal length: the mean of the last hidden state."""
+        ids = np.zeros((len(tokens), max(map(len, tokens))), np.int64)
+        mask = np.zeros_like(ids)
+        for row, text in enumerate(tokens):
+            ids[row, : len(text)], mask[row, : len(text)] = text, 1
+        known = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
+        outputs = session.run(None, {wanted.name: known[wanted.name] for wanted in session.get_inputs()})
+        hidden = outputs[self._model.output]
+        return of_length_one((hidden * mask[..., None]).sum(axis=1) / mask.sum(axis=1, keepdims=True))
+
+    def _load(self) -> tuple[Any, Any]:
+        """The tokenizer and the session."""
+        import onnxruntime
+        from tokenizers import Tokenizer
+
+        try:
+            files = [fetch(file, folder=self._folder) for file in (self._model.tokenizer, self._model.weights)]
+        except ModelUnavailable as error:
+            raise RetrievalUnavailable(str(error)) from error
+        tokenizer = Tokenizer.from_file(str(files[0]))
+        tokenizer.no_padding()
+        tokenizer.enable_truncation(self._model.max_tokens)
+        options = onnxruntime.SessionOptions()
+        options.log_severity_level = 3
+        options.intra_op_num_threads = free_cores()
+        options.add_session_config_entry("session.intra_op.allow_spinning", "0")  # others may need the cores
+        return tokenizer, onnxruntime.InferenceSession(str(files[1]), options, providers=["CPUExecutionProvider"])
+
+
+def _batches(lengths: Sequence[int]) -> Iterator[list[int]]:
+    """Rows of about equal length together, so that little is spent on padding."""
+    batch: list[int] = []
+    for row in sorted(range(len(lengths)), key=lengths.__getitem__):
+        if batch and (len(batch) + 1) * lengths[row] > _BATCH_TOKENS:
+            yield batch
+            batch = []
+        batch.append(row)
+    if batch:
+        yield batch
+
+
+class OpenAIEmbedder:
+    """A model behind an OpenAI-compatible /embeddings endpoint; OPENAI_API_KEY and OPENAI_BASE_URL say which.
+
+    Raises:
+        RetrievalUnavailable: there is neither a key nor a base URL.
+    """
+
+    def __init__(self, model: str) -> None:
+        self.name, self._model = f"openai:{model}", model
+        key, url = os.environ.get("OPENAI_API_KEY") or "", os.environ.get("OPENAI_BASE_URL") or ""
+        if not (key or url):
+            raise RetrievalUnavailable(
+                f"the embedder {self.name!r} needs an endpoint: set OPENAI_API_KEY, or OPENAI_BASE_URL for a server of"
+                f" your own, or {_OTHERWISE}."
+            )
+        self._endpoint = Endpoint(
+            url=(url or OPENAI_URL).rstrip("/"),
+            key=key,
+            timeout_seconds=_TIMEOUT_SECONDS,
+            max_retries=_RETRIES,
+            max_bytes=_MOST_BYTES,
+            model=model,
+            otherwise=_OTHERWISE,
+        )
+        self._dimensions: int | None = None
+
+    @property
+    def dimensions(self) -> int:
+        """The length of a vector; where it is not known yet, the endpoint is asked for one."""
+        return self._dimensions or int(self.embed(["length"]).shape[1])
+
+    def embed(self, texts: Sequence[str]) -> Floats:
+        """See `Embedder.embed`.
+
+        Raises:
+            RetrievalUnavailable: the endpoint fails, or answers with something else than a vector for each text.
+        """
+        return embed_distinct(texts, self._embed, lambda: self.dimensions)
+
+    def _embed(self, texts: list[str]) -> Floats:
+        starts = range(0, len(texts), _BATCH_TEXTS)
+        return np.concatenate([self._request(texts[start : start + _BATCH_TEXTS]) for start in starts])
+
+    def _request(self, texts: Sequence[str]) -> Floats:
+        """Return the vectors of one batch, in the order of its texts."""
+        # the default encoding is base64, which not every server knows
+        body = {"model": self._model, "input": [text[:_TEXT_CHARACTERS] for text in texts], "encoding_format": "float"}
+        try:
+            reply = self._endpoint.request("/embeddings", body)
+        except (ModelUnavailable, Refused) as error:
+            raise RetrievalUnavailable(str(error)) from error
+        try:
+            vectors = _vectors(reply)
+        except (KeyError, TypeError, ValueError, OverflowError):
+            raise self._useless("what are no vectors of numbers, one for each index") from None
+        count, dimensions = vectors.shape
+        if count != len(texts) or self._dimensions not in (None, dimensions):
+            raise self._useless(f"{count} vectors of {dimensions} numbers for {len(texts)} texts")
+        self._dimensions = dimensions
+        return of_length_one(vectors)
+
+    def _useless(self, found: str) -> RetrievalUnavailable:
+        return RetrievalUnavailable(
+            f"the model endpoint {self._endpoint.url} answered {self._model!r} with {found}; name an embedding model"
+            f" that it has, or {_OTHERWISE}."
+        )
+
+
+def _vectors(reply: Any) -> NDArray[np.float64]:
+    """Return the vectors of a reply, one for each index from 0 on.
+
+    Raises:
+        KeyError, TypeError, ValueError, OverflowError: it has others, or none.
+    """
+    rows = {_index(item): item["embedding"] for item in reply["data"]}
+    if not rows or len(rows) != len(reply["data"]):
+        raise ValueError("no vectors, or an index that is used twice")
+    ordered = [rows[index] for index in range(len(rows))]
+    if not all(isinstance(row, list) and row and _NUMBERS.issuperset(map(type, row)) for row in ordered):
+        raise ValueError("a row that is no list of numbers")
+    vectors = np.array(ordered, np.float64)
+    if not (np.abs(vectors) <= _LARGEST).all():  # nor is NaN
+        raise ValueError("a number that no model computes")
+    return vectors
+
+
+_NUMBERS = frozenset({int, float})
+
+
+def _index(item: Any) -> int:
+    index: object = item["index"]
+    if type(index) is not int:
+        raise TypeError("an index is an integer")
+    return index

@@ -1,0 +1,158 @@
+"""How each method of search is put together over an index. Needs the packages of retrieval."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, TypeAlias
+
+from atc.core.specs import Flags
+from atc.core.types import Usage
+from atc.pipeline.retrieve.anytool import AnyTool, Options
+from atc.pipeline.retrieve.base import Ranker, RetrievalUnavailable, Retriever
+from atc.pipeline.retrieve.blend import Blend, Signals
+from atc.pipeline.retrieve.dense import Dense
+from atc.pipeline.retrieve.document import ToolDocument, json_text, words_text
+from atc.pipeline.retrieve.document_store import Store
+from atc.pipeline.retrieve.fuse import Hybrid, Plain
+from atc.pipeline.retrieve.index import ToolIndex
+from atc.pipeline.retrieve.listwise import Listwise
+from atc.pipeline.retrieve.methods import UnknownMethod, read
+from atc.pipeline.retrieve.planned import Planned
+from atc.pipeline.retrieve.reinvoke import Found, ReInvoke, d2q, expanded_dense, expanded_lexical, extract, split
+from atc.pipeline.retrieve.rewrite import METHODS as REWRITERS
+from atc.pipeline.retrieve.rewrite import Rewriter
+from atc.pipeline.retrieve.toolqp import ToolQP
+
+
+@dataclass(frozen=True, kw_only=True)
+class Setup:
+    """What methods are built over. A method that needs what is None here says so when it is built."""
+
+    index: ToolIndex
+    ask: Any = None
+    """The model (`Ask`) that answers what a method asks for each query, or None."""
+    expansions: Store | None = None
+    """Synthetic queries of the tools."""
+    threads: int = 16
+    """Questions that one search may ask a model at once."""
+
+    @property
+    def documents(self) -> list[ToolDocument]:
+        """All of the index."""
+        return list(self.index.documents.values())
+
+
+Build: TypeAlias = Callable[[Setup, Flags], Retriever]
+
+
+def build(spec: str, setup: Setup) -> Retriever:
+    """The retriever that `spec` spells, over `setup`.
+
+    Raises:
+        UnknownMethod: no such method or flag, or a value that the flag does not take.
+        RetrievalUnavailable: it needs vectors, synthetic queries or a model that `setup` has not.
+    """
+    method, flags = read(spec)
+    if method.asks and setup.ask is None:
+        raise RetrievalUnavailable(f"the method {method.name!r} asks a model for every query; name one with --model.")
+    try:
+        return BUILDERS[method.name](setup, flags)
+    except ValueError as error:
+        raise UnknownMethod(f"{spec}: {error}") from error
+
+
+def ranker(setup: Setup, on: str) -> Ranker:
+    """The ranker `bm25`, `dense` or `hybrid` over the index's documents.
+
+    Raises:
+        RetrievalUnavailable: it goes by meaning, and the index was built without vectors.
+    """
+    if on == "bm25":
+        return setup.index.lexical
+    dense = _dense(setup)
+    return dense if on == "dense" else Hybrid([(dense, 0.8), (setup.index.lexical, 0.2)])
+
+
+def _dense(setup: Setup) -> Dense:
+    if setup.index.dense is None:
+        raise RetrievalUnavailable(
+            "this search goes by meaning, and the index has no vectors; make them with 'atc tools index'."
+        )
+    return setup.index.dense
+
+
+def _written(setup: Setup) -> Store:
+    if setup.expansions is None:
+        raise RetrievalUnavailable(
+            "the tools have no synthetic queries yet; let a model write them with 'atc tools index --expand'."
+        )
+    return setup.expansions
+
+
+def _rewriter(setup: Setup, flags: Flags, *, method: str) -> Retriever:
+    on = flags.pop("on", "dense")
+    text = words_text if on == "bm25" else json_text
+    return Rewriter(ranker(setup, on), setup.ask, method, documents=setup.index.documents, text=text, **flags)
+
+
+def _toolqp(setup: Setup, flags: Flags) -> Retriever:
+    return ToolQP(Plain(ranker(setup, flags.pop("on", "dense"))), setup.index.documents, setup.ask, **flags)
+
+
+def _reinvoke(setup: Setup, flags: Flags, *, by: str) -> Retriever:
+    by = flags.pop("intents", by)
+    ways: dict[str, Callable[[str], Found] | None] = {
+        "model": partial(extract, ask=setup.ask),
+        "split": lambda query: (split(query), Usage()),
+        "none": None,
+    }
+    return ReInvoke(_expanded(setup, flags), find=ways[by])
+
+
+def _expanded(setup: Setup, flags: Flags) -> Ranker:
+    """A ranker over the documents with their synthetic queries."""
+    on = flags.pop("on", "dense")
+    if flags.get("queries") == 0:
+        return ranker(setup, on)
+    if on == "bm25":
+        return expanded_lexical(setup.documents, _written(setup), **flags)
+    return expanded_dense(setup.documents, _written(setup), _dense(setup).embedder, **flags)
+
+
+def _d2q(setup: Setup, flags: Flags) -> Retriever:
+    if flags.pop("on", "dense") == "bm25":
+        return Plain(expanded_lexical(setup.documents, _written(setup), **flags))
+    return Plain(d2q(setup.documents, _written(setup), _dense(setup).embedder, **flags))
+
+
+def _planned(setup: Setup, flags: Flags) -> Retriever:
+    best = "bm25" if setup.index.dense is None else "hybrid"
+    return Planned(ranker=ranker(setup, flags.get("on", best)), ask=setup.ask)
+
+
+def _listwise(setup: Setup, flags: Flags) -> Retriever:
+    base = build(flags.pop("of", "hybrid"), setup)
+    return Listwise(retriever=base, documents=setup.index.documents, ask=setup.ask, **flags)
+
+
+def _anytool(setup: Setup, flags: Flags) -> Retriever:
+    return AnyTool(setup.index.documents, setup.ask, options=Options(threads=setup.threads, **flags))
+
+
+BUILDERS: Mapping[str, Build] = {
+    "bm25": lambda setup, _: Plain(ranker(setup, "bm25")),
+    "dense": lambda setup, _: Plain(ranker(setup, "dense")),
+    "hybrid": lambda setup, _: Plain(ranker(setup, "hybrid")),
+    "blend": lambda setup, _: Blend(Signals.build(setup.index, _dense(setup), _written(setup))),
+    "d2q": _d2q,
+    "reinvoke": partial(_reinvoke, by="model"),
+    "reinvoke-split": partial(_reinvoke, by="split"),
+    **{name: partial(_rewriter, method=name) for name in REWRITERS},
+    "planned": _planned,
+    "toolqp": _toolqp,
+    "listwise": _listwise,
+    "anytool": _anytool,
+}
+"""By name; the flags were read by `methods.read`, and what is wrong with their values is a ValueError."""

@@ -1,0 +1,122 @@
+"""What a search is to a user: a method, with names first, producers behind, and nothing where nothing fits."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from atc.core.config import Config
+from atc.core.parallel import Pool
+from atc.pipeline.retrieve.base import Hit, Retrieval, Retriever, require
+from atc.pipeline.retrieve.document import documents
+from atc.pipeline.retrieve.embedders import ready
+from atc.pipeline.retrieve.methods import AUTO, read
+from atc.pipeline.retrieve.planned import with_producers
+from protocols.model import Ask
+from protocols.sources import absolute
+from protocols.toolbox import Toolbox
+
+if TYPE_CHECKING:
+    from atc.pipeline.retrieve.index import ToolIndex
+
+_WORD = re.compile(r"\w+")
+_MANY = 100
+"""Hits of which the closure chooses: a producer that fits the query, too, goes before one that does not."""
+_MOST_BLENDED = 100_000
+"""Tools up to which `auto` blends: every one is scored for every query."""
+_SPELLED = re.compile(r"[_\d]|[a-z][A-Z]")
+"""What ordinary words do not have: a name that has it is meant as one."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finder:
+    """A retriever over a toolbox: finds by `method`, then keeps the promises that hold for every method.
+
+    A tool that the query names stands first. With `closure`, the producers of ids that the found tools need come along,
+    within `k`.
+    """
+
+    toolbox: Toolbox
+    method: Retriever
+    closure: bool = True
+
+    def search(self, query: str, *, k: int) -> Retrieval:
+        """At most `k` tools, see `Retriever.search`."""
+        named = self._named(query)
+        found = self.method.search(query, k=max(k, _MANY) if self.closure else k)
+        others = [hit for hit in found.hits if hit.tool not in named]
+        scores = [hit.score for hit in found.hits] or [0.0]
+        above = max(scores) + max(max(scores) - min(scores), 1.0)
+        hits = [*(Hit(name, above - number / 1000, "named") for number, name in enumerate(named)), *others]
+        chosen = with_producers(hits, self.toolbox, k=k) if self.closure else hits[:k]
+        return replace(found, hits=tuple(chosen))
+
+    def _named(self, query: str) -> list[str]:
+        """The tools whose names stand in the query as names, in its order.
+
+        An ordinary word (`search`) is a name only where it is all that is asked.
+        """
+        words = [word for word in _WORD.findall(query) if word in self.toolbox]
+        return [word for word in dict.fromkeys(words) if _SPELLED.search(word) or word == query.strip()]
+
+
+def open_index(
+    toolbox: Toolbox,
+    config: Config,
+    *,
+    method: str = AUTO,
+    pool: Pool | None = None,
+    watch: Callable[[int], None] | None = None,
+) -> ToolIndex:
+    """The index of `toolbox`, brought up to date: only documents that have changed are embedded again.
+
+    It stands in the configured folder, else in the cache by the toolbox's sources, else (tools made in Python) in
+    memory. It has vectors where `method` goes by meaning; with `auto`, where the embedding model is there already.
+    `pool` says where they are embedded, if not here. `watch` is told how many tools were read.
+
+    Raises:
+        RetrievalUnavailable: a package or the embedding model is missing, or the folder cannot be used.
+    """
+    require(f"searching {len(toolbox)} tools", "numpy", "bm25s", "Stemmer")
+    from atc.pipeline.retrieve.embed import choose, embedding
+    from atc.pipeline.retrieve.index import ToolIndex
+
+    models, folder = config.cache_dir / "models", config.index
+    by_meaning = method != AUTO and read(method)[0].embeds and "=bm25" not in method  # on=bm25, of=bm25
+    wanted = ready(config.embedder, folder=models) if method == AUTO else by_meaning
+    embedder = choose(config.embedder, folder=models) if wanted else None
+    if folder is None and config.tools:
+        sources = json.dumps([[*map(absolute, config.tools)], config.embedder])
+        folder = config.cache_dir / "indexes" / hashlib.sha256(sources.encode()).hexdigest()[:16]
+    embed_all = partial(pool, partial(embedding, config.embedder, models)) if pool is not None else None
+    return ToolIndex.build(
+        documents(toolbox.values()), folder=folder, embedder=embedder, embed_all=embed_all, watch=watch
+    )
+
+
+def open_finder(
+    spec: str, index: ToolIndex, toolbox: Toolbox, *, ask: Ask | None = None, threads: int = 16
+) -> Retriever:
+    """A search of `toolbox` by the method that `spec` spells, see `Finder`.
+
+    Raises:
+        UnknownMethod, RetrievalUnavailable: see `atc.pipeline.retrieve.factory.build`.
+    """
+    from atc.pipeline.retrieve.factory import Setup, build
+
+    setup = Setup(index=index, ask=ask, expansions=index.expansions, threads=threads)
+    return Finder(toolbox=toolbox, method=build(spelled_out(spec, index), setup))
+
+
+def spelled_out(spec: str, index: ToolIndex) -> str:
+    """`spec`, or what `auto` stands for: by what the index has, none that asks a model."""
+    if spec != AUTO:
+        return spec
+    if index.dense is None:
+        return "bm25"
+    return "blend" if index.expansions and len(index.names) <= _MOST_BLENDED else "hybrid"

@@ -1,0 +1,161 @@
+"""The best of many scores, and several rankings made one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from atc.pipeline.retrieve.base import Floats, Hit, Positions, Ranked, Ranker, Retrieval, View
+
+_DECIMALS = 6
+"""Scores that agree to here are tied: equal documents differ by less, since a matrix product adds up the rows at its
+end in another order than those before."""
+
+
+def best(scores: Floats, names: Sequence[str], *, n: int, positions: Positions | None = None) -> Ranked:
+    """The `n` best of `scores` (documents,), ties by name; a score of minus infinity never comes.
+
+    `positions[i]` is the position in the index of what `scores[i]` belongs to, by default `i`. Names are read of tied
+    documents only, since they may lie on disk.
+    """
+    kept = np.flatnonzero(scores > -np.inf)
+    n = max(0, min(n, len(kept)))
+    if 0 < n < len(kept):
+        least = np.partition(scores[kept], len(kept) - n)[len(kept) - n]
+        kept = kept[scores[kept] >= least - 10.0**-_DECIMALS]
+    rounded = np.round(scores[kept].astype(np.float64), _DECIMALS)
+    order = np.argsort(-rounded, kind="stable")
+    rounded, found = rounded[order], kept[order] if positions is None else positions[kept[order]]
+    starts = np.flatnonzero(np.diff(rounded, prepend=np.inf))  # of each run of equal scores
+    ends = np.append(starts, len(rounded))[1:]
+    for start, end in zip(starts, ends, strict=True):
+        if start >= n:
+            break
+        if end - start > 1:
+            found[start:end] = sorted(found[start:end], key=lambda position: names[position])
+    return Ranked(found[:n].astype(np.int64), rounded[:n].astype(np.float32))
+
+
+def zscores(scores: Floats) -> Floats:
+    """Each row brought to mean 0 and deviation 1, so that scores of different kinds add up; a constant row becomes 0.
+
+    Shape (views, documents) in and out, or (documents,).
+    """
+    if not scores.size:
+        return scores
+    mean = scores.mean(axis=-1, keepdims=True)
+    deviation = scores.std(axis=-1, keepdims=True)
+    return standardized(scores, mean, deviation)
+
+
+def standardized(scores: Floats, mean: Floats, deviation: Floats) -> Floats:
+    """`scores` in deviations from `mean`; 0 where all scores are the same (rounding aside)."""
+    flat = deviation <= 10.0**-_DECIMALS * np.maximum(1.0, np.abs(mean))
+    result: Floats = np.where(flat, 0.0, (scores - mean) / np.where(flat, 1.0, deviation)).astype(np.float32)
+    return result
+
+
+def peak_rank(lists: Sequence[Sequence[Hit]]) -> list[Hit]:
+    """ToolQP's aggregation of what several queries found: the best rank that a tool has in any list counts.
+
+    Ties are broken by the highest similarity in any list, then by name.
+    """
+    return _by_places(lists, anywhere=True)
+
+
+def multi_view(lists: Sequence[Sequence[Hit]]) -> list[Hit]:
+    """Re-Invoke's ranking of tools by several views of one query (Algorithm 2), out of the best of each view.
+
+    In each view a tool has the tuple (reversed rank, similarity); its tuple is the greatest over the views, and tools
+    are ordered by theirs. The first k are right where each list holds k: whoever is among them has a rank of at most k
+    in some view.
+    """
+    return _by_places(lists, anywhere=False)
+
+
+def _by_places(lists: Sequence[Sequence[Hit]], *, anywhere: bool) -> list[Hit]:
+    """By (best rank, similarity); the similarity is that of the best-ranked place, or the highest `anywhere`."""
+    places: dict[str, tuple[float, ...]] = {}
+    for one in lists:
+        for rank, hit in enumerate(one):
+            place = (-rank, round(hit.score, _DECIMALS))
+            held = places.get(hit.tool, place)
+            highest = max(held, place)
+            places[hit.tool] = (highest[0], max(held[1], place[1])) if anywhere else highest
+    return _in_order(places)
+
+
+def _in_order(worth: Mapping[str, tuple[float, ...]]) -> list[Hit]:
+    """The tools by what they are worth, ties by name; their scores, in (0, 1], only say that order."""
+    names = sorted(worth)
+    names.sort(key=worth.__getitem__, reverse=True)  # a stable sort: of equal ones the first by name stays first
+    return [Hit(name, 1 - place / len(names)) for place, name in enumerate(names)]
+
+
+def hits(ranked: Ranked, names: Sequence[str], *, k: int) -> tuple[Hit, ...]:
+    """The first `k` of `ranked` as hits."""
+    pairs = zip(ranked.positions[:k].tolist(), ranked.scores[:k].tolist(), strict=True)
+    return tuple(Hit(names[position], score) for position, score in pairs)
+
+
+class Hybrid:
+    """A `Ranker`: the weighted sum of the z-scores of several rankers over the same documents.
+
+    Up to `full` documents a score is standardized by all scores of its view. Above, only the `pool` best documents of
+    each ranker are candidates, and mean and deviation come from `full` documents at even distances: what a full pass
+    over a million documents would give, within their sampling error.
+    """
+
+    def __init__(self, parts: Sequence[tuple[Ranker, float]], *, full: int = 100_000, pool: int = 200) -> None:
+        self._parts, self._full, self._pool = list(parts), full, pool
+
+    @property
+    def names(self) -> Sequence[str]:
+        """The name of each document, by position."""
+        return self._parts[0][0].names
+
+    def scores(self, views: Sequence[View], positions: Positions | None = None) -> Floats:
+        """The weighted sums of z-scores, shape (views, documents or positions)."""
+        small = len(self.names) <= self._full
+        total: Floats | None = None
+        for ranker, weight in self._parts:
+            if small:
+                every = zscores(ranker.scores(views))
+                part = every if positions is None else every[:, positions]
+            else:
+                sample = ranker.scores(views, self._sample())
+                mean, deviation = sample.mean(axis=1, keepdims=True), sample.std(axis=1, keepdims=True)
+                part = standardized(ranker.scores(views, positions), mean, deviation)
+            total = weight * part if total is None else total + weight * part
+        assert total is not None
+        return total
+
+    def top(self, views: Sequence[View], *, n: int) -> list[Ranked]:
+        """For each view the `n` best documents."""
+        if len(self.names) <= self._full:
+            return [best(row, self.names, n=n) for row in self.scores(views)]
+        lists = [ranker.top(views, n=max(n, self._pool)) for ranker, _ in self._parts]
+        found = []
+        for number, view in enumerate(views):
+            candidates = np.unique(np.concatenate([one[number].positions for one in lists]))
+            row = self.scores([view], candidates)[0]
+            found.append(best(row, self.names, n=n, positions=candidates))
+        return found
+
+    def _sample(self) -> Positions:
+        """Few enough positions to score for each view, spread evenly."""
+        return np.unique(np.linspace(0, len(self.names) - 1, num=min(self._full, 4096)).astype(np.int64))
+
+
+@dataclass(frozen=True, slots=True)
+class Plain:
+    """A `Retriever`: the best of one ranker for the query as it stands."""
+
+    ranker: Ranker
+
+    def search(self, query: str, *, k: int) -> Retrieval:
+        """At most `k` tools, best first."""
+        [found] = self.ranker.top([query], n=k)
+        return Retrieval(hits=hits(found, self.ranker.names, k=k))

@@ -1,0 +1,222 @@
+"""`ToolIndex`: the documents of a tool set, searched by words and by meaning.
+
+The truth is one SQLite file (`Store`). What a search reads besides, bm25s' matrix, the vectors and faiss' lists, is
+derived from it: folders beside the file, named by what they were made of, mapped into memory, and made anew where they
+are missing, damaged or of an earlier generation.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache, cached_property
+from itertools import islice
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Self, TypeVar
+
+import numpy as np
+from numpy.lib.format import open_memmap
+
+from atc.pipeline.retrieve.base import Embedder, Ranker, require
+from atc.pipeline.retrieve.dense import EXACT_ROWS, Dense, build_lists
+from atc.pipeline.retrieve.document import ToolDocument, vector_text, words_text
+from atc.pipeline.retrieve.document_store import EmbedAll, Store, Watch
+from atc.pipeline.retrieve.lexical import Lexical
+from atc.pipeline.retrieve.vocabulary import TOKENIZER, tokens
+from protocols.private_files import cannot_write, close_to_others
+
+_Made = TypeVar("_Made")
+
+_BLOCK = 512
+_VECTORS, _LISTS = "vectors.npy", "lists.faiss"
+
+
+class ToolIndex:
+    """The documents of a tool set by position, ranked by words and, with an embedder, by meaning.
+
+    It does not change: a tool set that did is indexed again, which embeds only what is new. Several threads may search.
+    """
+
+    def __init__(self, store: Store, *, embedder: Embedder | None = None, watch: Watch | None = None) -> None:
+        """The index of what `store` holds; `build` fills the store first.
+
+        Raises:
+            RetrievalUnavailable: the store cannot be used, or the embedding model cannot be had.
+        """
+        self.store = store
+        self.folder: Path | None = store.folder
+        """Where the index is kept; None: in memory."""
+        self._generation = store.generation
+        self.lexical: Ranker = self._words()
+        """BM25 over `words_text`."""
+        self.names: Sequence[str] = self.lexical.names
+        """The names by position."""
+        self.dense: Dense | None = None if embedder is None else self._vectors(embedder, watch)
+        """The ranker by meaning over `vector_text`; None where no embedder was given."""
+        self.documents: Mapping[str, ToolDocument] = _Documents(store, self.names)
+        """By name, each read as it is asked for."""
+        if watch is not None:
+            watch(len(self.names))
+
+    @classmethod
+    def build(
+        cls,
+        documents: Iterable[ToolDocument],
+        *,
+        folder: Path | None = None,
+        embedder: Embedder | None = None,
+        embed_all: EmbedAll | None = None,
+        watch: Watch | None = None,
+    ) -> Self:
+        """An index of exactly `documents`, in memory or in `folder`, where only what is new is embedded.
+
+        Another process that builds in the same folder waits until this one is done.
+        `embed_all` does that elsewhere, with the same model as `embedder`. `watch` is told how many documents are done.
+
+        Raises:
+            ValueError: two documents have the same name, or one has none; the folder stays as it was.
+            RetrievalUnavailable: a package is missing, the embedding model cannot be had (what was embedded until then
+                is kept), or the file in the folder cannot be used.
+            CannotWrite: the folder cannot be written.
+        """
+        store = Store(folder)
+        with store.alone():
+            store.bring_to(documents)
+            if embed_all is not None and embedder is not None:
+                texts = map(vector_text, store.documents())
+                store.embed_with(embed_all, texts, embedder.name, watch=watch)
+            return cls(store, embedder=embedder, watch=watch)
+
+    @cached_property
+    def expansions(self) -> Store | None:
+        """What a model wrote about the documents; None where it wrote nothing."""
+        return self.store if self.store.expanded else None
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self.store.close()
+
+    def _words(self) -> Lexical:
+        names: list[str] = []
+
+        def texts() -> Iterator[str]:
+            for document in self.store.documents():
+                names.append(document.name)
+                yield words_text(document)
+
+        if self.folder is None:
+            return Lexical.build(names, texts())
+        return self._derived("words", "", lambda place: Lexical.build(names, texts()).save(place), Lexical.open)
+
+    def _vectors(self, embedder: Embedder, watch: Watch | None) -> Dense:
+        large = len(self.names) > EXACT_ROWS
+        if self.folder is None:
+            vectors = self._embedded(embedder, watch, None)
+            return Dense(self.names, vectors, embedder, lists=build_lists(vectors) if large else None)
+
+        def make(place: Path) -> None:
+            vectors = self._embedded(embedder, watch, place / _VECTORS)
+            if large:
+                import faiss
+
+                faiss.write_index(build_lists(vectors), str(place / _LISTS))
+
+        def read(place: Path) -> Dense:
+            vectors, lists = np.load(place / _VECTORS, mmap_mode="r" if self.names else None), None
+            if large:
+                require("an index of this size", "faiss")
+                import faiss
+
+                lists = faiss.read_index(str(place / _LISTS))
+            return Dense(self.names, vectors, embedder, lists=lists)
+
+        return self._derived("vectors", embedder.name, make, read)
+
+    def _embedded(self, embedder: Embedder, watch: Watch | None, path: Path | None) -> Any:
+        """The vector of each document, shape (documents, dimensions), in memory or in a file that is mapped."""
+        kind = np.float32 if len(self.names) <= EXACT_ROWS else np.float16  # half the room; the fifth decimal differs
+        vectors: Any = None
+        done, documents = 0, self.store.documents()
+        while block := list(islice(documents, _BLOCK)):
+            rows = self.store.embedded([vector_text(document) for document in block], embedder)
+            if vectors is None:
+                shape = (len(self.names), rows.shape[1])
+                vectors = np.empty(shape, kind) if path is None else open_memmap(path, "w+", kind, shape)
+            vectors[done : done + len(rows)] = rows
+            done += len(rows)
+            if watch is not None:
+                watch(done)
+        if vectors is None:
+            vectors = np.zeros((0, embedder.dimensions), kind)
+            if path is not None:
+                np.save(path, vectors)
+        return vectors
+
+    def _derived(self, kind: str, key: str, make: Callable[[Path], object], read: Callable[[Path], _Made]) -> _Made:
+        """What `read` finds in the derived folder of a kind; `make` fills it where it is missing or damaged.
+
+        A folder is filled elsewhere and then named, so that it is whole wherever it stands.
+        """
+        assert self.folder is not None
+        made_of = hashlib.sha256(f"{fingerprint()} {key}".encode()).hexdigest()[:12]
+        place = self.folder / f"{kind}-{self._generation}-{made_of}"
+        if place.is_dir():
+            try:
+                return read(place)
+            except (OSError, ValueError, EOFError, KeyError, IndexError, TypeError, AttributeError, RuntimeError):
+                shutil.rmtree(place, ignore_errors=True)
+        try:
+            with TemporaryDirectory(dir=self.folder, prefix="making-", ignore_cleanup_errors=True) as temporary:
+                new = Path(temporary) / kind
+                new.mkdir()
+                make(new)
+                close_to_others(new)
+                new.rename(place)
+            for old in self.folder.glob(f"{kind}-*"):
+                if not old.name.startswith(f"{kind}-{self._generation}-"):
+                    shutil.rmtree(old, ignore_errors=True)
+            return read(place)
+        except OSError as error:
+            raise cannot_write(self.folder, error) from error
+
+
+class _Documents(Mapping[str, ToolDocument]):
+    """The documents of an index by name. Of one that another process has removed since, the name is left."""
+
+    def __init__(self, store: Store, names: Sequence[str]) -> None:
+        self._store, self._names = store, names
+
+    @cached_property
+    def _known(self) -> frozenset[str]:  # not at once: of a million names it takes most of the time of opening
+        return frozenset(self._names)
+
+    def __getitem__(self, name: str) -> ToolDocument:
+        document = self._store.document(name)
+        if document is None and name not in self._known:
+            raise KeyError(name)
+        return document or ToolDocument(name=name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+
+@cache
+def fingerprint() -> str:
+    """Changes when the tokenizer or the texts made of a document do: what was derived before is then of no use."""
+    probe = ToolDocument(
+        name="getUserToken2",
+        description="Finds the users' HTTPServer naïvely; 搜索工具, поиск!",
+        title="Title",
+        category="Category",
+        collection="collection_v2",
+        parameters={"user_id": "whose"},
+        returns=("tokens",),
+    )
+    made = [TOKENIZER, words_text(probe), vector_text(probe), *tokens(words_text(probe))]
+    return hashlib.sha256(json.dumps(made).encode()).hexdigest()[:16]

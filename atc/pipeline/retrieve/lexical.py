@@ -1,0 +1,156 @@
+"""BM25 over the words of tool documents, by bm25s."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from atc.pipeline.retrieve.base import Floats, Positions, Ranked, View, require
+from atc.pipeline.retrieve.fuse import best
+from atc.pipeline.retrieve.vocabulary import tokens
+
+K1, B = 1.5, 0.75
+_WORDS, _NO_WORDS = "vocabulary.npy", "no-words"
+"""Files: hashes of words with their numbers, and what stands for bm25s' own where no document has a word."""
+_BLOCK = 1024
+"""Documents whose best score is looked at first, to know early which scores are too low to come."""
+
+
+class Texts(Sequence[str]):
+    """Texts in a folder, each read as it is asked for: to read a million at once takes most of the time of opening."""
+
+    def __init__(self, folder: Path, kind: str) -> None:
+        files = (folder / f"{kind}-{part}.npy" for part in ("bytes", "ends"))
+        self._bytes, self._ends = (np.asarray(np.load(file, mmap_mode="r")) for file in files)
+
+    @staticmethod
+    def save(folder: Path, kind: str, texts: Iterable[str]) -> None:
+        """Write them where they are found by their `kind`."""
+        parts = [b"\n", *(text.encode("utf-8", "surrogatepass") for text in texts)]  # no file of nothing can be mapped
+        np.save(folder / f"{kind}-bytes.npy", np.frombuffer(b"".join(parts), np.uint8))
+        np.save(folder / f"{kind}-ends.npy", np.cumsum([len(part) for part in parts]))
+
+    def __len__(self) -> int:
+        return len(self._ends) - 1
+
+    def __getitem__(self, place: Any) -> Any:
+        start, end = self._ends[range(len(self))[place] :][:2]
+        return self._bytes[start:end].tobytes().decode("utf-8", "surrogatepass")
+
+
+def _on_disk(folder: Path) -> Callable[[str], int | None]:
+    """Gives the number of a word, if it is there; words are found by 64 bits of their hashes, which are in order."""
+    hashes, numbers = np.asarray(np.load(folder / _WORDS, mmap_mode="r"))
+
+    def number(word: str) -> int | None:
+        place = hashes.searchsorted(wanted := np.uint64(_hash(word)))
+        return int(numbers[place]) if place < len(hashes) and hashes[place] == wanted else None
+
+    return number
+
+
+def _hash(word: str) -> int:
+    return int.from_bytes(hashlib.blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8).digest())
+
+
+class Lexical:
+    """BM25 (Lucene's variant, k1 = 1.5, b = 0.75) over the tokens of `atc.pipeline.retrieve.vocabulary`; a `Ranker`.
+
+    A word that stands twice in a query counts twice; of a view of several texts all words count. A document that shares
+    no word with a view scores 0 and is never in `top`. `engine` is bm25s' index; None where no document has a word.
+    `number` gives the number of a word where that is not read from `vocabulary`.
+    """
+
+    def __init__(self, names: Sequence[str], engine: Any, vocabulary: Mapping[str, int], number: Any = None) -> None:
+        self.names, self._engine, self._vocabulary = names, engine, vocabulary
+        self._number = number or vocabulary.get
+        self._last: tuple[View, Floats] | None = None
+
+    @classmethod
+    def build(cls, names: Sequence[str], texts: Iterable[str]) -> Lexical:
+        """An index in memory of `texts`, whose documents are called `names`.
+
+        Raises:
+            RetrievalUnavailable: bm25s or PyStemmer is not installed.
+        """
+        require("searching tools", "bm25s", "Stemmer")
+        import bm25s
+
+        vocabulary: dict[str, int] = {}
+        rows = [[vocabulary.setdefault(token, len(vocabulary)) for token in tokens(text)] for text in texts]
+        if not vocabulary:
+            return cls(names, None, {})
+        engine = bm25s.BM25(k1=K1, b=B)
+        engine.index((rows, vocabulary), show_progress=False)
+        return cls(names, engine, vocabulary)
+
+    @classmethod
+    def open(cls, folder: Path) -> Lexical:
+        """What `save` wrote, memory-mapped.
+
+        Raises:
+            OSError, ValueError: files are not there, or do not belong together.
+            RetrievalUnavailable: bm25s is not installed.
+        """
+        require("searching tools", "bm25s")
+        import bm25s
+
+        names = Texts(folder, "names")
+        if (folder / _NO_WORDS).exists():
+            return cls(names, None, {})
+        engine = bm25s.BM25.load(folder, mmap=True, load_vocab=False, show_progress=False)
+        parts = engine.scores
+        if not len(parts["data"]) == len(parts["indices"]) == parts["indptr"][-1] or parts["num_docs"] != len(names):
+            raise ValueError("the parts of the index do not belong together")
+        for part in ("data", "indices", "indptr"):
+            parts[part] = np.asarray(parts[part])  # slices of a memmap are slow; this is mapped all the same
+        return cls(names, engine, {}, _on_disk(folder))
+
+    def save(self, folder: Path) -> None:
+        """Write an index that was built into `folder`, which is there."""
+        Texts.save(folder, "names", self.names)
+        if self._engine is None:
+            (folder / _NO_WORDS).touch()
+            return
+        pairs = sorted((_hash(word), number) for word, number in self._vocabulary.items())
+        np.save(folder / _WORDS, np.ascontiguousarray(np.array(pairs, np.uint64).T))
+        self._engine.vocab_dict = {}  # which it would write as one JSON object
+        self._engine.save(folder, show_progress=False)
+
+    def top(self, views: Sequence[View], *, n: int) -> list[Ranked]:
+        """For each view the `n` best documents, ties by name."""
+        return [self._best(self._scores(view), n) for view in views]
+
+    def scores(self, views: Sequence[View], positions: Positions | None = None) -> Floats:
+        """The score of each document (or of those at `positions`) for each view, shape (views, documents)."""
+        width = len(self.names) if positions is None else len(positions)
+        rows = [self._scores(view) if positions is None else self._scores(view)[positions] for view in views]
+        return np.stack(rows) if rows else np.zeros((0, width), np.float32)
+
+    def _scores(self, view: View) -> Floats:
+        """Of all documents; the last row is remembered, since a search that fuses rankings asks for it again."""
+        if self._last is not None and self._last[0] == view:
+            return self._last[1]
+        total = np.zeros(len(self.names), dtype=np.float32)
+        if self._engine is not None:
+            words = Counter(tokens(view if isinstance(view, str) else "\n".join(view)))
+            numbers = [(self._number(word), times) for word, times in words.items()]
+            for times in sorted({times for number, times in numbers if number is not None}):
+                said = [number for number, of_one in numbers if of_one == times and number is not None]
+                total += np.float32(times) * self._engine.get_scores_from_ids(said)
+        self._last = view, total
+        return total
+
+    def _best(self, scores: Floats, n: int) -> Ranked:
+        """The best of them, without those that a look at each block's best shows to be too low."""
+        least = np.float32(0)
+        if 0 < n <= len(scores) // _BLOCK:
+            blocks = scores[: len(scores) // _BLOCK * _BLOCK].reshape(-1, _BLOCK).max(axis=1)
+            least = np.partition(blocks, -n)[-n]
+        positions = np.flatnonzero(scores >= least - 1e-5 if least > 1e-5 else scores > 0)
+        return best(scores[positions], self.names, n=n, positions=positions)

@@ -1,0 +1,116 @@
+"""Asking models in a search: calls counted, and replies read as JSON."""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from atc.core.parallel import Reply, Request, ask_each
+from atc.core.types import Usage
+from protocols.model import Ask, Completion, Message, Powers, powers
+from protocols.render import token_estimate
+from protocols.schema import Json, JsonObject
+
+
+class Tally:
+    """`ask` with a count of what it took, from `usage` on; one a search. Several threads may ask at once.
+
+    Where an endpoint tells no numbers they are estimated: else no budget would ever be spent.
+    """
+
+    def __init__(self, ask: Ask, usage: Usage | None = None) -> None:
+        self._ask, self.usage = ask, usage or Usage()
+        self._lock = threading.Lock()
+        self.name, self.prompt_tokens = ask.name, ask.prompt_tokens
+
+    @property
+    def powers(self) -> Powers:
+        """The model's."""
+        return powers(self._ask)
+
+    @property
+    def spent(self) -> int:
+        """Tokens of prompts and replies so far."""
+        return self.usage.input_tokens + self.usage.output_tokens
+
+    def __call__(self, messages: Sequence[Message], **options: Any) -> Completion:
+        """Continue `messages`, see `Ask`; a call that raises is not counted."""
+        return self._counted(self._ask(messages, **options), messages)
+
+    def each(self, requests: Sequence[Request], most: int) -> Sequence[Reply]:
+        """The reply to each request, see `ask_each`."""
+        replies = zip(requests, ask_each(self._ask, requests, most), strict=True)
+        return [self._counted(one, asked.messages) if isinstance(one, Completion) else one for asked, one in replies]
+
+    def _counted(self, completion: Completion, messages: Sequence[Message]) -> Completion:
+        with self._lock:
+            read = completion.input_tokens or prompt_tokens(messages)
+            written = completion.output_tokens or tokens_of(completion.text)
+            self.usage += Usage.of(replace(completion, input_tokens=read, output_tokens=written))
+        return completion
+
+
+def tokens_of(text: str) -> int:
+    """About how many tokens a text has, on the safe side for scripts in which a character is a token or more."""
+    return token_estimate(text) + sum(not character.isascii() for character in text)
+
+
+def prompt_tokens(messages: Iterable[Message]) -> int:
+    """About how many tokens a conversation has."""
+    return sum(tokens_of(message.content) + 4 for message in messages)
+
+
+def an_object(properties: JsonObject, *, optional: Collection[str] = ()) -> JsonObject:
+    """The schema of an object that has these properties and no others."""
+    required: list[Json] = [name for name in properties if name not in optional]
+    return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
+
+
+def a_text(most: int, *, least: int = 0) -> JsonObject:
+    """The schema of a text of so many characters."""
+    return {"type": "string", **({"minLength": least} if least else {}), "maxLength": most}
+
+
+def a_list(items: JsonObject, *, most: int, least: int = 0) -> JsonObject:
+    """The schema of a list of so many items."""
+    return {"type": "array", "items": items, **({"minItems": least} if least else {}), "maxItems": most}
+
+
+def json_object(reply: str) -> dict[str, Any]:
+    """The JSON object that a reply is, or that stands in it; empty where there is none."""
+    begin, end = reply.find("{"), reply.rfind("}")
+    try:
+        value = json.loads(reply[begin : end + 1], strict=False) if begin >= 0 else {}
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def one_text(value: object) -> str:
+    """A text on one line; empty where the value is none."""
+    return " ".join(value.split()) if isinstance(value, str) else ""
+
+
+def texts(value: object) -> list[str]:
+    """The texts of a list that are not empty."""
+    return [text for item in value if (text := one_text(item))] if isinstance(value, list) else []
+
+
+_LONG = 9
+"""Words from which on a text that says few different ones is taken to repeat itself."""
+
+
+def fault(text: str, *, given: Iterable[str]) -> str | None:
+    """Why a sample is of no use; None where it is of use. `given` are texts that the model had and may not repeat."""
+    words = re.findall(r"\w+", text.casefold())
+    if not any(word.strip("_0123456789") for word in words):
+        return "empty or unreadable"
+    if any(words == re.findall(r"\w+", other.casefold()) for other in given):
+        return "a copy of what the model was given"
+    if len(words) >= _LONG and len(set(words)) < len(words) / 3:
+        return "one phrase over and over"
+    return None

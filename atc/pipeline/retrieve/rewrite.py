@@ -1,0 +1,174 @@
+"""Query expansion by a language model: HyDE, Q2D and Q2E over any ranker.
+
+| method | what the model writes | how it is searched | from |
+|---|---|---|---|
+| `hyde` | five hypothetical tools | the mean of their vectors and the query's | ToolQP, Table 5 |
+| `q2d` | five hypothetical tools | each behind the query, the mean of the five vectors | ToolQP, Table 5 |
+| `q2e` | five search queries | each behind the query, the mean of the five vectors | ToolQP, Table 5 |
+| `…-prf` | the same, shown what the query alone finds first | as above | ToolQP, Table 5 |
+
+The papers do not say at which temperature they sample, nor how many tools a `-prf` prompt shows. Here several samples
+are taken at 0.7, as in the paper of HyDE (Gao et al., 2023) and as Re-Invoke generates its queries; five tools are
+shown, as ToolQP shows its planner. Over BM25 "the mean" is one bag of words:
+`q2d` and `q2e` then count the query five times, as Query2doc does (Wang et al., 2023), `hyde` once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from atc.core.parallel import Request, require
+from atc.pipeline.retrieve.base import Hit, Ranker, Retrieval, View
+from atc.pipeline.retrieve.document import ToolDocument, json_text
+from atc.pipeline.retrieve.fuse import hits
+from atc.pipeline.retrieve.model_replies import Tally, a_list, a_text, an_object, fault, json_object, one_text
+from atc.pipeline.retrieve.prompts import fill
+from protocols.model import Ask, Message
+from protocols.truncate import clipped
+
+MAX_TOKENS = 256
+"""For one sample: a tool takes about 70, a search 50, the longest that the schemas allow about 240."""
+_MOST_PARAMETERS, _MOST_PHRASES = 8, 6
+_QUERY_CHARACTERS, _TOOL_CHARACTERS = 4000, 300
+"""Of the query, and of a tool of the first pass: so that a prompt fits a small context."""
+
+TOOL_SCHEMA = an_object(
+    {"name": a_text(60), "description": a_text(400), "parameters": a_list(a_text(40), most=_MOST_PARAMETERS)}
+)
+SEARCH_SCHEMA = an_object({"search": a_list(a_text(80), most=_MOST_PHRASES, least=1)})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Method:
+    """One way to expand a query; `dataclasses.replace` makes an ablation of it."""
+
+    writes: Literal["tool", "search"]
+    """A hypothetical tool, or a query as one would type it into a search for tools."""
+    combine: Literal["mean", "append"]
+    """The query beside what is written, or before each of them."""
+    samples: int = 5
+    temperature: float = 0.7
+    feedback: int = 0
+    """How many tools of a first pass by the query alone the model is shown."""
+
+
+_OWN: Mapping[str, Method] = {
+    "hyde": Method(writes="tool", combine="mean"),
+    "q2d": Method(writes="tool", combine="append"),
+    "q2e": Method(writes="search", combine="append"),
+}
+METHODS: Mapping[str, Method] = {
+    **_OWN,
+    **{f"{name}-prf": replace(method, feedback=5) for name, method in _OWN.items()},
+}
+
+
+class Rewriter:
+    """Searches `ranker` by a query and what a model makes of it, as the `method` of `METHODS` says.
+
+    `documents` are those of the ranker's names. `text` makes of a hypothetical tool what the ranker's index holds of a
+    real one, so that the two compare. `samples` and `feedback` are the method's own where not given. A sample that is
+    empty, cannot be read, or repeats what the model was given is left out; where none is left, the query alone is
+    searched, and the transcript says so.
+    """
+
+    def __init__(
+        self,
+        ranker: Ranker,
+        ask: Ask,
+        method: str,
+        *,
+        documents: Mapping[str, ToolDocument],
+        text: Callable[[ToolDocument], str] = json_text,
+        **options: int,
+    ) -> None:
+        self.method = replace(METHODS[method], **options)  # type: ignore[arg-type]
+        self._ranker, self._ask, self._documents, self._text = ranker, ask, documents, text
+
+    def search(self, query: str, *, k: int) -> Retrieval:
+        """At most `k` tools, see `Retriever.search`. A blank query, or an empty index, asks no model.
+
+        Raises:
+            ModelUnavailable: the model gave no reply.
+        """
+        if not query.strip() or not len(self._ranker.names):
+            return Retrieval(hits=self._hits(query, k))
+        method, ask, notes = self.method, Tally(self._ask), []
+        found = [hit.tool for hit in self._hits(query, method.feedback)] if method.feedback else []
+        if found:
+            notes.append(f"shown to the model: {', '.join(found)}")
+        messages = opening(method, query, [self._documents[name] for name in found])
+        schema = TOOL_SCHEMA if method.writes == "tool" else SEARCH_SCHEMA
+        requests = [
+            Request(messages=messages, schema=schema, temperature=method.temperature, seed=seed, max_tokens=MAX_TOKENS)
+            for seed in range(method.samples)
+        ]
+        most = len(requests) if ask.powers.parallel else 1
+        replies = [require(reply).text for reply in ask.each(requests, most)]
+        written = []
+        for number, reply in enumerate(replies, start=1):
+            text, problem = self._read(reply, query)
+            notes.append(f"{method.writes} {number}: " + (f"left out, it is {problem}" if problem else text))
+            if problem is None:
+                written.append(text)
+        if not written:
+            notes.append("no sample is of use: the query alone was searched")
+        view = self._view(query, written) if written else query
+        return Retrieval(hits=self._hits(view, k), transcript=tuple(notes), usage=ask.usage)
+
+    def _hits(self, view: View, k: int) -> tuple[Hit, ...]:
+        [ranked] = self._ranker.top([view], n=k)
+        return hits(ranked, self._ranker.names, k=k)
+
+    def _read(self, reply: str, query: str) -> tuple[str, str | None]:
+        """One expansion, and what is wrong with it, if something is."""
+        if self.method.writes == "search":
+            text = read_search(reply)
+            return text, fault(text, given=[query])
+        tool = read_tool(reply)
+        return self._text(tool), fault(tool.description, given=[query])
+
+    def _view(self, query: str, written: list[str]) -> View:
+        if self.method.combine == "mean":
+            return (query, *written)
+        return tuple(f"{query}\n{text}" for text in written)
+
+
+def read_tool(reply: str) -> ToolDocument:
+    """The tool that a reply describes; without a description where it describes none."""
+    found = json_object(reply)
+    listed = found.get("parameters")
+    names = [one_text(name) for name in listed] if isinstance(listed, dict | list) else []
+    return ToolDocument(
+        name=one_text(found.get("name")),
+        description=one_text(found.get("description")),
+        parameters=dict.fromkeys([name for name in names if name][:_MOST_PARAMETERS], ""),
+    )
+
+
+def read_search(reply: str) -> str:
+    """The search query of a reply, its phrases joined; empty where there is none."""
+    phrases = json_object(reply).get("search")
+    listed = phrases if isinstance(phrases, list) else [phrases]
+    return ", ".join(text for phrase in listed[:_MOST_PHRASES] if (text := one_text(phrase)))
+
+
+def opening(method: Method, query: str, shown: Sequence[ToolDocument]) -> list[Message]:
+    """The conversation that asks for one sample; `shown` are tools of a first pass, best first.
+
+    What is the same for every query stands first, so that a model reads it once.
+    """
+    messages = [Message("system", fill(f"rewrite_{method.writes}_feedback" if shown else f"rewrite_{method.writes}"))]
+    asked = clipped(query.strip(), _QUERY_CHARACTERS)
+    if not shown:
+        return [*messages, Message("user", fill("rewrite_request", query=asked))]
+    tools = "\n".join(_line(document) for document in shown)
+    return [*messages, Message("user", fill("rewrite_request_feedback", query=asked, tools=tools))]
+
+
+def _line(document: ToolDocument) -> str:
+    about = " ".join(f"- {document.name}: {document.description or document.title}".split())
+    parameters = f" (parameters: {', '.join(document.parameters)})" if document.parameters else ""
+    return clipped(about, _TOOL_CHARACTERS) + clipped(parameters, _TOOL_CHARACTERS)

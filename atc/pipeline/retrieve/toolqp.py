@@ -1,0 +1,159 @@
+"""ToolQP (Fang and Glass, 2026, §3.1): plan, query, look at what was found, query again; then one ranking of it all.
+
+The paper leaves the course of a search to a large model's judgement (ToolQP-Prompting). A small one loses its place, so
+here the host leads from sub-goal to sub-goal, each question is narrow, and each reply is JSON.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from atc.pipeline.retrieve.base import Hit, Retrieval, Retriever
+from atc.pipeline.retrieve.document import ToolDocument
+from atc.pipeline.retrieve.fuse import peak_rank
+from atc.pipeline.retrieve.model_replies import Tally, a_list, a_text, an_object, json_object, one_text, texts
+from atc.pipeline.retrieve.prompts import fill
+from protocols.model import Ask, Message
+from protocols.response import one_line
+from protocols.schema import Json, JsonObject
+
+PLAN_TEMPERATURE, QUERY_TEMPERATURE = 0.0, 0.5
+"""Both of Table 5, ToolQP-Prompting."""
+PLAN_TOKENS, QUERY_TOKENS = 600, 250
+"""Longest replies that are waited for; a model that writes more has begun to repeat itself."""
+_TASK_LETTERS, _DESCRIPTION_LETTERS = 4000, 140
+_MOST_GOALS = 6
+_TRIES = 3
+"""Queries for one sub-goal, at most; then the next one has its turn."""
+_DEPTH = 20
+"""Tools of each query that are ranked, at least."""
+_NONE = "none"
+_PLAN_SCHEMA = an_object({"plan": a_text(600), "sub_goals": a_list(a_text(200, least=3), most=_MOST_GOALS, least=1)})
+
+
+class Found:
+    """Looks each different query up once, `depth` tools deep."""
+
+    def __init__(self, base: Retriever, *, depth: int) -> None:
+        self._base, self._depth = base, depth
+        self._by_query: dict[str, Sequence[Hit]] = {}
+
+    def look(self, query: str) -> Sequence[Hit]:
+        """The best tools for `query`, best first."""
+        key = _key(query)
+        if key not in self._by_query:
+            self._by_query[key] = self._base.search(query, k=self._depth).hits
+        return self._by_query[key]
+
+    @property
+    def lists(self) -> list[Sequence[Hit]]:
+        """What was found, a list a query, in the order of the queries."""
+        return list(self._by_query.values())
+
+
+class ToolQP:
+    """A `Retriever` that plans and searches with `base`; `documents` has the descriptions of what `base` finds.
+
+    `queries` are those that the model may write (C.4); the user's own is searched too. It sees the `shown` best tools
+    of each (C.3). Searches may run at once.
+
+    Raises:
+        ValueError: fewer than one query or tool.
+    """
+
+    def __init__(
+        self, base: Retriever, documents: Mapping[str, ToolDocument], ask: Ask, *, queries: int = 10, shown: int = 5
+    ) -> None:
+        if min(queries, shown) < 1:
+            raise ValueError(f"queries and shown must be 1 or more, not {queries} and {shown}")
+        self._base, self._documents, self._ask = base, documents, ask
+        self._queries, self._shown = queries, shown
+
+    def search(self, query: str, *, k: int) -> Retrieval:
+        """See `Retriever.search`; the ranking is by peak rank over all queries.
+
+        Raises:
+            RetrievalUnavailable: as the base.
+            ModelUnavailable: the model did not answer.
+        """
+        if not self._documents or not query.strip():
+            return Retrieval(hits=())
+        ask, found = Tally(self._ask), Found(self._base, depth=max(k, _DEPTH))
+        notes = [f"own query → {_named(found.look(query)[: self._shown])}"]
+        task = query if len(query) <= _TASK_LETTERS else query[:_TASK_LETTERS] + " …"
+        messages = [Message("system", fill("toolqp_system")), Message("user", fill("toolqp_task", task=task))]
+        text = ask(messages, schema=_PLAN_SCHEMA, temperature=PLAN_TEMPERATURE, seed=0, max_tokens=PLAN_TOKENS).text
+        plan = json_object(text)
+        goals = list(dict.fromkeys(texts(plan.get("sub_goals"))))[:_MOST_GOALS] or [task]
+        notes += [f"plan: {breakdown}"] if (breakdown := one_text(plan.get("plan"))) else []
+        notes += [f"sub-goal {number}: {goal}" for number, goal in enumerate(goals, start=1)]
+        notes += self._search(goals, [*messages, Message("assistant", text)], ask, found)
+        return Retrieval(hits=tuple(peak_rank(found.lists)[:k]), transcript=tuple(notes), usage=ask.usage)
+
+    def _search(self, goals: Sequence[str], messages: list[Message], ask: Ask, found: Found) -> list[str]:
+        """Searches for sub-goal after sub-goal, and gives a line for each query.
+
+        Where the model writes no new query for a sub-goal, the sub-goal is the query.
+        """
+        notes: list[str] = []
+        asked: set[str] = set()
+        goal = tries = 0
+        judged: Sequence[Hit] | None = None  # what the reply is to judge; None where it is not asked to
+        question = fill("toolqp_first", goal=goals[0])
+        for number in range(1, self._queries + 1):
+            messages.append(Message("user", question))
+            schema = _reply_schema(judged)
+            text = ask(
+                messages, schema=schema, temperature=QUERY_TEMPERATURE, seed=number, max_tokens=QUERY_TOKENS
+            ).text
+            messages.append(Message("assistant", text))
+            reply = json_object(text)
+            if number > 1 and (judged is None or reply.get("serves") in {hit.tool for hit in judged} - {_NONE}):
+                goal, tries = goal + 1, 0
+            if goal == len(goals):
+                return [*notes, "stopped: every sub-goal has a tool"]
+            query = one_text(reply.get("query"))
+            query = query if query and _key(query) not in asked else goals[goal]
+            repeated, tries = _key(query) in asked, tries + 1
+            asked.add(_key(query))
+            shown = found.look(query)[: self._shown]
+            notes.append(f"query {number} for sub-goal {goal + 1}: {query} → {_named(shown)}")
+            this = {"found": listing(shown, self._documents), "number": str(goal + 1)}
+            last = goal + 1 == len(goals)
+            following = {} if last else {"next_number": str(goal + 2), "next_goal": goals[goal + 1]}
+            judged = None if repeated or tries == _TRIES else shown
+            if judged is not None:
+                prompt = "toolqp_results_last" if last else "toolqp_results_next"
+                question = fill(prompt, **this, goal=goals[goal], **following)
+            elif last:
+                return [*notes, "stopped: no tool was found for the last sub-goal"]
+            else:
+                question = fill("toolqp_given_up", **this, **following)
+        return [*notes, f"stopped: {self._queries} queries are the most"]
+
+
+def listing(found: Sequence[Hit], documents: Mapping[str, ToolDocument]) -> str:
+    """Found tools as a model reads them: numbered, a line each, the name and the beginning of the description."""
+    lines = []
+    for number, hit in enumerate(found, start=1):
+        document = documents.get(hit.tool)
+        about = one_line(document.description or document.title, limit=_DESCRIPTION_LETTERS) if document else ""
+        lines.append(f"{number}. {hit.tool}: {about}" if about else f"{number}. {hit.tool}")
+    return "\n".join(lines) or "(nothing)"
+
+
+def _reply_schema(judged: Sequence[Hit] | None) -> JsonObject:
+    properties: dict[str, Json] = {"query": a_text(300)}
+    if judged is not None:
+        names = dict.fromkeys([*(hit.tool for hit in judged), _NONE])
+        properties = {"serves": {"type": "string", "enum": [*names]}, **properties}
+    return an_object(properties)
+
+
+def _key(query: str) -> str:
+    """Equal for queries that differ in case and spaces alone."""
+    return " ".join(query.casefold().split())
+
+
+def _named(hits: Sequence[Hit]) -> str:
+    return ", ".join(hit.tool for hit in hits) or "nothing"

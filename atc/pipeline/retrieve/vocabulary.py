@@ -1,0 +1,94 @@
+"""The words of a text, as BM25 counts them.
+
+Text is taken in Unicode's compatibility form, without accents. Names are split on case and
+underscores (`getUserToken` → get, user, token; `HTTPServer` → http, server); `APIs`, `mp3` and `COVID19` stay whole.
+Words are lower-cased, English stop words dropped, the rest is stemmed (Snowball English). Scripts that write no spaces
+(Chinese, Japanese, Korean, Thai, Lao, Burmese, Khmer) give each character and each pair of neighbours; words of other
+scripts stay whole.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+import unicodedata
+from functools import cache
+from typing import Any
+
+from atc.pipeline.retrieve.base import require
+
+TOKENIZER = "words-2"
+"""Changes with the rules above: an index keeps it, and is made anew where it differs."""
+
+_LONGEST = 64
+"""Characters kept of a word: longer ones are encoded data, which nobody looks for by its end."""
+_REMEMBERED = 1 << 17
+"""Stems kept in memory: beyond, the memory starts anew."""
+_STOP_WORDS = frozenset(
+    """
+    a about above after again all also am an and any are as at be because been before being below between both but by
+    can could did do does doing down during each few for from further had has have having he her here hers him his how
+    i if in into is it its itself just me more most my no nor not now of off on once only or other our out over own
+    please same she should so some such than that the their them then there these they this those through to too under
+    until up very was we were what when where which while who whom why will with would you your
+    """.split()  # noqa: SIM905 (a list of a hundred literals is no easier to read)
+)
+
+# An acronym's plural; an acronym before a word; a word; an acronym or a number.
+_PIECE = r"[A-Z]{2,}s(?![a-z])|[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z][a-z0-9]*|[A-Z0-9]+"
+_ASCII_PIECES = re.compile(_PIECE)
+_LETTERS = str.maketrans({"ß": "ss", "æ": "ae", "Æ": "AE", "ø": "o", "Ø": "O", "ł": "l", "Ł": "L"})
+_ACCENTS = re.compile("[\u0300-\u036f]")
+_NO_SPACES = (
+    "\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3130-\u318f\u3400-\u4dbf"
+    "\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
+)
+_UNSPACED = re.compile(f"[{_NO_SPACES}]")
+_PIECES = re.compile(rf"[{_NO_SPACES}]+|[^\x00-\xbf\u2000-\u2bff\u3000-\u303f\ud800-\udfff{_NO_SPACES}]+|{_PIECE}")
+"""Runs of a script without spaces, runs of other letters and their marks, and the pieces of ASCII."""
+
+
+def tokens(text: str) -> list[str]:
+    """The stems of `text` in its order, as often as they come; an empty list where nothing but stop words is said.
+
+    Raises:
+        RetrievalUnavailable: PyStemmer is not installed.
+    """
+    stems = _stems()
+    if text.isascii():
+        return list(filter(None, map(stems.__getitem__, _ASCII_PIECES.findall(text))))
+    found = []
+    plain = _ACCENTS.sub("", unicodedata.normalize("NFKD", text.translate(_LETTERS)))
+    for piece in _PIECES.findall(unicodedata.normalize("NFC", plain)):
+        if piece.isascii() or not _UNSPACED.match(piece):
+            found.append(stems[piece])
+        else:
+            found += piece
+            found += [piece[i : i + 2] for i in range(len(piece) - 1)]
+    return list(filter(None, found))
+
+
+class _Stems(dict[str, str]):
+    """The stem of each word seen, empty for a stop word. Several threads may read it."""
+
+    def __init__(self, stemmer: Any) -> None:
+        super().__init__()
+        self._stemmer, self._lock = stemmer, threading.Lock()
+
+    def __missing__(self, word: str) -> str:
+        lowered = word.lower()[:_LONGEST]
+        with self._lock:  # a stemmer works on one word at a time
+            stem: str = "" if lowered in _STOP_WORDS else self._stemmer.stemWord(lowered)
+            if len(self) >= _REMEMBERED:
+                self.clear()
+            if len(word) <= _LONGEST:
+                self[word] = stem
+        return stem
+
+
+@cache
+def _stems() -> _Stems:
+    require("searching tools", "Stemmer")
+    import Stemmer
+
+    return _Stems(Stemmer.Stemmer("english", 0))

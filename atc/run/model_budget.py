@@ -1,0 +1,189 @@
+"""A model with the run's bookkeeping around it: what was asked, what it took, and when to stop."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from atc.core.config import Config
+from atc.core.events import ModelAsked, ModelReplied, Noted, Observer
+from atc.core.parallel import Reply, Request, as_done, reply, require, wait_until
+from atc.core.types import Usage
+from atc.models.prices import FREE, Price
+from atc.run.resume import Past
+from atc.run.tool_search import Searching
+from atc.safety.redaction import Redactor
+from protocols.errors import OutOfTime
+from protocols.model import Ask, Completion, Message, Powers, powers
+
+PROGRAM_TOKENS = 900
+"""Longest program that is waited for; a small model that writes more has begun to repeat itself."""
+
+
+class BudgetSpent(Exception):
+    """The run's time, tokens or calls are used up; `limit` names which, in words a person set it by."""
+
+    def __init__(self, limit: str) -> None:
+        super().__init__(limit)
+        self.limit = limit
+
+
+class Meter:
+    """Asks the model within the budget of `config` and counts what it takes. One a run. `price` is the model's.
+
+    What was asked in the run's `past` is not asked again; it counts towards the usage, not towards the budget's time.
+    `redact` takes sensitive values out of every prompt before the model, or anybody else, sees it, and puts them in the
+    place of placeholders that the model copied into its reply.
+    """
+
+    def __init__(
+        self,
+        ask: Ask,
+        observer: Observer,
+        config: Config,
+        *,
+        price: Price = FREE,
+        past: Past | None = None,
+        redact: Redactor | None = None,
+    ) -> None:
+        self._ask, self._observer, self._config, self._price = ask, observer, config, price
+        self._past, self._redact = past or Past(), redact or Redactor()
+        self._began = time.monotonic()
+        self._notes: dict[str, None] = {}
+        self.searching: Searching | None = None
+        """What the model may search for, where not all tools are shown."""
+        self.usage = self._past.usage
+
+    @property
+    def seconds(self) -> float:
+        """Since the run began."""
+        return time.monotonic() - self._began
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Of the run's time; None when it has no limit."""
+        most = self._config.max_seconds
+        return None if most is None else max(0.0, most - self.seconds)
+
+    @property
+    def powers(self) -> Powers:
+        """What the model can be held to. They may become fewer: read them for each request."""
+        return powers(self._ask)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What `note` was told."""
+        return tuple(self._notes)
+
+    def note(self, sentence: str) -> None:
+        """Say, once a run, that something is done otherwise than the settings ask for."""
+        if sentence not in self._notes:
+            self._notes[sentence] = None
+            self._observer(Noted(sentence))
+
+    def complete(
+        self, messages: Sequence[Message], *, purpose: str, max_tokens: int = PROGRAM_TOKENS, **options: Any
+    ) -> Completion:
+        """Ask the model. `options` are those of `Ask`.
+
+        Raises:
+            BudgetSpent: the run's time is over, before or while the reply was written; or no tokens or requests are
+                left.
+            ModelUnavailable: the model gave no reply.
+        """
+        return require(self._replies([Request(messages, max_tokens=max_tokens, **options)], map, purpose)[0])
+
+    def write(self, messages: Sequence[Message], *, purpose: str, temperature: float, seed: int) -> Completion:
+        """The reply with a program or a piece of one; where the model may search first, the reply after that."""
+        while self.searching is not None:
+            told = self.searching.within(messages)
+            completion = self.complete(told, purpose=purpose, temperature=temperature, seed=seed)
+            if not self.searching.asks(completion.text, messages):
+                return completion
+        return self.complete(messages, purpose=purpose, temperature=temperature, seed=seed)
+
+    def each(self, requests: Sequence[Request], most: int, *, purpose: str) -> list[Reply]:
+        """Ask several requests, `most` at once, see `ask_each`; they are counted and stored in their order.
+
+        Where the budget bounds requests, tokens or cost, each waits for what the one before it took.
+
+        Raises:
+            BudgetSpent: before the first for which there is nothing left; what was heard until then is stored.
+        """
+        return self._replies(requests, partial(as_done, most=most, ordered=True), purpose)
+
+    def _replies(self, requests: Sequence[Request], each: Callable[..., Iterable[Reply]], purpose: str) -> list[Reply]:
+        """The replies to requests; `each` is `map`, or maps on threads."""
+        requests = [
+            request._replace(messages=[replace(one, content=self._redact(one.content)) for one in request.messages])
+            for request in requests
+        ]
+        known = [self._past.reply(request.messages, self._redact) for request in requests]
+        config = self._config
+        bounded = any(most is not None for most in (config.max_tokens, config.max_cost, config.max_model_calls))
+        new = [request for request, found in zip(requests, known, strict=True) if found is None]
+        waiting = iter((map if bounded else each)(self._reply, new))
+        replies, mark = list[Reply](), time.monotonic()
+        for request, found in zip(requests, known, strict=True):
+            if found is not None:
+                replies.append(replace(found, text=self._redact.restored(found.text)))
+                continue
+            self._require_budget()
+            self._observer(ModelAsked(purpose, tuple(request.messages)))
+            one = next(waiting)
+            took, mark = time.monotonic() - mark, time.monotonic()  # their times sum up to that of all
+            if isinstance(one, OutOfTime):  # of the reply that was not waited for, nothing but the time is counted
+                self.usage += Usage(model_seconds=took)
+                raise BudgetSpent(f"max_seconds = {config.max_seconds:g}")
+            if isinstance(one, Completion):
+                one = replace(one, seconds=took)
+                self.usage += Usage.of(one)
+                self._observer(ModelReplied(purpose, one))
+                one = replace(one, text=self._redact.restored(one.text))
+            replies.append(one)
+        return replies
+
+    def _reply(self, request: Request) -> Reply:
+        """Perhaps in a thread of its own, which knows nothing yet of when the run ends."""
+        most = self._config.max_seconds
+        with wait_until(math.inf if most is None else self._began + most):
+            return reply(self._ask, request)
+
+    def asker(self, purpose: str) -> Ask:
+        """The model as an `Ask` whose questions are the run's: counted, shown, stored and not asked again."""
+        return _Metered(self, self._ask, purpose)
+
+    def _require_budget(self) -> None:
+        spent = {
+            "max_seconds": self.seconds,
+            "max_tokens": self.usage.tokens,
+            "max_model_calls": self.usage.model_calls,
+            # What stood in a cache is counted in full: the run may cost less than it is taken to, and never more.
+            "max_cost": self._price.of(self.usage.input_tokens, self.usage.output_tokens),
+        }
+        for name, used in spent.items():
+            most = getattr(self._config, name)
+            if most is not None and used >= most:
+                raise BudgetSpent(f"{name} = {most:.15g}")
+
+
+class _Metered:
+    """An `Ask` for a part that knows nothing of runs."""
+
+    def __init__(self, meter: Meter, ask: Ask, purpose: str) -> None:
+        self._meter, self._purpose = meter, purpose
+        self.name, self.prompt_tokens = ask.name, ask.prompt_tokens
+
+    @property
+    def powers(self) -> Powers:
+        return self._meter.powers
+
+    def __call__(self, messages: Sequence[Message], **options: Any) -> Completion:
+        return self._meter.complete(messages, purpose=self._purpose, **options)
+
+    def each(self, requests: Sequence[Request], most: int) -> list[Reply]:
+        return self._meter.each(requests, most, purpose=self._purpose)

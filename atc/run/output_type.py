@@ -1,0 +1,76 @@
+"""Typed answers: a task asks for JSON of a pydantic type, and an answer of another form is a fault that is repaired."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields, replace
+from typing import Generic, TypeVar, cast
+
+from pydantic import PydanticUserError, TypeAdapter, ValidationError
+
+from atc.core.prompts import fill
+from atc.core.types import Attempt, Fault, Solution, answered
+from atc.store.stored import first_problem
+from protocols.schema import dumps
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, kw_only=True)
+class TypedSolution(Solution, Generic[T]):
+    """A solution whose answer was read as the type that was asked for."""
+
+    _output: T | None = field(default=None, repr=False)
+
+    @property
+    def output(self) -> T:
+        """The answer as a value of the type.
+
+        Raises:
+            Unsolved: there is none, since the task has failed or is paused.
+        """
+        self.raise_if_unsolved()
+        return cast("T", self._output)
+
+
+class OutputType(Generic[T]):
+    """A type that answers must have: a pydantic model, a dataclass, or any other type that pydantic reads."""
+
+    def __init__(self, of: type[T]) -> None:
+        try:
+            self._adapter: TypeAdapter[T] = TypeAdapter(of)
+            self._schema = self._adapter.json_schema()
+        except PydanticUserError as error:
+            raise TypeError(f"output_type={of!r} cannot be used: {error.message.splitlines()[0]}") from error
+
+    def asked(self, task: str) -> str:
+        """The task, with the form that its answer must have."""
+        return f"{task}\n\n{fill('typed', schema=dumps(self._schema))}"
+
+    def held(self, attempt: Attempt) -> Attempt:
+        """The attempt, with a fault where its answer has not the type."""
+        try:
+            if attempt.answer is not None:
+                self.read(attempt.answer)
+        except ValidationError as error:
+            message = f"the answer has not the form that the task asks for: {first_problem(error)}."
+            return replace(attempt, fault=Fault(kind="no_answer", message=message))
+        return attempt
+
+    def read(self, answer: str) -> T:
+        """The answer as a value of the type.
+
+        Raises:
+            pydantic.ValidationError: it is none.
+        """
+        try:
+            return self._adapter.validate_json(dumps(answered(answer)))
+        except ValidationError:
+            if "string" not in [one.get("type") for one in (self._schema, *self._schema.get("anyOf", ()))]:
+                raise
+            return self._adapter.validate_python(answer)
+
+    def solution(self, solved: Solution) -> TypedSolution[T]:
+        """The solution with its answer read."""
+        known = {one.name: getattr(solved, one.name) for one in fields(Solution)}
+        output = self.read(solved.answer) if solved.status == "solved" and solved.answer is not None else None
+        return TypedSolution(**known, _output=output)

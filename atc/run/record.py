@@ -1,0 +1,137 @@
+"""One run as it is watched while it goes on."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+
+from atc.core.events import Called, Event, Noted, Observer, ProgramWritten
+from atc.core.types import Solution
+from atc.safety.redaction import Redactor
+from atc.store import RunStore
+from atc.store.stored import StoredRun
+from protocols.errors import AtcError
+from protocols.toolbox import Tool
+from sandbox.journal import Journal
+from sandbox.lost_writes import Effects
+from sandbox.trace import Pins, ToolCall
+
+TRACES = "OTEL_EXPORTER_OTLP_ENDPOINT"
+
+
+@dataclass
+class RunRecord:
+    """One run: its store and the spans are told everything as it is, the caller's `watcher` what is not sensitive.
+
+    `run` is its id in `store`, where there is one; `past` what is known of it, where it goes on.
+    """
+
+    watcher: Observer | None = None
+    task: str = ""
+    pins: Pins = field(default_factory=Pins)
+    store: RunStore | None = None
+    run: str = ""
+    past: StoredRun | None = None
+    redact: Redactor = field(default_factory=Redactor)
+    solution: Solution | None = None
+    _told: list[Observer] = field(default_factory=list)
+    _prepared: dict[int, tuple[ToolCall, Event]] = field(default_factory=dict)
+    """Calls, by their identity, and what the watcher will hear of them."""
+
+    @contextmanager
+    def open(self, tools: Mapping[str, Tool]) -> Iterator[None]:
+        """Stores what happens while it is open, and how it ended, whatever ended it.
+
+        In a notebook, where nobody else watches, the run is shown below the cell, as `atc run` shows it on a terminal.
+        """
+        if self.store is not None:
+            self._told.append(self.store.observer(self.run))
+        spans = self._spans(tools)
+        try:
+            with ExitStack() as stack:
+                if self.watcher is None and (cell := _cell()) is not None:
+                    self.watcher = stack.enter_context(cell)
+                yield
+        except BaseException as error:
+            if spans is not None:
+                spans.end(None, self.redact, error)
+            if self.store is not None:
+                ours = isinstance(error, AtcError)
+                status, sentence = ("error", str(error)) if ours else ("interrupted", repr(error))
+                self.store.finish(self.run, status=status, error=sentence)
+            raise
+        if spans is not None:
+            spans.end(self.solution, self.redact)
+        if self.store is not None:
+            self.store.finish(self.run, self.solution)
+
+    def _spans(self, tools: Mapping[str, Tool]) -> Any:
+        """What sends spans where OTEL_EXPORTER_OTLP_ENDPOINT asks for them (extra `otel`), else None."""
+        if not os.environ.get(TRACES):
+            return None
+        try:
+            from atc.observe.opentelemetry import RunSpans  # OpenTelemetry is imported by those alone who collect
+        except ModuleNotFoundError:
+            self.observer(Noted(f"{TRACES} is set, but nothing is sent: pip install 'automatic-tool-chain[otel]'."))
+            return None
+        self._told.append(spans := RunSpans(self.task, self.run or None, tools))
+        return spans
+
+    def ended(self, solution: Solution) -> Solution:
+        """Takes how the run ended, and gives it with the run's id."""
+        self.solution = replace(solution, run=self.run or None)
+        return self.solution
+
+    def observer(self, event: Event) -> None:
+        """An `Observer`: to the store as it is, to the watcher without what is sensitive."""
+        for tell in self._told:
+            tell(event)
+        if isinstance(event, ProgramWritten):
+            self.redact.learn_program(event.program.source)
+        if self.watcher is not None:
+            self.watcher(self.redact.value(event))
+
+    def journal(self, effects: Effects) -> Journal:
+        """The run's journal, which tells of each call here."""
+        return Journal(
+            sink=self.sink,
+            prepare=self.prepare,
+            confirm=None if self.store is None else partial(self.store.confirm_owned, self.run),
+            pins=self.pins,
+            run=self.run or None,
+            effects=effects,
+        )
+
+    def prepare(self, execution: int, call: ToolCall, complete: bool) -> None:
+        """A journal's `prepare`: find the secrets of a call, and what the watcher will hear of it."""
+        if complete:
+            self.redact.learn_call(call, execution)
+        event = Called(execution, call, complete)
+        self._prepared[id(call)] = call, event if self.watcher is None else self.redact.value(event)
+
+    def sink(self, execution: int, call: ToolCall, complete: bool) -> None:
+        """A journal's `Sink`: a call is stored before anybody hears of it."""
+        if id(call) not in self._prepared:
+            self.prepare(execution, call, complete)
+        for tell in self._told:
+            tell(Called(execution, call, complete))
+        event = self._prepared.pop(id(call))[1]
+        if self.watcher is not None:
+            self.watcher(event)
+
+
+def _cell() -> AbstractContextManager[Observer] | None:
+    """Shows a run below the cell that runs it, where this process is the kernel of a notebook."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    if not hasattr(shell, "kernel"):
+        return None
+    from rich.console import Console
+
+    from atc.observe.terminal_view import RunView
+
+    return RunView(Console(force_jupyter=True, highlight=False, markup=False, emoji=False))

@@ -1,0 +1,260 @@
+"""Calls made one at a time: each is the next line of a program that grows, so that nothing of a run is special.
+
+The rivals of one program (ReAct, DFSDT, RestGPT, ConAgents, AnyTool's solver) act through this. A call is appended to
+the calls that stand, and the whole is executed again: the journal answers the earlier ones. So calls that are made one
+by one are validated by the host, consented to, stored, resumed and replayed as a program's are, and what solves a task
+in the end is a program, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from atc.core.prompts import fill
+from atc.core.replies import program_in_reply
+from atc.core.types import Attempt, Program
+from atc.models.decode.errors import Undecodable
+from atc.models.decode.known_ids import Reach, Scope
+from atc.models.decode.write_call import Sampling, Written
+from atc.pipeline.retrieve.model_replies import an_object
+from atc.run.attempt import executed
+from atc.run.conversation import longest_shown, room_for_turns
+from atc.run.model_budget import BudgetSpent
+from atc.run.strategy_run import Parts, Run
+from atc.run.tool_search import MOST_SEARCHES, Searching
+from protocols.model import Message
+from protocols.protocol import Annotations, ToolProtocol
+from protocols.render import described_within
+from protocols.schema import Json, JsonObject
+from protocols.toolbox import Tool, Toolbox
+from protocols.truncate import abridged, clipped, printed
+from sandbox.journal import Journal
+from sandbox.limits import Limits
+
+_EXTRACT_SECONDS = 20.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Observation:
+    """What became of a call: `text` for the model, the whole `value` (as a program gets it) for whoever reads on.
+
+    `failed`: the call does not stand. `paused`: a person must decide first, and the run ends here.
+    """
+
+    text: str
+    failed: bool = False
+    paused: bool = False
+    value: Json = None
+
+
+class Action(NamedTuple):
+    """A call that stands: a tool and its arguments, both by alias."""
+
+    tool: str
+    arguments: Mapping[str, Json]
+
+
+class Acting(Run):
+    """A run of calls. `standing` are those that its program makes; all that were ever made are in `attempts`.
+
+    What a call wrote that does not stand any more is not undone: the run's end tells of it.
+    """
+
+    def __init__(self, task: str, parts: Parts, *, tools: Toolbox | None = None) -> None:
+        super().__init__(task, parts, tools=tools)
+        self.standing: tuple[Action, ...] = ()
+        self.room = room_for_turns(parts.prompt_tokens)
+        """Tokens of turns beside what a prompt tells of tools."""
+        self.tried = 0
+        """Tries that ended without an answer. What comes after the first is not greedy, so as to go another way."""
+        self.waits = ""
+        """The tool that the model called last before an id was known that it needs."""
+
+    @property
+    def made(self) -> int:
+        """Calls that reached a tool, over all attempts: neither answered by the journal nor refused unsent."""
+        calls = (call for attempt in self.attempts for call in attempt.calls)
+        return sum(not call.reused and call.outcome != "not_run" for call in calls)
+
+    def scope(self, tools: Toolbox) -> Scope:
+        """What a call of `tools` may refer to now."""
+        calls = self.attempts[-1].calls if self.attempts and self.standing else ()
+        results = [
+            (call.tool, self.parts.toolbox[call.tool].unwrap(call.result)) for call in calls if call.outcome == "done"
+        ]
+        return Reach(tools, self.task).after(results)
+
+    def call(self, tool: str, arguments: Mapping[str, Json]) -> Observation:
+        """Make a call; arguments are by alias. One that fails does not stand: the model is told, and goes on.
+
+        Raises:
+            BudgetSpent: the run has made as many calls as it may.
+        """
+        most = longest_shown(self.parts.prompt_tokens)
+        if self.made >= (allowed := self.parts.config.max_calls):
+            raise BudgetSpent(f"max_calls = {allowed}")
+        before = len(self.standing)
+        actions = (*self.standing, Action(tool, arguments))
+        result = self._executed(actions, self._source(actions), look=True)
+        said = result.fault.message if result.fault is not None else "no call was made"
+        if result.paused:
+            return Observation(text=said, failed=True, paused=True)
+        if len(result.calls) <= before:  # the program stopped before the call, by a limit of the sandbox
+            return Observation(text=clipped(f"Error: {said}", most), failed=True)
+        call = result.calls[before]
+        if call.error is not None:
+            status = f" (HTTP {call.status})" if call.status is not None else ""
+            return Observation(text=clipped(f"Error{status}: {call.error}", most), failed=True)
+        self.standing = actions
+        value = self.parts.toolbox[tool].unwrap(call.result)
+        return Observation(text=abridged(value, most=most), value=value)
+
+    def give(self, text: str) -> Attempt:
+        """The program that the calls that stand make, printing the answer: it is what has solved the task."""
+        return self._executed(self.standing, f"{self._source(self.standing)}print({text!r})\n", look=False)
+
+    def held(
+        self,
+        write: Callable[..., Written],
+        messages: Sequence[Message],
+        tools: Toolbox,
+        *,
+        purpose: str = "act",
+        within: Toolbox | None = None,
+    ) -> Written:
+        """The call that the model writes, held to the tools for every strategy alike, unless decoding is off.
+
+        `write` is `write_call`, perhaps with options. The call is written freely, and that noted, where a tool's schema
+        is too much for a grammar. `within` are the tools as a grammar holds calls to them, where narrower than `tools`.
+
+        Raises:
+            BudgetSpent: no time or tokens are left.
+            ModelUnavailable: the model gave no reply.
+        """
+        config, ask = self.parts.config, self.meter.asker(purpose)
+        warmth = config.temperature if self.tried else 0.0
+        sampling = Sampling(temperature=warmth, again=config.temperature, seed=10 * self.tried)
+        decoding: Literal["off", "calls"] = "off" if config.decoding == "off" else "calls"
+        try:
+            return write(ask, messages, tools, decoding=decoding, sampling=sampling, within=within)
+        except Undecodable as error:
+            self.meter.note(f"decoding: {error}; calls are written freely.")
+            return write(ask, messages, tools, decoding="off", sampling=sampling, within=None)
+
+    def replied(self, messages: Sequence[Message], purpose: str, most: int) -> str:
+        """What the model says in words, in `most` tokens."""
+        return self.meter.complete(messages, purpose=purpose, temperature=0.0, seed=0, max_tokens=most).text
+
+    def described(self, tools: Toolbox, *, share: int = 1) -> str:
+        """What a prompt tells of the tools, in one of so many shares of the room for them."""
+        return described_within(tools, budget=self.parts.prompt_tokens // share, docs=self.parts.config.docs)[0]
+
+    def read_response(
+        self,
+        value: Json,
+        code: Iterable[Sequence[Message]],
+        reading: Sequence[Message],
+        *,
+        purpose: str,
+        tokens: int,
+        most: int,
+    ) -> str:
+        """What is wanted of a response, in words of `most` characters.
+
+        It is what the first program prints that the model writes to one of the prompts of `code` and that works; else
+        what the model says to the prompt `reading`. A reply has `tokens` at most.
+        """
+        for messages in code:
+            program = program_in_reply(self.replied(messages, purpose, tokens))
+            found = self.extracted(program, value) if program is not None else None
+            if found is not None:
+                return printed(found, most=most)
+        return printed(self.replied(reading, purpose, tokens).strip(), most=most)
+
+    def extracted(self, program: Program, data: Json) -> str | None:
+        """What a program prints that reads the variable `data`; None where it fails, or prints nothing.
+
+        It runs in the sandbox with `data` and nothing else: it can call no tool of the run, and is neither an attempt
+        nor part of the run's journal. It gets 20 seconds at most, or what is left of the run's time.
+
+        Raises:
+            SandboxUnavailable: nothing was learned about the program.
+        """
+        left = self.meter.seconds_left
+        seconds = _EXTRACT_SECONDS if left is None else max(1.0, min(_EXTRACT_SECONDS, left))
+        limits = Limits(tool_calls=1, wall_seconds=seconds)
+        # The response comes by a call, as every value from outside does: no text of it stands in the program's source.
+        reads, nothing = Annotations(read_only=True), {"type": "object"}
+        protocol = ToolProtocol(name="response", description="The response.", input_schema=nothing, annotations=reads)
+        given = Toolbox([Tool(protocol, call=lambda _: data)])
+        source = f"data = response()\n{program.source}"
+        trace = self.parts.sandbox.run(source, given, limits=limits, journal=Journal(pins=self.parts.journal.pins))
+        return None if trace.failure is not None else trace.stdout.strip() or None
+
+    def _source(self, actions: Iterable[Action]) -> str:
+        """The program that makes these calls."""
+        lines = []
+        for number, action in enumerate(actions, start=1):
+            given = ", ".join(f"{name}={value!r}" for name, value in action.arguments.items())
+            lines.append(f"result_{number} = {action.tool}({given})\n")
+        return "".join(lines)
+
+    def _executed(self, actions: Iterable[Action], source: str, *, look: bool) -> Attempt:
+        tools = self.parts.toolbox.only(dict.fromkeys(action.tool for action in actions))
+        return executed(self, Program(source), tools, look=look)
+
+
+_TEXT: JsonObject = {"type": "string"}
+_TEXTS: JsonObject = {"type": "array", "items": _TEXT}
+_ANSWER: JsonObject = {"type": ["string", "number", "boolean"]}  # some models write a number where a text is wanted
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Offer:
+    """What a turn may call: `tools`, and among them those of `ends`: finish, back, give_up and search, by alias."""
+
+    begun: Toolbox
+    ends: Mapping[str, str]
+    searching: Searching | None = None
+
+    @property
+    def tools(self) -> Toolbox:
+        """What can be called now: with what was found since."""
+        found = self.searching.known.values() if self.searching is not None else ()
+        return self.begun.also(tool for tool in found if tool.alias not in self.begun)
+
+    @property
+    def told(self) -> str:
+        """How to end, as rules of a prompt."""
+        rules = [fill(f"act_{end}", **{end: alias}) for end, alias in self.ends.items() if end != "search"]
+        if self.searching is not None:
+            shown, everything = str(len(self.searching.shown)), f"{len(self.searching.toolbox):,}"
+            search, most = self.ends["search"], str(MOST_SEARCHES)
+            rules.append(fill("act_search", search=search, shown=shown, all=everything, most=most))
+        return "\n".join(rules)
+
+
+def offered(tools: Toolbox, *, back: bool = False, give_up: bool = False, searching: Searching | None = None) -> Offer:
+    """The tools, by the aliases that they have, and the ways to end."""
+    ends = {"finish": finish_tool()}
+    if back:
+        ends["back"] = reply_tool("go_back", "Leave this way and try another from an earlier step.", reason=_TEXT)
+    if give_up:
+        ends["give_up"] = reply_tool("give_up", "End without an answer.", reason=_TEXT, functions=_TEXTS)
+    if searching is not None:
+        searches: JsonObject = {**_TEXTS, "minItems": 1, "maxItems": 6}
+        ends["search"] = reply_tool("search_tools", "Find functions that are not shown.", searches=searches)
+    offer = tools.also(ends.values())
+    return Offer(begun=offer, searching=searching, ends=dict(zip(ends, list(offer)[len(tools) :], strict=True)))
+
+
+def finish_tool() -> Tool:
+    """`finish(answer)`: the task is done."""
+    return reply_tool("finish", "End with the answer to the task.", answer=_ANSWER)
+
+
+def reply_tool(name: str, description: str = "", /, **properties: JsonObject) -> Tool:
+    """A tool whose call is a reply; nobody calls it."""
+    return Tool(ToolProtocol(name=name, description=description, input_schema=an_object(properties)), call=dict)

@@ -1,0 +1,97 @@
+"""A run that sees some of thousands of tools: the model may ask for others, and learns more of those that it calls.
+
+Everything that it is told so stands where it was told first, so that the beginning of a prompt stays the same and is
+read once.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+from atc.core.prompts import fill
+from protocols.model import Message
+from protocols.render import described_within
+from protocols.toolbox import Toolbox
+
+MOST_SEARCHES = 3
+"""Times that the model may ask for other tools in one run."""
+_MOST_PHRASES = 6
+_ROOM = 6
+"""One answer to a search takes this fraction of what a prompt tells of tools."""
+_ASKS = re.compile(r"^[ \t*`]*SEARCH:(.*)$", re.MULTILINE)
+_CODE = re.compile(r"^[ \t]*```\w*\n(?!\s*SEARCH:)\s*\S", re.MULTILINE)  # some models put the line into a fence, too
+_NAME = re.compile(r"[^\W\d]\w*")
+
+Search = Callable[[Sequence[str]], Sequence[str]]
+"""Gives the aliases that several searches find together, best first; asks no model."""
+
+
+@dataclass
+class Searching:
+    """What the model of one run was told of a toolbox that is too large for its prompt.
+
+    `shown` are the tools that prompts begin with, in stubs or in lines; `found` are those that its searches brought.
+    """
+
+    toolbox: Toolbox
+    shown: Toolbox
+    search: Search
+    prompt_tokens: int
+    found: list[str] = field(default_factory=list)
+    _told: list[tuple[int, Message, Message]] = field(default_factory=list)
+    """Searches and what they found, said behind so many messages."""
+    _described: frozenset[str] = frozenset()
+    _count: int = 0
+
+    def __post_init__(self) -> None:
+        self._room = max(300, self.prompt_tokens // _ROOM)
+        text = described_within(self.shown, budget=self.prompt_tokens)[0]
+        self._described = frozenset(re.findall(r"^def (\w+)\(.*:$", text, re.MULTILINE))
+
+    def within(self, messages: Sequence[Message]) -> list[Message]:
+        """A conversation with what the model may ask for, its searches, and stubs of tools that it called unseen."""
+        rule = fill("searches", shown=str(len(self.shown)), all=f"{len(self.toolbox):,}", most=str(MOST_SEARCHES))
+        said = [replace(messages[0], content=f"{messages[0].content}\n\n{rule}")]
+        described = set(self._described)
+        for number, message in enumerate(messages[1:], start=2):
+            if message.role == "user" and said[-1].role == "assistant":
+                called = [name for name in self._named(said[-1].content) if name not in described]
+                described |= set(called)
+                if called:
+                    text = described_within(self.toolbox.only(called), budget=self._room)[0]
+                    message = replace(message, content=f"{message.content}\n\n{fill('searches_called', stubs=text)}")
+            said.append(message)
+            said += [turn for after, *turns in self._told if after == number for turn in turns]
+        return said + [turn for after, *turns in self._told if after > len(messages) for turn in turns]
+
+    def asks(self, reply: str, messages: Sequence[Message]) -> bool:
+        """Whether a reply to `messages` asks for other tools; what they are is told from the next prompt on."""
+        phrases = [] if _CODE.search(reply) else [part for line in _ASKS.findall(reply) for part in line.split(";")]
+        if not phrases or self._count > MOST_SEARCHES:
+            return False
+        told = Message("user", self.answer(phrases))
+        self._told.append((len(messages), Message("assistant", reply.strip()), told))
+        return True
+
+    def answer(self, phrases: Sequence[str]) -> str:
+        """What the model is told of the tools that these searches find."""
+        self._count += 1
+        if self._count > MOST_SEARCHES:
+            return fill("searches_spent")
+        wanted = [text for phrase in phrases[:_MOST_PHRASES] if (text := phrase.strip(" \t`*\"'"))]
+        new = [name for name in self.search(wanted) if name not in self.found and name not in self._described]
+        if not wanted or not new:
+            return fill("searches_nothing")
+        text, told = described_within(self.toolbox.only(new), budget=self._room)
+        self.found += list(told)
+        return fill("searches_found", stubs=text)
+
+    @property
+    def known(self) -> Toolbox:
+        """The tools that the model was told of."""
+        return self.toolbox.only(dict.fromkeys([*self.shown, *self.found]))
+
+    def _named(self, text: str) -> list[str]:
+        return [name for name in dict.fromkeys(_NAME.findall(text)) if name in self.toolbox and f"{name}(" in text]

@@ -1,0 +1,1 @@
+"""Guards of a run: consent, the check of argument values, and redaction of secrets."""

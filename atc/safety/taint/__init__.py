@@ -1,0 +1,167 @@
+"""Which values may fill a sensitive argument unasked: as a whole from the task, a trusted tool or a person.
+
+Nothing is followed through a program: a value is clean for what it is and where it stands, so that no transformation
+launders it. docs/how/security.md says what that sees and what it does not.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+
+from atc.core.json_paths import EACH, Path, general, text, walk_responses
+from atc.core.quoting import named, plain, quoted, typed
+from atc.safety.taint.guesses import is_email
+from atc.safety.taint.opaque import may_be_id
+from atc.safety.taint.sensitive import Leaf, sensitive_leaves
+from atc.safety.taint.trusted import Trusted, stands_in
+from atc.safety.taint.values import Same, host_of, same
+from protocols.protocol import dump
+from protocols.python_source import parsed
+from protocols.schema import Json, JsonObject, parts
+from protocols.toolbox import Tool, Toolbox
+from sandbox.trace import ToolCall
+
+__all__ = ["Taint", "Tainted"]
+
+_SHORTEST_PART = 4
+"""Characters from which a text that stands within another one tells something."""
+_MOST_SEARCHED = 20
+"""Values of a call that are looked for within texts; of a call with more, nobody reads all the reasons."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tainted(Leaf):
+    """A value of a sensitive argument that is not known to be clean."""
+
+    origin: str
+    """Where it came from, as part of a sentence."""
+    rules: tuple[str, ...]
+    """What `--trust` would have to be given to let it pass, the narrowest first, quoted for a shell."""
+
+    def __str__(self) -> str:
+        """Which argument, what it is, where it came from: a sentence that is safe to be shown."""
+        host = host_of(self.value) if self.kind == "url" and isinstance(self.value, str) else None
+        leads = f", which leads to {quoted(host)}," if host else ""
+        given = f"argument {quoted(self.place)} = {quoted(self.value)}"
+        return f"{given}{leads} is not known to come from you: {self.origin}"
+
+
+class Taint:
+    """What one run knows about its values; `calls` gives its completed calls.
+
+    A value is clean where it stands in the task as a whole, is named by a rule, equals what a rule trusts in a
+    response, or was agreed to before for the same argument. A list of e-mail addresses in one text is clean where each
+    of them is. Texts that a program wrote out before there was any tool output count too, but only where the tools are
+    functions of the user's own without a word of description: nobody but the user has then said anything to the model.
+
+    Raises:
+        InvalidConfig: a rule is none, or may mean more than one of `tools`.
+    """
+
+    def __init__(
+        self, task: str, tools: Toolbox, *, rules: Iterable[str], calls: Callable[[], Sequence[ToolCall]]
+    ) -> None:
+        self._task, self._tools, self._calls = task, tools, calls
+        self._trusted = Trusted(rules, tools)
+        self._written: set[str] = set()
+        self._agreed: set[tuple[str, str, Same]] = set()
+
+    def wrote(self, source: str, *, blind: bool) -> None:
+        """A program is about to run. `blind`: whoever wrote it had seen no tool output."""
+        if blind and not any(map(_says_something, self._tools.values())):
+            constants = [
+                node for node in ast.walk(parsed(source) or ast.Module([], [])) if isinstance(node, ast.Constant)
+            ]
+            self._written |= {node.value for node in constants if isinstance(node.value, str)}
+
+    def of(self, tool: Tool, arguments: JsonObject) -> tuple[Tainted, ...]:
+        """The values of a call that ask; `arguments` by original name."""
+        leaves = [leaf for leaf in sensitive_leaves(tool.protocol, arguments) if not self._is_surely_clean(tool, leaf)]
+        found = walk_responses(reversed(self._calls())) if leaves else ()  # the latest response first
+        seen = [(call, path, inner) for call, path, inner in found if not isinstance(inner, list | dict)]
+        places = {same(inner): (call, path) for call, path, inner in reversed(seen)}
+        texts = [(call, path, inner.casefold()) for call, path, inner in seen if isinstance(inner, str)]
+        return tuple(
+            self._tainted(leaf, places, texts if number < _MOST_SEARCHED else ()) for number, leaf in enumerate(leaves)
+        )
+
+    def beside(self, one: Tainted) -> list[Json]:
+        """The other values at the place of the response that a whole argument came from, where it is an item's."""
+        if one.path or one.within is not None:
+            return []
+        seen = [(call, general(path), inner) for call, path, inner in walk_responses(reversed(self._calls()))]
+        came = next((made for made in seen if same(made[2]) == same(one.value)), None)
+        if came is None or EACH not in came[1]:
+            return []
+        there = [inner for call, path, inner in seen if call is came[0] and path == came[1]]
+        values = {same(inner): inner for inner in there if isinstance(inner, str | int | float)}
+        return [inner for key, inner in values.items() if key != same(one.value)]
+
+    def concerns(self, tool: Tool, arguments: JsonObject) -> bool:
+        """Whether a call has sensitive values, clean or not."""
+        return bool(list(sensitive_leaves(tool.protocol, arguments)))
+
+    def agree(self, tool: Tool, tainted: Iterable[Tainted]) -> None:
+        """A person has agreed to these values for these arguments; they are not asked about again."""
+        self._agreed |= {(tool.alias, one.argument, same(one.value)) for one in tainted}
+
+    def _is_surely_clean(self, tool: Tool, leaf: Leaf) -> bool:
+        try:
+            return self._is_clean(tool, leaf)
+        except Exception:  # noqa: BLE001 - what cannot be judged is judged to need a person
+            return False
+
+    def _is_clean(self, tool: Tool, leaf: Leaf) -> bool:
+        value = leaf.value
+        if (
+            (tool.alias, leaf.argument, same(value)) in self._agreed
+            or not self._written.isdisjoint(text for text in (value, leaf.within) if isinstance(text, str))
+            or self._trusted.name(value)
+            or stands_in(self._task, value, leaf.kind)
+            or self._trusted.gave(value, self._calls)
+            or (leaf.kind == "opaque" and self._is_known_id(value))
+        ):
+            return True
+        parts = re.split(r"[,;] *", value) if leaf.kind == "recipient" and isinstance(value, str) else []
+        return len(parts) > 1 and all(is_email(one) and self._is_clean(tool, replace(leaf, value=one)) for one in parts)
+
+    def _is_known_id(self, value: Json) -> bool:
+        """Return True if the text is as short as an id, and a response has it as it is."""
+        if not isinstance(value, str) or not may_be_id(value):
+            return False
+        return any(inner == value for _, _, inner in walk_responses(self._calls()))
+
+    def _tainted(
+        self, leaf: Leaf, places: Mapping[Same, tuple[ToolCall, Path]], texts: Iterable[tuple[ToolCall, Path, str]]
+    ) -> Tainted:
+        """The leaf with where it came from: a response that has it (`places`), or a text that it is a part of."""
+        value = leaf.value if isinstance(leaf.value, str) else plain(leaf.value)
+        rules, origin = [typed(f"value={value}")], "the model wrote it, or the program computed it"
+        if (found := places.get(same(leaf.value))) is not None:
+            call, path = found
+            where, tool = text(general(path)), self._tools.get(call.tool)
+            named = self._tools.spelling(tool) if tool is not None else call.tool
+            origin = f"it equals {_field(call, path)}"
+            if self._trusted.covers(call, leaf.value):
+                origin += ", which could be built from the arguments of that call"
+            else:
+                rules.append(typed(f"{named}:{where}" if where else named))
+        elif len(value) >= _SHORTEST_PART:
+            parts = (_field(call, path) for call, path, held in texts if value.casefold() in held)
+            origin = next((f"it is a part of {field}" for field in parts), origin)
+        known = {field.name: getattr(leaf, field.name) for field in fields(leaf)}
+        return Tainted(**known, origin=origin, rules=tuple(rule for rule in rules if rule is not None))
+
+
+def _field(call: ToolCall, path: Path) -> str:
+    """Return a place in a response, as words of a sentence."""
+    return f"{named(text(path)) if path else 'the whole'} in the response of {named(call.tool)}"
+
+
+def _says_something(tool: Tool) -> bool:
+    """Whether a document of somebody else's, or any text that is more than a name, told the model about the tool."""
+    held = (inner for part in parts(dump(tool.protocol)) for inner in (part if isinstance(part, dict) else [part]))
+    return bool(tool.source) or any(isinstance(one, str) and not re.fullmatch(r"[\w-]*", one) for one in held)

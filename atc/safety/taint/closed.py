@@ -1,0 +1,118 @@
+"""What a schema guarantees for one value of an argument: that it is on a list, or that its document calls it harmless.
+
+A guarantee holds only if no way through the schema avoids it: every branch of `anyOf` and `oneOf` must give it, and one
+part of `allOf` is enough.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from atc.core.json_paths import Path
+from protocols.schema import Json, JsonObject, pointer, resolve, types
+
+_MOST_VISITED = 2_000
+"""Schemas that are looked at for one value; what a larger one guarantees is not known."""
+_NO_CHOICE = {"boolean", "null"}
+"""Types whose values are a closed set by themselves."""
+
+
+class Guarantees:
+    """What the schema of one argument guarantees for the values beneath `value`, which is given for this argument."""
+
+    def __init__(self, schema: Json, root: JsonObject, value: Json) -> None:
+        self._schema, self._root, self._value = schema, root, value
+
+    def is_listed(self, path: Path, *, only_one: bool = False) -> bool:
+        """Return True if the value at `path` must be one of the values that the schema lists, and is one.
+
+        `only_one`: the schema must leave no choice at all.
+        """
+        is_one = False
+
+        def lists(schema: JsonObject, value: Json) -> bool:
+            nonlocal is_one
+            if not isinstance(value, list | Mapping) and types(schema) and {*types(schema)} <= _NO_CHOICE:
+                return not only_one
+            choices = [schema["const"]] if "const" in schema else schema.get("enum")
+            if not isinstance(choices, list) or (only_one and len(choices) > 1):
+                return False
+            is_one = is_one or any(_equal(value, choice) for choice in choices)
+            return True
+
+        return _Search(self._root, lists).holds(self._schema, self._value, path) and is_one
+
+    def says(self, path: Path, keyword: str, said: Json) -> bool:
+        """Return True if every way through the schema has `keyword` with the value `said` there or above."""
+
+        def has(schema: JsonObject, _: Json) -> bool:
+            return schema.get(keyword) is said
+
+        return _Search(self._root, has).holds(self._schema, self._value, path)
+
+
+class _Search:
+    """Looks for a test that holds however a value meets its schema."""
+
+    def __init__(self, root: JsonObject, test: Callable[[JsonObject, Json], bool]) -> None:
+        self._root, self._test = root, test
+        self._left = _MOST_VISITED
+
+    def holds(self, schema: Json, value: Json, path: Path, above: frozenset[str] = frozenset()) -> bool:
+        """Return True if `schema` makes the test hold for `value`, or for what leads to the place beneath it."""
+        self._left -= 1
+        if not isinstance(schema, Mapping) or self._left < 0:
+            return False
+        if self._test(schema, value) or self._by_reference(schema, value, path, above):
+            return True
+        if any(self.holds(part, value, path, above) for part in _schemas(schema, "allOf")):
+            return True
+        alternatives = [_schemas(schema, "anyOf"), _schemas(schema, "oneOf")]
+        if "then" in schema and "else" in schema:
+            alternatives.append([schema["then"], schema["else"]])
+        if any(self._in_every(branches, value, path, above) for branches in alternatives):
+            return True
+        return bool(path) and self._below(schema, value, path)
+
+    def _by_reference(self, schema: JsonObject, value: Json, path: Path, above: frozenset[str]) -> bool:
+        ref = schema.get("$ref")
+        if not isinstance(ref, str) or ref in above:
+            return False
+        return self.holds(pointer(self._root, ref), value, path, above | {ref})
+
+    def _in_every(self, branches: list[Json], value: Json, path: Path, above: frozenset[str]) -> bool:
+        """Return True if each branch that may hold the value makes the test hold."""
+        possible = [branch for branch in branches if not self._excludes(branch, value)]
+        return bool(possible) and all(self.holds(branch, value, path, above) for branch in possible)
+
+    def _excludes(self, branch: Json, value: Json) -> bool:
+        """Return True if a branch for texts, numbers and the like meets a list or an object, or the other way round."""
+        kinds = {*types(resolve(branch, self._root))}
+        if isinstance(value, Mapping):
+            return bool(kinds) and "object" not in kinds
+        if isinstance(value, list):
+            return bool(kinds) and "array" not in kinds
+        return bool(kinds) and kinds <= {"object", "array"}
+
+    def _below(self, schema: JsonObject, value: Json, path: Path) -> bool:
+        """Return True if the schema of the next step makes the test hold. Patterns of keys are not tried."""
+        step = path[0]
+        if isinstance(step, int) and isinstance(value, list):
+            first = _schemas(schema, "prefixItems")
+            inner = first[step] if step < len(first) else schema.get("items")
+            return step < len(value) and self.holds(inner, value[step], path[1:])
+        if not isinstance(step, str) or not isinstance(value, Mapping) or step not in value:
+            return False
+        own = schema.get("properties", {})
+        unknown = None if "patternProperties" in schema else schema.get("additionalProperties")
+        return self.holds(own.get(step, unknown), value[step], path[1:])
+
+
+def _schemas(schema: JsonObject, keyword: str) -> list[Json]:
+    found = schema.get(keyword)
+    return found if isinstance(found, list) else []
+
+
+def _equal(one: Json, other: Json) -> bool:
+    """Return True if both are the same JSON value: `1` and `True` are not."""
+    return one == other and isinstance(one, bool) == isinstance(other, bool)

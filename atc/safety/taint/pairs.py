@@ -1,0 +1,176 @@
+"""Fields that a text names, as in `{"name": "amount", "value": 9000}`, and which other values may be theirs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from atc.core.json_paths import KEY, Path, Step, walk
+from atc.safety.taint.guesses import NAMES, Guesses, Sensitivity, holds_a_value, names_a_field, says_how_much, words_of
+from protocols.schema import Json, JsonObject, resolve, types
+
+_SCALARS = frozenset({"string", "boolean", "number", "integer"})
+_SMALL = 20
+"""A number up to this is a count or a level, unless it stands where a value does."""
+_REFERENCE = re.compile(r"[/#$@={<(]")
+"""How a text begins that is no value but says where one is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """The sensitive fields that texts of an argument, or of the arguments beside it, name."""
+
+    kinds: frozenset[Sensitivity] = frozenset()
+    labels: frozenset[Sensitivity] = frozenset()
+    """What labels of several words name: a list of numbers beside one is a chart."""
+    around: Mapping[Path, Sensitivity] = field(default_factory=dict)
+    """Objects and lists that hold the name of a field, with what it names: all else in them may be its value."""
+    labelled: Mapping[Path, Sensitivity] = field(default_factory=dict)
+    """Objects that hold a label of several words: what is named as a value may be its value."""
+    places: frozenset[Path] = frozenset()
+    """Where the names and the labels stand."""
+    apart: frozenset[Path] = frozenset()
+    """Lists that only name things, and objects that name another field: no value of these stands in them."""
+    beside: frozenset[Sensitivity] = frozenset()
+    """Kinds that other arguments name."""
+
+    def kind_of(self, path: Path, name: str, value: Json, *, is_loose: bool) -> Sensitivity | None:
+        """Return the kind of a named field that the value at `path`, in a field `name`, may be the value of."""
+        if path in self.places or path[-1:] == (KEY,) or _says_what_is_done(name, value):
+            return None
+        near = self.around.get(path[:-1]) if path else None
+        if near is None and holds_a_value(name) and path:
+            near = self.labelled.get(path[:-1])
+        if near is not None:
+            return near if near != "amount" or _may_be_amount(name, value, near=True) else None
+        kinds = self.beside
+        if not path or path[:-1] not in self.apart:
+            kinds |= self.kinds if path and isinstance(path[-1], int) else self.kinds | self.labels
+        if not is_loose:
+            return None
+        if not kinds:
+            return None
+        if others := sorted(kinds - {"amount"}):
+            return others[0]
+        return "amount" if _may_be_amount(name, value, near=False) else None
+
+    def within(self, inner: Named) -> Named:
+        """Return what holds for JSON within a text: its own names, and those around it."""
+        return replace(inner, kinds=inner.kinds | self.kinds, labels=inner.labels | self.labels, beside=self.beside)
+
+
+def named_in(guess: Guesses, value: Json, at: Path = ()) -> Named:
+    """Return the sensitive fields that texts within `value`, which stands at `at`, name."""
+    if not guess.acts or not isinstance(value, Mapping | list):
+        return Named()
+    around, labelled = dict[Path, Sensitivity](), dict[Path, Sensitivity]()
+    kinds, labels = set[Sensitivity](), set[Sensitivity]()
+    places, flat, own = set[Path](), set[Path](), set[Path]()
+    for path, inner in walk(value):
+        where = (*at, *path)
+        if isinstance(inner, list) and _is_flat(guess, path, inner):
+            flat.add(where)
+        if not isinstance(inner, str) or not path:
+            continue
+        if (kind := _named_by(guess, path[-1], inner)) is not None:
+            around.setdefault(where[:-1], kind)
+        elif (kind := guess.names(inner)) is not None:
+            labelled.setdefault(where[:-1], kind)
+        elif _names_another(path[-1], inner):
+            own.add(where[:-1])
+        if kind is not None:
+            (kinds if where[:-1] in around else labels).add(kind)
+            places.add(where)
+    for path in flat:
+        around.pop(path, None)
+    apart = flat | (own - around.keys())
+    return Named(frozenset(kinds), frozenset(labels), around, labelled, frozenset(places), frozenset(apart))
+
+
+def naming(guess: Guesses, arguments: JsonObject) -> dict[str, Json]:
+    """Return those arguments that may name a field of another one."""
+    if not guess.acts:
+        return {}
+    given = arguments.items()
+    return {
+        name: value
+        for name, value in given
+        if isinstance(value, list | Mapping) or (isinstance(value, str) and guess.names(value) is not None)
+    }
+
+
+def named_beside(
+    guess: Guesses, name: str, arguments: JsonObject, others: JsonObject, parameters: Mapping[str, Json]
+) -> set[Sensitivity]:
+    """Return the sensitive fields that `others` name, if the argument `name` may hold the value of one of them."""
+    kinds = set[Sensitivity | None]()
+    is_open = isinstance(arguments[name], list | Mapping)
+    for other, value in others.items():
+        if other == name:
+            continue
+        if isinstance(value, str):
+            kinds.add(_named_by(guess, other, value))
+            if _may_belong(guess, name, other, parameters):
+                kinds.add(guess.names(value))
+        elif is_open:
+            kinds |= set(_listed(guess, other, value))
+    return {kind for kind in kinds if kind is not None}
+
+
+def _listed(guess: Guesses, name: str, value: Json) -> Iterator[Sensitivity | None]:
+    """Yield the fields that a list of names, or a table of stand-ins for names, names."""
+    if isinstance(value, Mapping):
+        yield from (_named_by(guess, name, inner) for inner in value.values() if isinstance(inner, str))
+    elif isinstance(value, list) and names_a_field(name):
+        yield from (guess.names(inner) for inner in value if isinstance(inner, str))
+
+
+def _named_by(guess: Guesses, step: Step, text: str) -> Sensitivity | None:
+    """Return what a text names by itself, whatever its field is, or because its field is for names."""
+    is_for_names = isinstance(step, str) and names_a_field(step)
+    if is_for_names and " " not in text.strip():
+        return guess.names(text)
+    if isinstance(step, str) and guess.is_prose(step):
+        return None
+    return guess.names_exactly(text)
+
+
+def _names_another(step: Step, text: str) -> bool:
+    return isinstance(step, str) and names_a_field(step) and re.fullmatch(r"[\w.-]+", text) is not None
+
+
+def _is_flat(guess: Guesses, path: Path, value: list[Json]) -> bool:
+    """Return True for a list of texts that is no row of a name and its value, nor an operation on a field."""
+    texts = [inner for inner in value if isinstance(inner, str)]
+    if len(texts) < len(value) or not texts:
+        return False
+    is_row = bool(path) and isinstance(path[-1], int)
+    is_pair = len(texts) == 2 and guess.names(texts[0]) is not None
+    return not is_row or not (is_pair or texts[0].casefold() in NAMES["operations"])
+
+
+def _may_belong(guess: Guesses, name: str, other: str, parameters: Mapping[str, Json]) -> bool:
+    """Return True if the argument `name` may hold the value of a field that a label in the argument `other` names."""
+    if names_a_field(other):
+        return holds_a_value(name) or not {*types(resolve(parameters.get(name), {}))} & _SCALARS
+    return holds_a_value(name) and not guess.is_prose(name)
+
+
+def _says_what_is_done(name: str, value: Json) -> bool:
+    """Return True if the value is no value of a field: an operation, a type, an order, or a sentence."""
+    words = words_of(name)
+    if {*words[-1:]} & NAMES["aside"]:
+        return True
+    if not isinstance(value, str):
+        return False
+    is_sentence = " " in value.strip() and bool({*words[-1:]} & NAMES["prose"]) and not holds_a_value(name)
+    return is_sentence or not value.strip() or value.casefold() in NAMES["operations"]
+
+
+def _may_be_amount(name: str, value: Json, *, near: bool) -> bool:
+    if isinstance(value, str):
+        is_value = near and holds_a_value(name)
+        return is_value or says_how_much(value) or _REFERENCE.match(value) is not None
+    is_small = isinstance(value, int) and abs(value) <= _SMALL
+    return not is_small or holds_a_value(name)

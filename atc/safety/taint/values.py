@@ -1,0 +1,131 @@
+"""Values compared, and read as numbers that a person wrote (`$1,200.00`, `1.200,00 €`, `1.5 million`)."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from decimal import Decimal, InvalidOperation
+from functools import lru_cache
+from importlib.resources import files
+
+from protocols.schema import Json
+
+Same = tuple[str, str | Decimal]
+"""One value for comparing: `1` and `1.0` are the same, `1`, `True` and `"1"` are not."""
+
+
+def same(value: Json) -> Same:
+    """What equal values have in common. A list or an object compares by its text."""
+    if isinstance(value, bool):
+        return "truth", str(value)
+    if isinstance(value, int | float):
+        return "number", Decimal(value if isinstance(value, int) else str(value))
+    return ("text", value) if isinstance(value, str) else ("json", repr(value))
+
+
+# --- numbers
+
+CURRENCIES: Mapping[str, tuple[str, ...]] = {
+    code: tuple(names)
+    for code, names in tomllib.loads(
+        files("atc.safety.taint").joinpath("currencies.toml").read_text(encoding="utf-8")
+    ).items()
+}
+"""Codes of currencies, each with what a person may write instead, see `currencies.toml`."""
+_NAMED = {name.casefold(): code for code, names in CURRENCIES.items() for name in (code, *names)}
+_WORDS = frozenset(
+    """ada all bam bob buck cop cup dai dong gel gold lei mad mop pen pound quid rand real ron silver sol sos taka
+    tether top try won""".split()  # noqa: SIM905 - one word a line would hide the code
+)
+"""Codes and names that are words of another meaning: in capitals, or beside a number, they are of a currency."""
+_SIGNS = [name for names in CURRENCIES.values() for name in names if not name.isalpha() and " " not in name]
+_SHORT_NAMES = "(?:" + "|".join(re.escape(sign) for sign in sorted({*_SIGNS}, key=len, reverse=True))
+_SHORT_NAMES += rf"|kr\.?|zł|kč|ft|rs\.?|rm|usd|eur|gbp|jpy|chf|cad|aud|inr|cny|(?-i:{'|'.join(sorted(CURRENCIES))}))"
+
+
+def currency(text: str) -> str | None:
+    """Return the code of the currency that a text is the code, the sign or the name of."""
+    name = text.strip().casefold()
+    code = _NAMED.get(name) or _NAMED.get(name.removesuffix("s"))
+    return code if code is not None and (name not in _WORDS or text.isupper()) else None
+
+
+def has_currency(text: str, code: str) -> bool:
+    """Return True if a person wrote the currency: by its code, its sign or its name, in one of its forms."""
+    return any(_form(name).search(text) for name in (code, *CURRENCIES.get(code, ())))
+
+
+@lru_cache(maxsize=256)
+def _form(name: str) -> re.Pattern[str]:
+    """Return what finds a name of a currency; one that may be another word only beside a number, or in capitals."""
+    if not name[-1].isalpha():
+        return re.compile(rf"(?<![^\W\d_]){re.escape(name)}")
+    word = rf"(?<![^\W\d_]){re.escape(name)}s?(?![^\W\d_])"
+    if len(name) > 2 and name.casefold() not in _WORDS:
+        return re.compile(word, re.IGNORECASE)
+    beside = rf"(?i:{word}\.?\s?\d|\d\s?{word})"
+    return re.compile(f"{beside}|{word}" if name.isupper() and len(name) > 2 else beside)
+
+
+_NUMBER = re.compile(
+    rf"(?P<sign>[-−+])?(?P<currency>{_SHORT_NAMES})?(?P<digits>\d[\d.,'’_\u00a0\u202f]*|\.\d+)(?P<power>e[-+]?\d{{1,2}})?"
+    rf"(?:(?P<scale>k|m|mn|bn)|{_SHORT_NAMES}|%|,-)?(?:/[a-z]+)?",
+    re.IGNORECASE,
+)
+_GROUPS = re.compile(
+    r"(?<!\S)(?:\+\d+(?: \d{1,7})+|[A-Z]{2}\d{2}(?: [\dA-Z]{1,4}){2,}|\(?\d{1,6}\)?(?: \d{1,6}){2,})(?!\w|\.\d)"
+)
+"""A telephone, a card or an account."""
+_ENDS = "()[]{}<>\"“”„«»`'‘’*,;:!?…"
+_SCALES = {"hundred": 100, "thousand": 10**3, "million": 10**6, "billion": 10**9, "k": 10**3, "mn": 10**6, "bn": 10**9}
+_LONGEST = 60
+"""Characters of one number; a longer run of digits is no number that anybody means."""
+
+
+def number(text: str) -> Decimal | None:
+    """The number that `text` is as a whole, or None. `,` and `.` are read as thousands where groups of three say so."""
+    match = _NUMBER.fullmatch(text.strip()) if len(text) <= _LONGEST else None
+    scale = (match["scale"] or "").lower() if match is not None else ""
+    if match is None or (scale == "m" and not match["currency"]):  # five metres, or minutes
+        return None
+    try:
+        value = Decimal(_digits(re.sub(r"['’_\u00a0\u202f]", "", match["digits"])) + (match["power"] or ""))
+    except InvalidOperation:
+        return None
+    value *= 10**6 if scale == "m" else _SCALES.get(scale, 1)
+    return -value if (match["sign"] or "+") in "-−" else value
+
+
+@lru_cache(maxsize=64)
+def numbers(text: str) -> frozenset[Decimal]:
+    """The numbers of a text. Digits within names, dates, times, addresses and other numbers are none.
+
+    A number before a scale (`1.2 million`) counts multiplied alone.
+    """
+    tokens = [token.strip(_ENDS) for token in re.split(r"[ \t\r\n]+|[—]", _GROUPS.sub(" ", text))]
+    tokens = [token[:-1].rstrip(_ENDS) if token.endswith(".") else token for token in tokens]
+    pairs = zip(map(number, tokens), [*tokens[1:], ""], strict=True)
+    return frozenset(value * _SCALES.get(behind.casefold(), 1) for value, behind in pairs if value is not None)
+
+
+@lru_cache(maxsize=64)
+def shares(text: str) -> frozenset[Decimal]:
+    """The percentages of a text as shares of one: `19%` is 0.19."""
+    found = re.findall(r"(?<![\w.,])(\d{1,3}(?:[.,]\d{1,4})?)\s?(?:%|percent\b|per cent\b)", text)
+    return frozenset(Decimal(share.replace(",", ".")) / 100 for share in found)
+
+
+def _digits(digits: str) -> str:
+    """`1,200.50` and `1.200,50` → `1200.50`; `1,5` → `1.5`."""
+    if re.fullmatch(r"\d{1,3}(,\d{3})+(\.\d+)?", digits):
+        return digits.replace(",", "")
+    if re.fullmatch(r"\d{1,3}(\.\d{3})+,\d+|\d{1,3}(\.\d{3}){2,}", digits):
+        return digits.replace(".", "").replace(",", ".")
+    return digits.replace(",", ".") if re.fullmatch(r"\d+,\d+", digits) else digits
+
+
+def host_of(url: str) -> str | None:
+    """The host that a URL really leads to, where one can be read off."""
+    match = re.match(r"\s*(?:[a-z][a-z0-9+.-]*:)?[/\\]{2}([^/\\?#]*)", url, re.IGNORECASE)
+    return match[1].rpartition("@")[2] if match and match[1] else None

@@ -1,0 +1,71 @@
+"""What is shown of a value that is too large: a handle, its shape and a sample."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import threading
+from collections import Counter
+from typing import Any
+
+from protocols.errors import ToolError
+from protocols.schema import Json, shape
+from protocols.truncate import sampled
+
+_LONGEST_SHOWN = 8_000
+"""Characters of JSON. A longer value is shown as a handle, its shape and its first items."""
+_PREVIEW = 1_500
+_KEPT_CHARACTERS = 64 * 2**20
+"""Of all clients; where there is no more room, the oldest value goes of the client that keeps the most."""
+
+
+class Results:
+    """Values that were too large to be shown, by handle.
+
+    A handle cannot be guessed: whoever has it was shown it. Safe to share between threads.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._kept: dict[str, tuple[str, str]] = {}  # handle → client and value as JSON, the oldest first
+        self._characters = Counter[str]()  # of each client
+
+    def shown(self, value: Json, client: str) -> Json:
+        """Return a value of a client's program as it is, or a handle with its size, its shape and a sample."""
+        text = json.dumps(value, ensure_ascii=False)
+        if len(text) <= _LONGEST_SHOWN:
+            return value
+        handle = f"result-{secrets.token_hex(8)}"
+        with self._lock:
+            self._kept[handle] = client, text
+            self._characters[client] += len(text)
+            while len(self._kept) > 1 and self._characters.total() > _KEPT_CHARACTERS:
+                self._make_room()
+        return {
+            "handle": handle,
+            "characters": len(text),
+            "shape": shape(value),
+            "preview": sampled(value, most=_PREVIEW),
+            "read_with": f"read_result(handle={handle!r}) in a program gives it whole",
+        }
+
+    def _make_room(self) -> None:
+        """Forget the oldest value of the client that keeps the most characters."""
+        ((greediest, _),) = self._characters.most_common(1)
+        oldest = next(handle for handle, (client, _) in self._kept.items() if client == greediest)
+        _, text = self._kept.pop(oldest)
+        self._characters[greediest] -= len(text)
+
+    def read_result(self, handle: str) -> Any:
+        """A value that an earlier reply showed only as a handle, whole.
+
+        read_only = True
+
+        Args:
+            handle: As the reply gave it.
+        """
+        with self._lock:
+            _, found = self._kept.get(handle, ("", None))
+        if found is None:
+            raise ToolError(404, "no such handle: it was never given, or its value had to make room for others.")
+        return json.loads(found)

@@ -1,0 +1,164 @@
+"""Names and looks: how near an argument's name is to that of a place that holds values, and which values look alike."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from importlib.resources import files
+from typing import Any
+
+from protocols.links import field_key, noun_of
+from protocols.naming import ID_WORDS, SEARCHES, VAGUE, singular, snake
+from protocols.protocol import ToolProtocol
+from protocols.schema import Json, types
+from protocols.secrets.names import kind_of
+
+_READ: dict[str, dict[str, Any]] = tomllib.loads(files("probing").joinpath("words.toml").read_text(encoding="utf-8"))
+VALUES: dict[str, tuple[Json, ...]] = {
+    name: tuple(values) for names, values in _READ["values"].items() for name in names.split()
+}
+"""An argument's name → good guesses, best first."""
+FORMATS: dict[str, tuple[str, ...]] = {name: tuple(values) for name, values in _READ["formats"].items()}
+"""A format of JSON Schema → texts that have it."""
+REPLIES: dict[str, tuple[str, ...]] = {name: tuple(words.split()) for name, words in _READ["replies"].items()}
+"""Fields of error replies, by what they hold."""
+NAMES: dict[str, frozenset[str]] = {kind: frozenset(words.split()) for kind, words in _READ["names"].items()}
+"""Words of names of arguments and fields, by what they say."""
+SAID = {kind: re.compile("|".join(parts)) for kind, parts in _READ["said"].items()}
+TYPE_WORDS: dict[str, str] = {word: kind for kind, words in _READ["types"].items() for word in words.split()}
+TOLD_FORMATS: dict[str, str] = _READ["told_formats"]
+_SAME: dict[str, str] = _READ["same"]
+
+EQUAL, NEAR, TOLD = 0.0, 0.75, 1.5
+"""How far two names are apart: one and the same; of the same thing, or one with a word before it; the argument's
+description or a reply names the place's noun."""
+PAGING, _COMMON = NAMES["paging"], NAMES["common"]
+_LONGEST = 300
+_VAGUE_ENDS = re.compile(rf"(_({'|'.join(ID_WORDS | VAGUE)}))+$")
+
+
+@dataclass(frozen=True)
+class Name:
+    """A name in words. `own` is the last name as it stands (`code`), `key` tells of what an id is (`airport_code`)."""
+
+    own: str
+    key: str
+
+    @cached_property
+    def thing(self) -> str:
+        """What it is the id of: `airport` for `airport_code`; empty where the name does not tell."""
+        return re.sub(_VAGUE_ENDS, "", f"_{self.key}").strip("_")
+
+    @cached_property
+    def identifies(self) -> bool:
+        """Whether the name is that of an id."""
+        return self.key.rpartition("_")[2] in ID_WORDS
+
+    @cached_property
+    def searches(self) -> bool:
+        """Whether it is what one looks for, in words."""
+        words = set(self.own.split("_"))
+        return bool(words & (SEARCHES | {"s", "phrase"})) and not words & {"id", "ids", "code"} and not self.identifies
+
+    @cached_property
+    def secret(self) -> bool:
+        """Whether what stands under it is a secret, whatever it looks like."""
+        return kind_of(self.own) in ("text", "number")
+
+
+@lru_cache(maxsize=8192)
+def words_of(name: str) -> str:
+    """A name in small letters with `_` between words, short forms written out: `homeTz` → `home_time_zone`."""
+    return "_".join(_SAME.get(word, word) for word in snake(name).replace("timezone", "time_zone").split("_"))
+
+
+def argument_name(protocol: ToolProtocol, argument: str) -> Name:
+    """The name of an argument; a vague one with the noun that its tool is about."""
+    own, declared = words_of(argument), protocol.parameters.get(argument)
+    listed = isinstance(declared, dict) and "array" in types(declared)
+    if listed or own.rpartition("_")[2] in ("ids", "codes", "keys", "numbers"):
+        own = singular(own)
+    noun = noun_of(protocol, argument) if own in VAGUE and argument in protocol.parameters else None
+    return Name(own, f"{noun}_{own}" if noun else own)
+
+
+def field_name(protocol: ToolProtocol, path: str) -> Name:
+    """The name of a response path: a vague one with the noun that it stands under, list elements in the singular."""
+    parts = path.split(".")
+    own = words_of(parts[-1].replace("[]", ""))
+    if parts[-1].endswith("[]") or own in ("ids", "codes", "keys"):
+        own = singular(own)
+    key = field_key(protocol, path)
+    return Name(own, words_of(key) if key else own)
+
+
+@lru_cache(maxsize=131_072)
+def distance(wanted: Name, held: Name, text: frozenset[str] = frozenset()) -> float | None:
+    """How far a place's name is from an argument's, None for too far. `text` are words said of the argument."""
+    if wanted.key == held.key or (wanted.own == held.own and held.own not in VAGUE):
+        return NEAR if wanted.key in VAGUE else EQUAL  # `id` and `id`, of whatever
+    if wanted.key.replace("_", "") == held.key.replace("_", ""):
+        return EQUAL
+    if _ends(wanted.key, held.key) or _ends(held.key, wanted.key) or wanted.key == held.thing:
+        return NEAR  # the last: `database` and `database_name`
+    if held.thing and held.identifies and set(held.thing.split("_")) <= text:
+        return TOLD - (0.5 if held.key.rpartition("_")[2] in text else 0.0)
+    return None
+
+
+def _ends(longer: str, shorter: str) -> bool:
+    """Whether a name is another with words before it: `from_place_id` and `place_id`; not `paid` and `id`."""
+    particular = "_" in shorter or (len(shorter) >= 4 and shorter not in VAGUE)
+    return particular and longer.endswith(f"_{shorter}")
+
+
+@lru_cache(maxsize=8192)
+def words_in(texts: tuple[str, ...]) -> frozenset[str]:
+    """The words of texts, in the singular."""
+    return frozenset(singular(word) for text in texts for word in re.findall(r"[a-z]+", text[:2_000].lower()))
+
+
+def text_of(value: Json) -> str:
+    """A scalar as it is written in a URL: `5` and `"5"` are one value there."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return value if isinstance(value, str) else repr(value)
+
+
+def scalars(value: Json) -> list[Json]:
+    """A scalar itself, or those in a list of them."""
+    items = value[:20] if isinstance(value, list | tuple) else [value]
+    return [item for item in items if isinstance(item, str | int | float)]
+
+
+def parts_of(name: str, value: Json) -> Iterator[tuple[str, Json]]:
+    """The scalars in an argument, each with the name that is nearest to it."""
+    if isinstance(value, Mapping):
+        for inner, part in value.items():
+            yield from parts_of(str(inner), part)
+    elif isinstance(value, list):
+        for part in value:
+            yield from parts_of(name, part)
+    else:
+        yield name, value
+
+
+def distinctive(value: Json) -> bool:
+    """Whether two places that hold this value hold the same thing: an id or a code, not a count, a date or prose."""
+    if isinstance(value, bool) or value is None:
+        return False
+    text = text_of(value).strip()
+    if re.fullmatch(r"[-+]?\d+", text):
+        return abs(int(text[:_LONGEST])) >= 10_000  # below are counts, years and positions in lists as often as ids
+    if len(text) < 2 or len(text) > _LONGEST or text.lower() in _COMMON or re.fullmatch(r"[-+]?[\d.]+", text):
+        return False
+    return len(text.split()) <= 2 and not re.match(r"\d{4}-\d\d-\d\d", text)
+
+
+def is_id(value: Json) -> bool:
+    """Whether a value is an id or a code by its look, whatever its name: distinctive, and no word."""
+    plain = isinstance(value, str) and re.fullmatch(r"[^\W\d_]?[^\W\d_A-Z]*( [^\W\d_]+)*", value) is not None
+    return distinctive(value) and not plain

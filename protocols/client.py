@@ -1,0 +1,223 @@
+"""Calling tools: `Invoker` binds a protocol to a plain function, under the user's rules about hosts and secrets."""
+
+from __future__ import annotations
+
+import inspect
+import random
+import shlex
+import time
+from collections.abc import AsyncIterator, Callable, Mapping
+from dataclasses import replace
+from functools import partial
+from itertools import takewhile
+from typing import NoReturn, Self
+
+from protocols.documentation import docs_page
+from protocols.effects import SAFE
+from protocols.errors import InvalidProtocol, Outcome, ToolError
+from protocols.http.credentials import MASK, Carried, Mask, carried, dress, variable_of
+from protocols.http.oauth import Keyring
+from protocols.http.request import DEFAULT_HEADERS, HttpRequest, Plan
+from protocols.http.transport import follow
+from protocols.mcp import Servers
+from protocols.protocol import HttpBinding, McpBinding, ProgramBinding, PythonBinding, ToolProtocol
+from protocols.response import Answer, Unreadable, one_line, read, to_json
+from protocols.schema import Json, JsonObject
+from protocols.secrets import covered
+from protocols.settings import Credential, InvokeSettings
+from protocols.toolbox import Call, idempotency_key
+from protocols.urls import claims_near
+
+_BACKOFF_SECONDS = 0.25
+_CURL = {"header": ("-H", ": "), "cookie": ("-b", "="), "query": ("--url-query", "=")}
+_LONGEST_WAIT = 20.0  # seconds before the next try
+
+
+class Invoker:
+    """Binds protocols to callables. They share its connections and its limits per host, and are safe for threads."""
+
+    def __init__(self, settings: InvokeSettings | None = None) -> None:
+        self.settings = settings or InvokeSettings()
+        self._keyring = Keyring(self.settings)
+        self.homes = self._keyring.homes
+        self.started: set[str] = set()
+        """Origins of services that this process has started: the port of each says nothing about whose it is."""
+        self.servers = Servers(self._keyring)
+        """The MCP servers that are configured or were opened. Nothing is started by asking for them."""
+
+    def bind(self, protocol: ToolProtocol, functions: Mapping[str, Callable[..., object]] | None = None) -> Call:
+        """A function of the arguments, by original name, that calls the tool and gives its full response.
+
+        It raises `ToolError` for every failure of the call. `functions` are those of modules that the user named, by
+        `module:function` or by the tool's name; a Python binding that is not among them is refused when called, as is
+        a tool without a binding.
+
+        Raises:
+            InvalidProtocol: it is a saved program, or it calls a near host where `near_hosts` is off.
+        """
+        declared = protocol.annotations.read_only
+        match protocol.binding:
+            case HttpBinding() as binding:
+                reads = binding.method in SAFE if declared is None else declared
+                return HttpCall(protocol, binding, self._keyring, reads=reads)
+            case PythonBinding() as binding:
+                known = functions or {}
+                function = known.get(f"{binding.module}:{binding.function}") or known.get(protocol.name)
+                if function is None:
+                    named = f"{binding.function!r} of the Python module {binding.module!r}"
+                    advice = "name the module itself as a tool source if you trust it."
+                    return partial(_refuse, f"{protocol.name} runs {named}, which you did not name; {advice}")
+                return _python_call(protocol.name, function, reads=bool(declared), mask=self._keyring.mask)
+            case McpBinding() as binding:
+                return self.servers.bind(protocol, binding, reads=bool(declared))
+            case ProgramBinding():  # a source of tools must not bring code along
+                problem = "it is a saved program: put its file into the folder of saved tools instead."
+                raise InvalidProtocol(protocol.name, problem, path="binding.program")
+            case None:
+                shown = docs_page("reference/protocols#bindings")
+                problem = f"the tool {protocol.name!r} has no binding, so it cannot be called; {shown} shows one."
+                return partial(_refuse, problem)
+
+    def close(self) -> None:
+        """Close idle connections and end the MCP servers that were started; a later call opens new ones."""
+        self.servers.close()
+        self._keyring.transport.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _refuse(problem: str, _arguments: JsonObject) -> NoReturn:
+    raise ToolError(None, problem, outcome="not_run")
+
+
+class HttpCall:
+    """The `Call` of a tool with an HTTP binding."""
+
+    def __init__(self, protocol: ToolProtocol, binding: HttpBinding, keyring: Keyring, *, reads: bool) -> None:
+        self._protocol, self._binding, self._keyring, self._reads = protocol, binding, keyring, reads
+        self._plan = Plan(protocol, binding)
+        if not keyring.settings.near_hosts and claims_near(self._plan.origin.host):
+            raise InvalidProtocol(
+                protocol.name,
+                f"it calls {self._plan.origin.url}, on this machine or its own networks, which these tools may not.",
+                path="binding.http.url",
+                hint="Give its source yourself with --tools. near_hosts is off, as it is for tools that an untrusted"
+                " atc.toml names ('atc config trust').",
+            )
+        fixed, known = keyring.settings.headers.get(self._plan.origin.netloc, {}), keyring.settings.credentials
+        self._fixed = [Carried(place="header", name=name, value=value) for name, value in fixed.items()]
+        own = [carried(n, known[n], binding.schemes.get(n, {})) for n in binding.credential_names if n in known]
+        self._reserved = [(one.place, one.name) for one in (*own, *self._fixed)]
+
+    def __call__(self, arguments: JsonObject) -> Json:
+        """See `Invoker.bind`."""
+        request, schemes, mask = self._build(arguments), self._binding.schemes, self._keyring.mask
+        secrets = self._keyring.secrets(self._binding.credentials, schemes, self._plan.origin, tool=self._protocol.name)
+        answer, committed = self._exchange(request, secrets)
+        if answer.succeeded:
+            try:
+                return mask.result(read(answer, self._protocol.output_schema, mask=mask))
+            except Unreadable as error:
+                answer = Answer(status=answer.status, trouble=str(error))
+        # Outside of any handler: an exception from below would stay in the error's context, and its text has URLs.
+        hidden = covered(dict(arguments), self._protocol.input_schema, lambda _: MASK)
+        raise ToolError(
+            answer.status,
+            one_line(mask(answer.problem)),
+            outcome="unknown" if committed else answer.outcome(reads=self._reads),
+            curl=self._curl(self._build(hidden), secrets),
+            retry_after=answer.retry_after,
+            answer=mask(answer.text()) if answer.headers or answer.body else None,
+        )
+
+    def check(self, arguments: JsonObject) -> None:
+        """Raise `ToolError` for arguments that no request can be made of. Nothing is sent."""
+        self._build(arguments)
+
+    def _build(self, arguments: JsonObject) -> HttpRequest:
+        request = dress(self._plan.build(arguments, reserved=self._reserved), self._fixed)
+        if self._binding.idempotency_header and (key := idempotency_key.get()):
+            request = replace(request, headers={**request.headers, self._binding.idempotency_header: key})
+        return request
+
+    def _exchange(self, request: HttpRequest, secrets: list[Carried]) -> tuple[Answer, bool]:
+        """The last answer of a call, and whether one before it said that a write was done."""
+        settings, attempt = self._keyring.settings, 0
+        deadline = time.monotonic() + settings.timeout_seconds
+
+        def send(one: HttpRequest) -> Answer:
+            return self._keyring.transport.send(dress(one, secrets), self._plan.origin, deadline=deadline)
+
+        while True:
+            answer, last = follow(request, send)
+            wait = _BACKOFF_SECONDS * 2**attempt * random.uniform(0.5, 1.5)  # noqa: S311 - spreads clients, hides nothing
+            wait = wait if answer.retry_after is None else answer.retry_after
+            late = wait > _LONGEST_WAIT or time.monotonic() + wait >= deadline
+            if not (answer.passing and self._reads) or late or attempt >= settings.retries:
+                return answer, last.method != request.method and not self._reads
+            settings.sleep(wait)
+            attempt += 1
+
+    def _curl(self, request: HttpRequest, secrets: list[Carried]) -> str:
+        """`curl …` that repeats the request; each credential is the variable that `variable_of` gives it."""
+        mask = self._keyring.mask
+        method = {"GET": [], "HEAD": ["--head"]}.get(request.method, ["-X", request.method])
+        words = ["curl", *method, mask(request.url)]
+        for name, value in request.headers.items():
+            words += ["-H", f"{name}: {mask(value)}"] if DEFAULT_HEADERS.get(name) != value else []
+        command = shlex.join(words)
+        if request.body is not None:
+            text = mask(request.body.decode())
+            lines = text.replace("\\", "\\\\").replace("'", "\\'").replace("\r", "\\r").replace("\n", "\\n")
+            command += (
+                f" --data-raw $'{lines}'" if "\r" in text else f" --data-raw {shlex.quote(text)}"
+            )  # a form's parts
+        for secret in secrets:  # the shell fills in its variable, which stands between double quotes
+            variable = f'"${variable_of(secret.credential)}"'
+            option, between = _CURL[secret.place]
+            shown = shlex.quote(f"{secret.name}{between}{secret.prefix}")
+            command += f" -u {variable}" if secret.prefix == "Basic " else f" {option} {shown}{variable}"
+        return command
+
+
+async def _gathered(items: AsyncIterator[object]) -> list[object]:
+    return [item async for item in items]
+
+
+def _python_call(
+    tool: str, function: Callable[..., object], *, reads: bool, mask: Mask
+) -> Callable[[JsonObject], Json]:
+    """A call of `function` by keyword arguments, but for those that it takes by position; see `Invoker.bind`."""
+    signature = inspect.signature(function)
+    positional = [name for name, one in signature.parameters.items() if one.kind is one.POSITIONAL_ONLY]
+    failed: Outcome = "refused" if reads else "unknown"
+
+    def call(arguments: JsonObject) -> Json:
+        named = dict(arguments)
+        values = [named.pop(name) for name in takewhile(arguments.__contains__, positional)]
+        try:
+            signature.bind(*values, **named)
+        except TypeError as error:
+            raise ToolError(None, one_line(f"{tool}: {error}"), outcome="not_run") from error
+        try:
+            result = function(*values, **named)
+            result = _gathered(result) if inspect.isasyncgen(result) else result
+            if inspect.iscoroutine(result):
+                import asyncio  # for functions that need it alone: every command would wait for it
+
+                result = asyncio.run(result)
+            return mask.result(to_json(result))
+        except ToolError:
+            raise
+        except (Exception, SystemExit) as error:  # whatever the user's code raises is the tool's answer
+            problem = f"{tool}: {type(error).__name__}: {error}".rstrip(": ")
+            raise ToolError(None, one_line(mask(problem)), outcome=failed) from error
+
+    return call
+
+
+__all__ = ["Credential", "InvokeSettings", "Invoker", "idempotency_key", "to_json"]

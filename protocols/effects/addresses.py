@@ -1,0 +1,132 @@
+"""What addresses name: things, information or verbs; and what the addresses of one source show of each other."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+from urllib.parse import unquote_plus
+
+from protocols.effects.verbs import ACTING, CAN_BE_VERB, GRAMMAR, READS, STRICT, strict_verb, words_of
+from protocols.naming import singular, snake
+from protocols.protocol import HttpBinding, ToolProtocol
+
+_SCRIPT = re.compile(r".*\.(?:action|asp|aspx|cgi|do|html?|jsp|lua|php\d?|pl|py|sh)", re.IGNORECASE)
+SUFFIX = re.compile(r"\.(?:csv|geojson|json|md|pdf|png|rss|svg|txt|xml|ya?ml)$", re.IGNORECASE)
+_COMPOUND = re.compile(rf"\w{{3,}}(?:{'|'.join(sorted(READS['compounds']))})")
+_PREFIX = re.compile(r"api|rest|json|v?\d[\d.]*", re.IGNORECASE)
+VARIABLE = re.compile(r"\{([^{}]*)\}")
+
+
+@dataclass(frozen=True)
+class Resources:
+    """What the addresses of one source show of each other: address, its variables left unnamed → methods."""
+
+    methods: dict[str, set[str]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, protocols: Iterable[ToolProtocol]) -> Resources:
+        """The addresses of these tools."""
+        found: dict[str, set[str]] = {}
+        for one in protocols:
+            if isinstance(one.binding, HttpBinding):
+                found.setdefault(unnamed(one.binding.url), set()).add(one.binding.method.upper())
+        return cls(found)
+
+    def has_record(self, url: str) -> bool:
+        """True if other calls show that `…/hooks/{}` is a record: it is changed, or made and listed above it."""
+        address = unnamed(url)
+        above = address.rpartition("/")[0]
+        changed = self.methods.get(address, set()) & {"PUT", "PATCH", "DELETE"}
+        listed = "GET" in self.methods.get(above, ()) and thing_named(above.rpartition("/")[2]) == "things"
+        made = "POST" in self.methods.get(above, ())
+        return bool(changed or listed or made or above in self._chosen_from or address in self._wholes)
+
+    def has_whole(self, url: str) -> bool:
+        """True if another call reads the whole of which an address is a part: `/config` for `/config/{section}`."""
+        return "GET" in self.methods.get(unnamed(url).rpartition("/")[0], ())
+
+    def has_things(self, noun: str) -> bool:
+        """True if some address names a noun in the plural: `airline` where there is `/airlines`."""
+        return noun in self._nouns
+
+    def has_plural(self, noun: str) -> bool:
+        """True if a noun is listed, or its records have parts: `run` where there is `/runs` or `/runs/{}/items`."""
+        return noun in self._plurals
+
+    @cached_property
+    def _nouns(self) -> frozenset[str]:
+        parts = {part for address in self.methods for part in address.split("/")[3:]}
+        return frozenset(singular(words_of(part)[-1]) for part in parts if thing_named(part) == "things")
+
+    @cached_property
+    def _plurals(self) -> frozenset[str]:
+        found = set()
+        for parts in (address.split("/")[3:] for address, methods in self.methods.items() if "GET" in methods):
+            whole = bool(parts) and thing_named(parts[-1]) in ("things", "information")
+            found |= {singular(snake(part)) for part in parts if singular(snake(part)) != part and whole}
+        return frozenset(found)
+
+    @cached_property
+    def _chosen_from(self) -> frozenset[str]:
+        """Addresses of things some of which are chosen by an adjective: `/processes` for `/processes/extended`."""
+        ends = (address.rpartition("/") for address, methods in self.methods.items() if "GET" in methods)
+        chosen = {above for above, _, end in ends if thing_named(end) == "choice"}
+        return frozenset(above for above in chosen if thing_named(above.rpartition("/")[2]) == "things")
+
+    @cached_property
+    def _wholes(self) -> frozenset[str]:
+        """Addresses under which information or things stand: `/{}` for `/{}/history`."""
+        found = set()
+        for address, methods in self.methods.items():
+            above, _, end = address.rpartition("/")
+            if "GET" in methods and thing_named(end) in ("things", "information"):
+                parts = above.split("/")
+                found |= {"/".join(parts[:count]) for count in range(4, len(parts) + 1)}
+        return frozenset(found)
+
+
+def parts_of(url: str) -> list[str]:
+    """Return the parts of a URL's path, but for those at its beginning that say nothing."""
+    parts = [unquote_plus(part) for part in url.partition("?")[0].split("/")[3:] if part]
+    while len(parts) > 1 and _PREFIX.fullmatch(parts[0]):
+        parts = parts[1:]
+    return [] if len(parts) == 1 and re.fullmatch(r"api|rest|v\d+", parts[0]) else parts
+
+
+def unnamed(url: str) -> str:
+    """Return an address without its query, its variables left unnamed."""
+    return VARIABLE.sub("{}", url.partition("?")[0].rstrip("/"))
+
+
+def thing_named(part: str) -> str:
+    """Return what one fixed part of a path names.
+
+    `things` in the plural, `information`, `choice` (an adjective), `reading` (a verb), `noun`, `verb` (or a noun that
+    is a verb as well), `unknown`.
+    """
+    part = SUFFIX.sub("", part)
+    words = words_of(part)
+    if not words or not part.isascii() or _SCRIPT.fullmatch(part):
+        return "unknown"
+    while len(words) > 1 and words[-1] in READS["adjectives"]:
+        words = words[:-1]
+    first, last = words[0], words[-1]
+    if first in READS["names"]:
+        acts = len(words) > 1 and (last in CAN_BE_VERB - READS["information"] or strict_verb(last))
+        one = singular(last) == last and last not in READS["information"]
+        owned = one and GRAMMAR["determiners"] & {*words[1:-1]}  # `find_my_car`
+        return "verb" if acts or owned else "reading"
+    if len(words) > 1 and first in CAN_BE_VERB - READS["information"]:
+        return "verb"
+    stem = singular(last)
+    if len(last) > 3 and stem != last and not (len(words) == 1 and stem in STRICT):
+        return "things"
+    if last in READS["information"] or (last not in CAN_BE_VERB and _COMPOUND.fullmatch(last)):
+        return "information"
+    if last in READS["adjectives"]:
+        return "choice"
+    if last in CAN_BE_VERB | ACTING:
+        return "verb"
+    return "unknown" if part.isdigit() or len(last) < 2 or last in GRAMMAR["particles"] else "noun"

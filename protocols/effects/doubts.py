@@ -1,0 +1,177 @@
+"""What makes a sentence that begins with a reading verb doubtful, and what sentences say in passing that is done."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+
+from protocols.effects.phrases import CLOSED, DETERMINERS, Phrase, names_information, phrase_of
+from protocols.effects.verbs import ACTING, CAN_BE_VERB, GRAMMAR, READS, STRICT, VERBS, base_of
+from protocols.naming import singular
+
+_PASSIVE = VERBS["remove"] | VERBS["end"] | READS["done"]
+"""Verbs whose passive says what a call does: `A mail is sent.`"""
+_ALSO = re.compile(
+    r"\b(?:is|are|be|gets?) (?:then |also |automatically |subsequently |afterwards? |thereby )+(\w+)"
+    r"|\bmark(?:s|ed|ing)? (?:\w+ ){0,3}as "
+    r"|\b(?:it|this|which) (?:also |then |will )*(\w+) (?:all|any|every|it|the|them|your)\b"
+    r"|\bto (\w+) (?:it|them)\b"
+    r"|, (?:it|they) (?:is|are|will be|gets?) (\w+)"
+    r"|, (?:\w+ly )?(\w+ing) (?:it|them)\b"
+)
+"""What a sentence says in passing of what is done besides: `The messages are then deleted.`, `Pass it to change it.`"""
+_CHANGED = re.compile(
+    r"\bbecomes? (?:in\w+|that|this|unavailable|unusable)\b|\bno longer (?:be )?(?:works?|valid|returned)"
+    r"|\bstops? working|\b(?:not|never) be \w+ again|\b(?:delivered|handed out|returned|shown) (?:only )?once\b"
+    r"|\bthen (?:disappears?|vanish\w*)|(?:^|[.;] )costs? \d"
+)
+"""What a call has changed when it is over."""
+_MOVES = frozenset({"as", "from", "into", "off", "onto", "out", "through", "to"})
+
+
+def acts_in_passing(text: str) -> str:
+    """The verb of `the messages are then deleted`; empty for none."""
+    plain = text.lower()
+    if found := _CHANGED.search(plain):
+        return found[0].strip(" .;")
+    for found in _ALSO.finditer(plain):
+        verb = next((one for one in found.groups() if one), "mark")
+        pronoun = bool(found[3] or found[4] or found[5])
+        known = READS["verbs"] if pronoun else READS["verbs"] | READS["neutral"]
+        if base_of(verb, ACTING - {"return"}) and not base_of(verb, known):
+            return verb
+    return ""
+
+
+def is_done(words: Sequence[str]) -> str:
+    """The verb of `the mails are deleted`, of `a mail is sent to the owner`; empty for none, or under a condition."""
+    if {"if", "once", "unless", "until", "when", "whether", "who", "which", "that", "where", "can", "may"} & {*words}:
+        return ""
+    for place, (be, verb) in enumerate(pairwise(words)):
+        if place == 0 or be not in ("are", "be", "get", "gets", "is") or words[place - 1] in ("not", "never", "to"):
+            continue
+        base = base_of(verb, _PASSIVE - {"clear"})
+        where = words[place + 2] if place + 2 < len(words) else ""
+        if base and verb != base and (base != "send" or where == "to"):
+            return verb
+    return ""
+
+
+def doubtful_gerund(words: Sequence[str]) -> str:
+    """The gerund of `by flashing its light`, `after opening it`; empty where it reads or tells of the call."""
+    plain = READS["verbs"] | READS["neutral"] | READS["names"]
+    plain |= {"add", "combine", "give", "send", "append"}
+    for before, word in pairwise(words):
+        gerund = before in ("after", "by", "while", "upon") and word.endswith("ing") and not names_information(word)
+        if gerund and not base_of(word, plain):
+            return f"{before} {word}"
+    return ""
+
+
+def doubt_of(verb: str, words: Sequence[str], clause: Sequence[str]) -> str:
+    """What makes a reading verb doubtful, by what stands behind it; empty where the sentence is understood."""
+    tail = list(words[1:])
+    if len(tail) > 1 and tail[0] in ("and", "or", "/", "&", ","):
+        second = base_of(tail[1], READS["verbs"])
+        return doubt_of(second, tail[1:], clause) if second else f"{verb} {tail[0]} {tail[1]}"
+    if verb == "look" and tail[:1] not in (["for"], ["up"], ["at"]):
+        return "look"
+    if verb in READS["seeking"] and tail and tail[0] in GRAMMAR["seek_behind"]:
+        tail = tail[1:]
+    if not tail:
+        return verb
+    if tail[0] in ("if", "whether", "how", "what", "which", "who", "where", "when", "why"):
+        return doubtful_gerund(words)
+    if verb == "test":
+        return verb
+    if verb in READS["handing"] | {"get", "return"} and tail[0] in ("you", "us") and tail[1:2] != ["to"]:
+        tail = tail[2:] if tail[1:2] == ["with"] else tail[1:]
+        given = phrase_of(tail, object_of_verb=True)
+        return "" if given.kind in ("information", "things") else f"{verb} you"
+    if tail[0] in ("another", "you", "me", "him", "her", "us") and verb in ("find", "get"):
+        return f"{verb} {tail[0]}"
+    phrase = phrase_of(tail, object_of_verb=True)
+    doubt = doubtful_gerund(words) or _second_act(words)
+    return doubt or _of_phrase(verb, phrase) or _of_condition(tail) or _of_place(verb, clause)
+
+
+def _second_act(words: Sequence[str]) -> str:
+    """The verb of `detects all devices and pairs with them`, `analyzes the disk and repairs errors`; empty for none."""
+    if not words[0].endswith("s"):
+        return ""
+    for place, word in enumerate(words[:-1]):
+        if words[place - 1] != "and" or not place or not word.endswith("s"):
+            continue
+        after, then = words[place + 1], words[place + 2] if place + 2 < len(words) else ""
+        bound = then in ("it", "them") or (after.isalpha() and after not in CLOSED | GRAMMAR["after_nouns"])
+        if bound and base_of(word, CAN_BE_VERB) and not base_of(word, READS["verbs"] | READS["neutral"]):
+            return word
+    return ""
+
+
+def _of_phrase(verb: str, phrase: Phrase) -> str:
+    """What is doubtful of the object of a reading verb and of what follows it."""
+    after = phrase.rest[0] if phrase.rest else ""
+    if doubt := _of_object(verb, phrase) or _of_what_follows(verb, phrase, after):
+        return f"{verb} … {doubt}"
+    whole = phrase.kind in ("information", "things") or (after == "as" and {*phrase.rest[1:5]} & GRAMMAR["forms"])
+    if phrase.kind == "nothing" and after != "by" and "all" not in phrase.nouns:
+        return verb
+    if whole or (verb in READS["computing"] and phrase.nouns and phrase.nouns[0] not in DETERMINERS):
+        return ""  # `Convert code to text`
+    moved = after in _MOVES or (verb == "return" and after == "for")
+    return verb if verb not in READS["looking_up"] or moved else ""
+
+
+def _of_object(verb: str, phrase: Phrase) -> str:
+    """What is doubtful of the object itself: `a new token`, `the user admin rights`, `the blinds closed`."""
+    new = {"fresh", "freshly", "new", "newly"} & {*phrase.nouns}
+    article = phrase.nouns[:1] in (("a",), ("an",), ("the",))
+    if new and article and singular(phrase.head) == phrase.head and "most" not in phrase.nouns:
+        return next(iter(new))
+    if verb in ("give", "tell") and len(phrase.nouns) > 2 and phrase.nouns[0] in DETERMINERS:
+        return phrase.head
+    owned = phrase.nouns[:1] in (("the",), ("my",), ("your",))
+    return phrase.done[0] if owned and phrase.kind == "things" and phrase.done and not phrase.rest else ""
+
+
+def _of_what_follows(verb: str, phrase: Phrase, after: str) -> str:
+    """What is doubtful of what follows the object: a further object, to whom it goes, into what it is put."""
+    one = singular(phrase.head) == phrase.head
+    when = len(phrase.rest) > 1 and phrase.rest[1] in GRAMMAR["times"]
+    if after in DETERMINERS - {"that", "those", "each"} and not when:  # `gives the cat a treat`
+        return after
+    sent = next((word for word in phrase.done if base_of(word, STRICT | {"mail", "send"})), "")
+    if sent and one and after in ("to", "by", "from"):
+        return f"{sent} {after}"
+    if verb == "get" and after == "to" and len(phrase.rest) > 1 and base_of(phrase.rest[1], CAN_BE_VERB):
+        return after
+    form = verb in READS["looking_up"] and after == "as" and {*phrase.rest[1:5]} & GRAMMAR["forms"]
+    if after in ("aloud", "into", "onto", "off", "as") and phrase.kind != "information" and not form:
+        return after
+    if after in ("into", "onto", "aloud") and verb not in READS["computing"] | {"translate"}:
+        return after
+    handed = after == "to" or (after in ("in", "with") and one and verb in READS["putting"])
+    return after if handed and verb in READS["handing"] else ""
+
+
+def _of_condition(tail: Sequence[str]) -> str:
+    """What is doubtful of `200 if the relay was switched on` and `the state once it has been switched`."""
+    for place, word in enumerate(tail):
+        if word in ("if", "once", "after", "when", "whether"):
+            done = (verb for be, verb in pairwise(tail[place:]) if be in ("was", "were", "been"))
+            verb = next((verb for verb in done if base_of(verb, ACTING - {"return"})), "")
+            return f"{word} … {verb}" if verb and verb != "returned" else ""
+    return ""
+
+
+def _of_place(verb: str, clause: Sequence[str]) -> str:
+    """What is doubtful of where something is shown or how it comes: `on the display`, `by text message`."""
+    if verb in ("display", "present", "show") and "on" in clause[:-1] and clause[clause.index("on") + 1] in DETERMINERS:
+        return f"{verb} … on"
+    if verb in ("display", "read", "show") and {"aloud", "lcd", "led", "loud", "panel", "screen", "speaker"} & {
+        *clause
+    }:
+        return verb
+    return next((f"by {way}" for by, way in pairwise(clause) if by in ("by", "via") and way in ("sms", "fax")), "")

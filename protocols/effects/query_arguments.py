@@ -1,0 +1,161 @@
+"""What the arguments of a GET say that it does: whether they filter, page and select, or set, run and pay something."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+from urllib.parse import unquote_plus
+
+from protocols.effects.addresses import VARIABLE, parts_of, thing_named
+from protocols.effects.verbs import ACTING, CAN_BE_VERB, GRAMMAR, READS, STRICT, VERBS, base_of, known_values, words_of
+from protocols.naming import ID_WORDS, singular, snake
+from protocols.protocol import HttpBinding, ToolProtocol
+from protocols.schema import Json, resolve, types
+
+_SWITCHES = frozenset(["close", "closed", "off", "on", "open", "start", "stop", "toggle"])
+_OF_A_VIEW = READS["paging"] | ID_WORDS | {"fields", "format", "pretty", "select", "expand", "indent"}
+"""Arguments that say how an answer looks, whatever it is about."""
+_FLAGS_OF_VIEWS = READS["views"]
+"""Words with which a flag begins that says what an answer holds: `include_archived`."""
+_CHANGES = VERBS["update"] | VERBS["remove"] | (VERBS["create"] & STRICT)
+_KEEPS = frozenset({"apply", "clear", "exclude", "order", "rate", "remove", "return", "start", "submit", "tag"})
+"""Verbs that are as often said of an answer: `filters to apply`."""
+_TO_SET = re.compile(r"\bto (?:be )?(\w+)(?= to\b|[^\w\s]|\s*$)")
+"""`Brightness to set`, `the level to be set, in percent`."""
+_DONE = re.compile(r"\b(?:is|are|be|gets?) (?:then |also |automatically )?(\w+ed|set|sent|read|paid|put)\b")
+_NEW = re.compile(r"^(?:the |a |your )?(?:new|desired|target|wanted) (\w+)", re.IGNORECASE)
+_MONEY = re.compile(
+    r"\b(?:amount|sum) (?:of money|to (?:be )?(?:pay|paid|send|sent|transfer|withdraw|deposit|charge|refund)\w*)"
+    r"|\b(?:recipient|beneficiary|payee)\b",
+    re.IGNORECASE,
+)
+
+
+class Argument(NamedTuple):
+    """An argument of a GET, by its name as it is sent.
+
+    It `selects` what is answered, or may be what is set, run or done (`sets`); `acts` is the verb by which it says that
+    the call acts, and empty where it does not; `pays`: it may be an amount or a recipient.
+    """
+
+    name: str
+    values: frozenset[str]
+    in_path: bool
+    selects: bool
+    sets: bool
+    acts: str
+    pays: bool
+
+
+def arguments_of(protocol: ToolProtocol, http: HttpBinding) -> list[Argument]:
+    """The arguments of a GET, those that stand in its address among them."""
+    parts = parts_of(http.url)
+    in_path = {name for part in parts for name in VARIABLE.findall(part)}
+    given = list(_given(protocol, http))
+    names = {snake(name) for name, _, _ in given}
+    found = []
+    for name, schema, values in given:
+        text = str(schema.get("description") or "") if isinstance(schema, dict) else ""
+        flag = isinstance(schema, dict) and "boolean" in types(schema)
+        found.append(
+            Argument(
+                name=name,
+                values=values,
+                in_path=name in in_path,
+                selects=filters(name) and not _is_code(name, parts) and not _names_what_is_set(name, parts),
+                sets=may_be_set(name),
+                acts=_acts(name, text, values, flag=flag) if name not in in_path else "",
+                pays=_pays(name, text, names),
+            )
+        )
+    return found
+
+
+def filters(name: str) -> bool:
+    """True if an argument of this name filters, pages or selects."""
+    key = snake(name)
+    words = key.split("_")
+    if key in READS["filters"] or key in ID_WORDS:
+        return True
+    return (
+        words[0] not in STRICT
+        and len(words) > 1
+        and (words[-1] in READS["filters"] | ID_WORDS or words[0] in ("min", "max"))
+    )
+
+
+def _given(protocol: ToolProtocol, http: HttpBinding) -> Iterator[tuple[str, Json, frozenset[str]]]:
+    """The name of each argument as it is sent, its schema, and the texts that are known of it."""
+    for name, schema in protocol.parameters.items():
+        whole: Json = resolve(schema, protocol.input_schema) if isinstance(schema, dict) else schema
+        yield http.wire_name(name), whole, frozenset(value.lower() for value in known_values(whole))
+    for pair in filter(None, http.url.partition("?")[2].split("&")):
+        name, _, value = pair.partition("=")
+        yield unquote_plus(name), {}, frozenset({unquote_plus(value).lower()})
+
+
+def may_be_set(name: str) -> bool:
+    """True if an argument may be what a call sets, runs or does: `brightness`, `script`, `turn`."""
+    words = words_of(name)
+    if not words or not name.isascii():
+        return True
+    free = READS["code"] & {*words}
+    return bool(free or words[-1] in READS["settable"] or words[0] in CAN_BE_VERB | GRAMMAR["last_particles"])
+
+
+def _is_code(name: str, parts: list[str]) -> bool:
+    """True if an argument may be what a call evaluates: `/evaluate?code=`."""
+    return snake(name) in READS["code"] and any(READS["computing"] & {*words_of(part)[:1]} for part in parts)
+
+
+def _names_what_is_set(name: str, parts: list[str]) -> bool:
+    """True if an argument names what the path names, as one that sets it does: `/lamp/status?state=`."""
+    fixed = [part for part in parts if "{" not in part]
+    words = words_of(fixed[-1]) if fixed else []
+    key = snake(name)
+    if not words or thing_named(fixed[-1]) in ("things", "reading"):
+        return bool(words) and words[-1] in READS["preferences"] and key not in _OF_A_VIEW
+    if words[-1] in READS["preferences"]:
+        return key not in _OF_A_VIEW
+    return key in READS["settable"] or key == singular(words[-1])
+
+
+def _acts(name: str, text: str, values: frozenset[str], *, flag: bool) -> str:
+    """The verb by which an argument says that the call acts: by its values, its name as a flag, its description."""
+    if _SWITCHES & values >= {"on", "off"}:
+        return "switch"
+    words = words_of(name)
+    if flag and words:
+        if words in (["on"], ["off"]) or words[-1] == "ack" or words[0] == "ack":
+            return words[0]
+        if words[0] not in _FLAGS_OF_VIEWS and not filters(name):
+            verb = next((word for word in words if word in STRICT), "")
+            if verb or (len(words) > 1 and words[0] in ACTING):
+                return verb or words[0]
+    return _said_to_act(text, flag=flag)
+
+
+def _said_to_act(text: str, *, flag: bool) -> str:
+    """The verb by which the description of an argument says what it sets; empty for none."""
+    plain = text[:300].lower()
+    for found in _TO_SET.finditer(plain):
+        if found[1] in _CHANGES - _KEEPS:
+            return found[1]
+    done = (found[1] for found in _DONE.finditer(plain))
+    if flag and re.match(r"(?:if|when|whether|set|true|false)\b", plain):
+        changed = VERBS["remove"] | {"acknowledge", "mark"}
+        if verb := next((base for word in done if (base := base_of(word, changed))), ""):
+            return verb
+    new = _NEW.match(plain)
+    return "set" if new and new[1] in READS["settable"] else ""
+
+
+def _pays(name: str, text: str, names: set[str]) -> bool:
+    """True if an argument may be an amount of money or who is to receive something."""
+    words = words_of(name)
+    if not words or words[0] in ("min", "max"):
+        return False
+    if READS["money"] & {words[0], words[-1]} or _MONEY.search(text[:300]):
+        return True
+    return words == ["to"] and not names & {"from", "since", "start", "begin"} and "body" in names

@@ -1,0 +1,1 @@
+"""HTTP calls: requests, transport, and credentials."""

@@ -1,0 +1,182 @@
+"""What an argument in the path of a URL may hold, so that it never leads to another operation.
+
+Servers decode `%2F`, `%2E` and `%5C` before or after they choose the operation, each in its own way.
+So no encoding makes a dot segment or a backslash safe, and a slash is safe only where the service
+expects a path.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from urllib.parse import unquote
+
+from protocols.naming import snake
+from protocols.schema import JsonObject, combined
+
+PATH_MARK = "x-atc-path"
+"""True in an argument's schema: its value is a path, whose slashes are sent as they are."""
+
+_GREEDY = re.compile(r"\{(?:\+([^{}/]+)|\*([^{}/]+)|([^{}/]+)[+*]|([^{}/:]+):path|path:([^{}/:]+))\}")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+_UNICODE_ESCAPE = re.compile(r"%u([0-9a-fA-F]{4})")
+_QUOTED_PATH = re.compile(r"""[`'"]([^`'"\s/]+(?:/[^`'"\s/]+)+)[`'"]""")
+_SAYS_PATH = re.compile(
+    r"\b(?:url-?encoded|file|full|relative|absolute|folder|directory) path\b|\bpath (?:of|to) (?:an?|the)\b|\bslash",
+    re.IGNORECASE,
+)
+_NO_PATH = re.compile(r"n/a|and/or|(?:application|audio|font|image|text|video|multipart)/.*", re.IGNORECASE)
+"""Texts with a slash that are no path: abbreviations and media types."""
+_URL_FORMATS = ("uri", "uri-reference", "iri", "iri-reference")
+_MOST_ENCODINGS = 8
+_MOST_SCHEMAS = 50
+
+
+def without_path_marks(url: str) -> tuple[str, frozenset[str]]:
+    """Return a URL template with plain variables, and the variables that were marked as paths.
+
+    `{+name}` of RFC 6570 is a mark, and so are the ways in which frameworks write it: `{name+}`,
+    `{name*}`, `{*name}`, `{name:path}` and `{path:name}`.
+    """
+    names: set[str] = set()
+
+    def plain(match: re.Match[str]) -> str:
+        name = next(group for group in match.groups() if group)
+        names.add(name)
+        return f"{{{name}}}"
+
+    return _GREEDY.sub(plain, url), frozenset(names)
+
+
+class PathRule:
+    """Which values one argument in a path may have, by what the document shows of it.
+
+    The document shows that the argument is a path in its name (`file_path`), its pattern, its
+    format (`uri`) or its description ("the URL-encoded path of the project"). Then any value may
+    hold slashes. An example, an enum or a quoted sample in the description (`heads/main`) shows
+    one shape of a value: only values of that shape may.
+    """
+
+    def __init__(self, name: str, schema: JsonObject, root: JsonObject) -> None:
+        parts = combined([schema], root, most=_MOST_SCHEMAS)
+        self.raw = schema.get(PATH_MARK) is True
+        """True if slashes are sent as they are, and not as `%2F`."""
+        self._any = self.raw or snake(name).split("_")[-1] in ("path", "filepath")
+        self._any = self._any or any(_shows_path(part) for part in parts)
+        samples = {sample for part in parts for sample in _samples(part) if "/" in sample}
+        self._shapes = {_shape(sample) for sample in samples if not _NO_PATH.fullmatch(sample)}
+
+    def problem(self, text: str) -> str | None:
+        """Return why a value cannot stand in the path, as the end of a sentence; None if it can."""
+        plain = _decoded(text)
+        if plain is None:
+            return "has a '%' that servers decode differently; write the characters themselves"
+        if "\\" in plain:
+            return "holds a backslash, which many servers read as a slash; leave it out"
+        if has_dot_segment(plain):
+            return "holds a dot segment ('.' or '..'), which leads to another path; leave it out"
+        if found := _CONTROL.search(plain):
+            return f"holds the control character {found[0]!r}, which is not sent"
+        if "/" in plain and not self._any and _shape(plain) not in self._shapes:
+            return (
+                "holds a slash, which many servers read as the beginning of another path; if the"
+                f" argument is a path, put \"{PATH_MARK}\": true into its schema ('atc tools import'"
+                " writes files that you can edit)"
+            )
+        return None
+
+
+def has_dot_segment(path: str) -> bool:
+    """Return True if a step of a decoded path is `.` or `..`, also before parameters (`..;x`)."""
+    steps = re.split(r"[/\\]", path)
+    return any(step.partition(";")[0].strip() in (".", "..") for step in steps)
+
+
+def _decoded(text: str) -> str | None:
+    """Return a text with each percent-encoding undone; None if it has too many or unclear ones.
+
+    Characters that only look like a slash, a backslash or dots become these.
+    """
+    for _ in range(_MOST_ENCODINGS):
+        try:
+            plain = unquote(text, errors="strict")
+        except UnicodeDecodeError:
+            return None
+        plain = _UNICODE_ESCAPE.sub(lambda match: chr(int(match[1], 16)), plain)
+        plain = "".join(map(_path_characters, plain))
+        if plain == text:
+            return plain
+        text = plain
+    return None
+
+
+def _path_characters(character: str) -> str:
+    if character.isascii():
+        return character
+    alike = unicodedata.normalize("NFKC", character)
+    return alike if not alike.strip("./\\") else character
+
+
+def _shows_path(schema: JsonObject) -> bool:
+    """Return True if a schema shows that any path may be given."""
+    pattern = schema.get("pattern")
+    if isinstance(pattern, str) and _pattern_has_slash(pattern):
+        return True
+    described = _SAYS_PATH.search(str(schema.get("description", ""))) is not None
+    return schema.get("format") in _URL_FORMATS or described
+
+
+def _samples(schema: JsonObject) -> Iterator[str]:
+    """Yield the texts that a schema gives as values."""
+    single = [schema.get("example"), schema.get("const")]
+    several = [value for key in ("examples", "enum") if isinstance(value := schema.get(key), list | tuple)]
+    for value in (*single, *(value for values in several for value in values)):
+        if isinstance(value, str):
+            yield value
+    yield from _QUOTED_PATH.findall(str(schema.get("description", "")))
+
+
+def _shape(text: str) -> tuple[bool, ...]:
+    """Return for each step of a path whether it begins with a digit: `2024/7`, `heads/main`."""
+    return tuple(step[:1].isdigit() for step in text.split("/"))
+
+
+def _pattern_has_slash(pattern: str) -> bool:
+    """Return True if a regular expression names a slash as something that a value holds.
+
+    Negated classes (`[^/]`) and all within negative look-arounds (`(?!…)`) name what it lacks.
+    """
+    groups: list[bool] = []  # for each open group: True if it is or lies in a negative look-around
+    place = 0
+    while place < len(pattern):
+        character = pattern[place]
+        if character == "\\" and pattern[place + 1 : place + 2] != "/":
+            place += 1
+        elif character == "[":
+            end = _end_of_class(pattern, place)
+            inside = pattern[place + 1 : end]
+            if "/" in inside and not inside.startswith("^") and not any(groups):
+                return True
+            place = end
+        elif character == "(":
+            negative = pattern.startswith(("(?!", "(?<!"), place)
+            groups.append(negative or any(groups))
+        elif character == ")" and groups:
+            groups.pop()
+        elif character == "/" and not any(groups):
+            return True
+        place += 1
+    return False
+
+
+def _end_of_class(pattern: str, start: int) -> int:
+    """Return where the character class that begins at `start` ends."""
+    place = start + 1
+    if pattern[place : place + 1] == "^":
+        place += 1
+    if pattern[place : place + 1] == "]":
+        place += 1
+    while place < len(pattern) and pattern[place] != "]":
+        place += 2 if pattern[place] == "\\" else 1
+    return place

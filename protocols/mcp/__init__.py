@@ -1,0 +1,252 @@
+"""The MCP servers of one invoker: which are meant and known, who may start a command, and their tools as functions."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+from protocols.errors import CredentialMissing, InvalidProtocol, Outcome, SourceUnavailable, ToolError
+from protocols.http.credentials import dress
+from protocols.http.oauth import Keyring
+from protocols.http.request import HttpRequest, refuse_unless_json
+from protocols.naming import identifier
+from protocols.protocol import Annotations, McpBinding, ToolProtocol
+from protocols.response import Answer, Unreadable, one_line, read, to_json
+from protocols.schema import Json, JsonObject, dumps, mapping
+from protocols.settings import McpServer
+from protocols.urls import is_url, split_url
+from protocols.validate import compiles
+
+if TYPE_CHECKING:
+    from protocols.mcp.connection import Connection
+
+_MAX_ANSWER = 65_536  # characters of an error kept for the host
+_UNSURE = re.compile(
+    r"timed?[ -]?out|timeout|ECONNRESET|\b(EPIPE|broken pipe|deadline exceeded|connection (reset|closed|aborted|lost)"
+    r"|socket hang up|fetch failed|other side closed|closed connection|(unexpected|premature) (EOF|close)|disconnected"
+    r"|(status|code|http|error)\W{0,3}5\d\d|internal server error|bad gateway|service unavailable)\b",
+    re.IGNORECASE,
+)
+"""How a tool says that it does not know itself how far what it asked somebody else came."""
+
+
+def is_mcp(text: str) -> bool:
+    """Whether a source is an MCP server: `mcp:COMMAND ARGS`, `mcp:https://…`, `mcp:NAME`."""
+    return text[:4].lower() == "mcp:"
+
+
+@dataclass
+class _Known:
+    """A server that may be used, and its connection where there is one."""
+
+    server: McpServer
+    problem: str = ""
+    """Why it cannot be used."""
+    connection: Connection | None = None
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def drop(self) -> None:
+        if self.connection is not None:
+            self.connection.close()
+            self.connection = None
+
+
+class Servers:
+    """MCP servers by name. Safe for threads."""
+
+    def __init__(self, keyring: Keyring) -> None:
+        self._keyring, self._settings = keyring, keyring.settings
+        servers, problems = keyring.settings.servers, keyring.settings.problems
+        self._known = {name: _Known(server, problems.get(f"mcp.{name}", "")) for name, server in servers.items()}
+        self._lock = threading.Lock()
+
+    def open(self, text: str, *, name: str = "") -> tuple[str, list[ToolProtocol]]:
+        """The server that a source spells: the name under which it is known from now on, and its tools.
+
+        A command that is not configured is started only if `confirm_start` agrees.
+
+        Raises:
+            SourceUnavailable: it may not or cannot be started, does not answer, has no tools, or the SDK is not
+                installed.
+            InvalidProtocol: a tool has no name.
+        """
+        found, server = self._spelled(text)
+        confirm = self._settings.confirm_start
+        if not found and server.command and not (confirm and confirm(server)):
+            advice = "Run this on a terminal to be asked, give --start-servers, or set [mcp.NAME] in your own settings."
+            if confirm is None:
+                advice = "If you trust it: Agent(…, config=Config(start_servers=True)), or load_tools(…,"
+                advice += " invoker=Invoker(InvokeSettings(confirm_start=...)))."
+            raise SourceUnavailable(f"the command {server.shown!r} was not started: nobody agreed to it. {advice}")
+        fresh = self._known[found] if found else _Known(server)
+        try:
+            connection = self._connected(fresh)
+            tools = connection.tools()
+        except ToolError as error:
+            fresh.drop()
+            problem = error.body.rstrip(".")
+            raise SourceUnavailable(f"the MCP server {server.shown!r} gives no tools: {problem}.") from error
+        with self._lock:
+            known_as = name or found or identifier(connection.name or "mcp")
+            other = self._known.get(known_as)
+            configured = known_as in self._settings.servers
+            if other not in (None, fresh) and (configured or not (name or found)):
+                fresh.drop()
+                problem = f"the MCP server {server.shown!r} would be known as {known_as!r}, as another server is"
+                raise SourceUnavailable(f"{problem}; name it yourself: 'NAME={text}'.")
+            if (before := self._known.get(known_as)) not in (None, fresh):
+                before.drop()
+            self._known[known_as] = fresh
+        if not tools:
+            raise SourceUnavailable(f"the MCP server {known_as!r} ({text}) has no tools.")
+        trusted = server.trusted or self._settings.trust_annotations
+        return known_as, [_protocol(tool, known_as, trusted=trusted) for tool in tools]
+
+    def bind(self, protocol: ToolProtocol, binding: McpBinding, *, reads: bool) -> Callable[[JsonObject], Json]:
+        """A call of an MCP tool; see `Invoker.bind`. A server whose connection has ended is connected again."""
+        tool, name, mask = protocol.name, binding.server, self._keyring.mask
+        failed: Outcome = "refused" if reads else "unknown"
+
+        def call(arguments: JsonObject) -> Json:
+            refuse_unless_json(tool, arguments)  # which the SDK's connection does not survive
+            if name not in self._known:
+                problem = f"the tool {tool!r} belongs to the MCP server {name!r}, which is not configured"
+                problem += f"; add [mcp.{name}] with its command or url to your settings."
+                raise ToolError(None, problem, outcome="not_run")
+            try:
+                result = self._connected(self._known[name]).call(binding.tool, arguments, failed=failed)
+                return mask.result(to_json(_value(result, protocol.output_schema, failed=failed)))
+            except CredentialMissing:
+                raise
+            except ToolError as lost:
+                said = None if lost.answer is None else mask(lost.answer)
+                text = said or f"{tool}: the MCP server {name!r}: {mask(lost.body)}"
+                answer = said and said[:_MAX_ANSWER]
+                raise ToolError(None, one_line(text), outcome=lost.outcome, answer=answer) from None
+            except TypeError as problem:
+                raise ToolError(None, one_line(mask(f"{tool}: {problem}")), outcome=failed) from None
+
+        return call
+
+    def place(self, binding: object) -> str:
+        """Return the command or address of the server that a binding names; empty if it is none of MCP, or unknown."""
+        known = self._known.get(binding.server) if isinstance(binding, McpBinding) else None
+        return known.server.shown if known is not None else ""
+
+    def close(self) -> None:
+        """Close all connections, ending the servers that were started."""
+        for known in self._known.values():
+            with known.lock:
+                known.drop()
+
+    def _spelled(self, text: str) -> tuple[str, McpServer]:
+        """The name (empty where nobody gave one) and the server that a source means."""
+        rest = text.partition(":")[2].strip()
+        if rest in self._settings.servers:
+            return rest, self._settings.servers[rest]
+        try:
+            if is_url(rest):
+                split_url(rest)
+                return "", McpServer(url=rest)
+            if command := tuple(shlex.split(rest)):
+                return "", McpServer(command=command)
+            problem = "write 'mcp:COMMAND ARGS' or 'mcp:https://HOST/mcp'"
+        except ValueError as error:
+            problem = str(error)
+        raise SourceUnavailable(f"{text!r} names no MCP server; {problem}.")
+
+    def _connected(self, known: _Known) -> Connection:
+        with known.lock:
+            if known.connection is not None and not known.connection.closed:
+                return known.connection
+            known.drop()
+            problem = known.problem
+            if find_spec("mcp") is None:
+                problem = "the MCP SDK is not installed: pip install 'automatic-tool-chain[mcp]'"
+            if problem:
+                raise ToolError(None, problem, outcome="not_run")
+            server, headers = known.server, dict[str, str]()
+            if server.url:
+                origin, _ = split_url(server.url)
+                headers = dict(self._settings.headers.get(origin.netloc, {}))
+            if server.url and server.credential:
+                secrets = self._keyring.secrets([server.credential], {}, origin, tool="the MCP server")
+                request = dress(HttpRequest(method="POST", url=server.url, headers=headers), secrets)
+                server, headers = replace(server, url=request.url), dict(request.headers)
+            from protocols.mcp.connection import Connection
+
+            known.connection = Connection(server, self._keyring, headers=headers)
+            return known.connection
+
+
+def _value(result: JsonObject, schema: JsonObject | None, *, failed: Outcome) -> Json:
+    """What programs get: the structured content, else the only content block, else the list of them.
+
+    Text that is JSON is read as JSON unless `schema` wants text. Of images, sound and files that are not text, only
+    what they are and how many bytes they have is given. Raises `ToolError` where the result is an error.
+    """
+    if result.get("isError"):
+        text = "\n".join(str(block.get("text", "")) for block in result.get("content", ())).strip()
+        text = text or (dumps(found) if (found := result.get("structuredContent")) else "no explanation")
+        raise ToolError(None, text, outcome=failed if _UNSURE.search(text) else "refused", answer=text)
+    if result.get("structuredContent") is not None:
+        return result["structuredContent"]
+    values = [_block(block, schema) for block in result.get("content", ())]
+    return values[0] if len(values) == 1 else values or None
+
+
+def _block(block: JsonObject, schema: JsonObject | None) -> Json:
+    if block.get("type") == "text":
+        text = str(block.get("text", ""))
+        try:
+            return read(Answer(status=200, headers={}, body=text.encode("utf-8", "replace")), schema)
+        except Unreadable:  # drift from the schema, which is passed on
+            return text
+    described = {"type": block.get("type"), **block.get("resource", block)}
+    base64 = described.pop("data", None) or described.pop("blob", None)
+    found = {key: value for key, value in described.items() if key not in ("_meta", "annotations", "icons")}
+    return found | ({"bytes": len(base64) * 3 // 4 - base64[-2:].count("=")} if isinstance(base64, str) else {})
+
+
+# --- tools as protocols: what a server says of them is data; what it promises is not believed by itself
+
+
+def _believed(hints: JsonObject, *, trusted: bool) -> Annotations:
+    """What a tool is taken to do. MCP says that hints are untrusted, and a name proves nothing.
+
+    A hint that asks for more care is always heeded, one that asks for less (it only reads) only of a trusted server.
+    """
+    said = Annotations.of(hints)
+    said = said if trusted else Annotations(read_only=False).heeding(said)
+    return replace(said, read_only=bool(said.read_only and not said.destructive))
+
+
+def _protocol(tool: JsonObject, server: str, *, trusted: bool) -> ToolProtocol:
+    if not (name := str(tool.get("name", ""))):
+        raise InvalidProtocol(f"the MCP server {server!r}", "one of its tools has no name.")
+    given, hints = mapping(tool.get("inputSchema")), mapping(tool.get("annotations"))
+    # Of a schema that is none as a whole, those of the arguments that are.
+    parts = {key: _usable(part) or {} for key, part in mapping(given.get("properties")).items()}
+    return ToolProtocol(
+        name=name,
+        title=str(tool.get("title") or hints.get("title") or ""),
+        description=str(tool.get("description") or "").strip(),
+        input_schema={"type": "object", "properties": {}, **(_usable(given) or {"properties": parts})},
+        output_schema=_usable(tool.get("outputSchema")),
+        annotations=_believed(hints, trusted=trusted),
+        binding=McpBinding(server=server, tool=name),
+        collection=server,
+    )
+
+
+def _usable(schema: Json) -> dict[str, Any] | None:
+    """A schema that stands for itself, whatever dialect and address it claims; `None` where it is none."""
+    if not isinstance(schema, Mapping):
+        return None
+    own = {key: part for key, part in schema.items() if key not in ("$schema", "$id")}
+    return own if compiles(own) else None

@@ -1,0 +1,337 @@
+"""Streamable HTTP for one MCP server: the SDK's transport over a client that holds each exchange to its limits.
+
+An exchange is one request with its answer, also those of a sign-in. It goes to an address that was looked up once, has
+one deadline and one number of bytes after decompression, and the SDK follows no redirect to another origin.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import time
+from collections import deque
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+from contextlib import AsyncExitStack, ExitStack, aclosing, asynccontextmanager
+from typing import Any
+
+import anyio
+import anyio.to_thread
+import httpx2
+from mcp.client.auth import OAuthClientProvider
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared.auth import AuthorizationCodeResult, OAuthClientInformationFull, OAuthClientMetadata, OAuthToken
+from pydantic import BaseModel
+from requests.utils import select_proxy
+
+from protocols.errors import CredentialMissing
+from protocols.http.decoding import ACCEPTED, Damaged, Undecodable, steps_of
+from protocols.http.lookup import Names, NotThere
+from protocols.http.oauth import Keyring, Redirect
+from protocols.http.transport import route_to
+from protocols.mcp.log import LastWords
+from protocols.settings import McpServer
+from protocols.urls import Origin, split_url
+
+_CLOSE_SECONDS = 3.0  # for the server to hear that a session ends
+_MOST_LINES = 20_000
+"""Of one stream of events: a server that sends messages without end would keep us busy with them."""
+_MOST_STREAMS = 20
+_WITHIN_SECONDS = 60.0
+"""So many streams of events may be opened anew within that time; the SDK opens each as soon as the server likes."""
+_DECODED = ("content-encoding", "content-length", "transfer-encoding")
+
+
+@asynccontextmanager
+async def over_http(
+    server: McpServer, headers: Mapping[str, str], keyring: Keyring, log: LastWords
+) -> AsyncIterator[Any]:
+    """The SDK's transport. Each request carries `headers`; `log` is told what was wrong with the last answer."""
+    url, settings = server.url, keyring.settings
+    root = split_url(url)[0].host
+    names = Names(keyring.homes | {root} if settings.near_hosts else None, root=root)
+    seconds = max(settings.start_seconds, settings.timeout_seconds)
+    exchanges = Exchanges(names, max_bytes=settings.max_body_bytes, seconds=seconds, log=log)
+    with ExitStack() as stack:
+        auth = None
+        if not server.credential and (settings.open_browser is not None or keyring.tokens.get(f"mcp {url}")):
+            redirect = stack.enter_context(Redirect())
+            auth = _SignIn(url, keyring, redirect, exchanges).client()
+        sent = {"Accept-Encoding": ACCEPTED, **headers}
+        client = httpx2.AsyncClient(headers=sent, timeout=None, transport=exchanges, auth=auth)
+        limit = settings.max_body_bytes
+        async with client, streamable_http_client(url, http_client=client, max_sse_event_size=limit) as streams:
+            yield streams
+
+
+class Exchanges(httpx2.AsyncBaseTransport):
+    """Sends requests to where they may go, and gives answers that are decompressed and end in time."""
+
+    def __init__(self, names: Names, *, max_bytes: int, seconds: float, log: LastWords) -> None:
+        """Make a transport whose exchanges have `seconds` and `max_bytes` each, streams of events without a call
+        only the latter.
+        """
+        self._names, self._limit, self._seconds, self._log = names, max_bytes, seconds, log
+        self._context = httpx2.create_ssl_context()
+        self._direct: dict[Origin, httpx2.AsyncHTTPTransport] = {}
+        self._pinned: dict[Origin, str] = {}
+        self._proxied: dict[str, httpx2.AsyncHTTPTransport] = {}
+        self._routes: dict[Origin, str | None] = {}
+        self._streams: deque[float] = deque(maxlen=_MOST_STREAMS)
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        """Send one request and return its answer.
+
+        One that does not begin in time is answered with 504 here, since an exception would end the connection for all.
+
+        Raises:
+            httpx2.ConnectError: its host may not or cannot be reached.
+        """
+        pushed = request.method == "GET" and "text/event-stream" in request.headers.get("accept", "")
+        if pushed and self._too_often():
+            return httpx2.Response(429, request=request)
+        seconds = _CLOSE_SECONDS if request.method == "DELETE" else self._seconds
+        deadline = anyio.current_time() + seconds
+        try:
+            with anyio.fail_after(seconds):
+                answer = await self._sent(request)
+        except TimeoutError:
+            self._note(f"nothing within {seconds:g} s")
+            return httpx2.Response(504, request=request)
+        self._note(f"HTTP {answer.status_code}" if answer.is_error else "")
+        answer.stream = _Raw(answer.stream, self._limit)
+        headers = httpx2.Headers([one for one in answer.headers.multi_items() if one[0].lower() not in _DECODED])
+        # Without its charset: Python knows codecs that decompress, and a server does not get to choose among those.
+        headers["content-type"] = answer.headers.get("content-type", "").partition(";")[0].strip()
+        events = headers["content-type"].lower() == "text/event-stream"
+        body = _Body(
+            answer,
+            most_bytes=self._limit,
+            most_lines=_MOST_LINES if events else math.inf,
+            deadline=math.inf if pushed else deadline,
+            note=self._note,
+        )
+        return httpx2.Response(answer.status_code, headers=headers, stream=body, request=request)
+
+    async def aclose(self) -> None:
+        """Close all connections."""
+        async with AsyncExitStack() as stack:
+            for transport in (*self._direct.values(), *self._proxied.values()):
+                stack.push_async_callback(transport.aclose)
+
+    async def require(self, url: str) -> None:
+        """Refuse an address to which the server may not send anybody, such as a service of this machine.
+
+        Raises:
+            httpx2.ConnectError: it is none, or leads there.
+        """
+        origin = _origin_of(url)
+        if self._proxy_for(origin) is None:
+            await self._addresses(origin)
+
+    async def _sent(self, request: httpx2.Request) -> httpx2.Response:
+        origin = _origin_of(str(request.url))
+        if proxy := self._proxy_for(origin):
+            if proxy not in self._proxied:
+                self._proxied[proxy] = httpx2.AsyncHTTPTransport(proxy=proxy, verify=self._context)
+            return await self._proxied[proxy].handle_async_request(request)
+        if origin not in self._direct:  # one for each, since a connection is kept under its address alone
+            self._direct[origin] = httpx2.AsyncHTTPTransport(verify=self._context)
+        known = self._pinned.get(origin)
+        if known is not None:
+            try:
+                return await self._direct[origin].handle_async_request(_to(known, request, origin))
+            except (httpx2.ConnectError, httpx2.ConnectTimeout):
+                del self._pinned[origin]  # the service may have moved
+        failure: httpx2.TransportError = httpx2.ConnectError(f"{origin.netloc} has no address")
+        for address in await self._addresses(origin):
+            try:
+                answer = await self._direct[origin].handle_async_request(_to(address, request, origin))
+            except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
+                failure = error
+                continue
+            self._pinned[origin] = address
+            return answer
+        raise failure
+
+    async def _addresses(self, origin: Origin) -> list[str]:
+        def look_up() -> list[str]:
+            return self._names.addresses(origin.host, origin.port, seconds=self._seconds)
+
+        try:
+            return await anyio.to_thread.run_sync(look_up, abandon_on_cancel=True)
+        except NotThere as error:
+            raise httpx2.ConnectError(f"{error}, where the server is not") from None
+        except OSError as error:
+            raise httpx2.ConnectError(f"{origin.netloc}: {error.strerror or error}") from None
+
+    def _proxy_for(self, origin: Origin) -> str | None:
+        """Return the proxy that the environment has for an origin, which then looks up its name."""
+        if origin not in self._routes:
+            found = select_proxy(f"{origin.url}/", dict(route_to(origin)["proxies"]))
+            self._routes[origin] = found if found is None or "://" in found else f"http://{found}"
+        if self._routes[origin] is not None:
+            try:
+                self._names.require_far(origin.host)
+            except NotThere as error:
+                raise httpx2.ConnectError(f"{error}, where the server is not") from None
+        return self._routes[origin]
+
+    def _too_often(self) -> bool:
+        now = time.monotonic()
+        if len(self._streams) == _MOST_STREAMS and now - self._streams[0] < _WITHIN_SECONDS:
+            return True
+        self._streams.append(now)
+        return False
+
+    def _note(self, problem: str) -> None:
+        """Write down what was wrong with the last answer: the SDK only says that it was an error."""
+        self._log.replace(problem)
+
+
+def _origin_of(url: str) -> Origin:
+    try:
+        return split_url(url)[0]
+    except ValueError as error:
+        raise httpx2.ConnectError(str(error)) from None
+
+
+def _to(address: str, request: httpx2.Request, origin: Origin) -> httpx2.Request:
+    """The same request, sent to an address; name and certificate remain those of the origin."""
+    named = {} if address == origin.host.strip("[]") else {"sni_hostname": origin.host}
+    return httpx2.Request(
+        request.method,
+        request.url.copy_with(host=address),
+        headers=request.headers,
+        stream=request.stream,
+        extensions={**request.extensions, **named},
+    )
+
+
+class _Raw(httpx2.AsyncByteStream):
+    """The bytes of an answer as they come, up to a limit."""
+
+    def __init__(self, stream: Any, most_bytes: int) -> None:
+        self._stream, self._most_bytes = stream, most_bytes
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        read = 0
+        async for piece in self._stream:
+            read += len(piece)
+            if read > self._most_bytes:
+                raise _over(self._most_bytes)
+            yield piece
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+
+def _over(limit: int) -> httpx2.StreamError:
+    return httpx2.StreamError(f"the answer is over the limit of {limit:,} bytes")
+
+
+def _late() -> httpx2.StreamError:
+    return httpx2.StreamError("the answer was not whole in time")
+
+
+class _Body(httpx2.AsyncByteStream):
+    """The decompressed body of an answer, which ends with an error where one of its limits is passed."""
+
+    def __init__(
+        self,
+        answer: httpx2.Response,
+        *,
+        most_bytes: int,
+        most_lines: float,
+        deadline: float,
+        note: Callable[[str], None],
+    ) -> None:
+        """`note` is told why it ended: the SDK does not repeat that of a stream of events."""
+        self._answer, self._note = answer, note
+        self._most_bytes, self._most_lines, self._deadline = most_bytes, most_lines, deadline
+        self._bytes, self._lines = 0, 0
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        try:
+            async with aclosing(self._decompressed()) as pieces:
+                async for piece in pieces:
+                    self._count(piece)
+                    yield piece
+        except httpx2.StreamError as error:
+            self._note(str(error))
+            raise
+
+    async def _decompressed(self) -> AsyncGenerator[bytes]:
+        try:
+            steps = steps_of(self._answer.headers.get("content-encoding", ""))
+            async with aclosing(self._answer.aiter_raw()) as pieces:
+                while (received := await self._next(pieces)) is not None:
+                    for piece in steps(received):
+                        if anyio.current_time() > self._deadline:
+                            raise _late()
+                        if piece:
+                            yield piece
+        except Undecodable as error:
+            raise httpx2.StreamError(f"the answer {error}") from None
+        except Damaged as error:
+            raise httpx2.StreamError(str(error)) from None
+
+    async def _next(self, pieces: AsyncIterator[bytes]) -> bytes | None:
+        left = self._deadline - anyio.current_time()
+        try:
+            with anyio.fail_after(None if left == math.inf else left):
+                return await anext(pieces, None)
+        except TimeoutError:
+            raise _late() from None
+
+    def _count(self, piece: bytes) -> None:
+        self._bytes += len(piece)
+        self._lines += piece.count(b"\n") + piece.count(b"\r")
+        if self._bytes > self._most_bytes:
+            raise _over(self._most_bytes)
+        if self._lines > self._most_lines:
+            raise httpx2.StreamError(f"the stream of events is over the limit of {self._most_lines:,} lines")
+
+    async def aclose(self) -> None:
+        await self._answer.aclose()
+
+
+class _SignIn:
+    """What the SDK's own OAuth client rests on, which acts when the server answers 401: a browser and our tokens."""
+
+    def __init__(self, url: str, keyring: Keyring, redirect: Redirect, exchanges: Exchanges) -> None:
+        self._url, self._name, self._redirect, self._exchanges = url, f"mcp {url}", redirect, exchanges
+        self._tokens, self._open = keyring.tokens, keyring.settings.open_browser
+
+    def client(self) -> OAuthClientProvider:
+        asked = OAuthClientMetadata.model_validate({"client_name": "atc", "redirect_uris": [self._redirect.url]})
+        return OAuthClientProvider(
+            self._url, asked, self, redirect_handler=self._show, callback_handler=self._come_back
+        )
+
+    async def _show(self, address: str) -> None:
+        if self._open is None:
+            raise CredentialMissing("it wants a sign-in in a browser; run this command once on a terminal")
+        await self._exchanges.require(address)  # the browser, too, could be sent to a service here
+        self._open(address)
+
+    async def _come_back(self) -> AuthorizationCodeResult:
+        found = await asyncio.to_thread(self._redirect.wait, None)
+        return AuthorizationCodeResult(code=found["code"], state=found.get("state"), iss=found.get("iss"))
+
+    async def get_tokens(self) -> OAuthToken | None:
+        found = self._tokens.get(self._name).get("token")
+        return OAuthToken.model_validate(found) if found else None
+
+    async def set_tokens(self, tokens: OAuthToken) -> None:
+        self._put("token", tokens)
+
+    async def get_client_info(self) -> OAuthClientInformationFull | None:
+        found = self._tokens.get(self._name).get("client")
+        return OAuthClientInformationFull.model_validate(found) if found else None
+
+    async def set_client_info(self, client_info: OAuthClientInformationFull) -> None:
+        self._put("client", client_info)
+
+    def _put(self, key: str, value: BaseModel) -> None:
+        kept = self._tokens.get(self._name)
+        self._tokens.put(self._name, kept | {key: value.model_dump(mode="json", exclude_none=True)})

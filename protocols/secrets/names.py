@@ -1,0 +1,109 @@
+"""Which names say that a secret stands under them, and what a secret under such a name looks like."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+from typing import Literal
+
+from protocols.naming import WORDS, singular, words
+from protocols.schema import Json
+
+Kind = Literal["text", "number", "random"]
+"""What a secret of that name looks like. *text*: any text, or a long number. *number*: a short code (a PIN, an OTP, the
+number of a card). *random*: only what looks drawn at random, since the name has other uses (`key`, `tokens`)."""
+
+# --- names. They are compared by their last words, joined: `api_key`, `apiKey` and `X-Api-Key` all end in `apikey`.
+
+_SAID = WORDS["secrets"]
+_TOKENS = {f"{word}{ending}" for word in _SAID["tokens"] for ending in ("token", "tokens")}
+_TEXT = _SAID["text"] | _TOKENS | {f"{word}{ending}" for word in _SAID["keys"] for ending in ("key", "keys")}
+_NUMBER, _RANDOM, _NOTHING_NEW, _QUESTIONS = (_SAID[one] for one in ("number", "random", "nothing_new", "questions"))
+_ENDINGS = ("apikey", "passphrase", "passwd", "password", "secret", "secretkey")  # of words written together
+_LONGEST = 4  # words in one entry above: `two_factor_code` has three, `2_fa_code` four parts
+_OTHERWISE = {word: _SAID[word] for word in ("token", "key", "pass")}
+_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_CODE = re.compile(r"(?=[^\d]*\d)[A-Za-z0-9][A-Za-z0-9 \-]{2,40}")
+_UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+_TIME = re.compile(r"\d{8}T\d{6}")
+_NOT_SAID = words("basic bearer false n/a none null optional required true unknown")
+_LONG_NUMBER = 6  # digits from which a number is a token rather than a count of them
+_RANDOM_LENGTH, _RANDOM_RUNS, _RANDOM_PART = 16, 4, re.compile("[A-Za-z0-9]{8,}")
+_FILE = re.compile(r"[\w.-]+(?:/[\w.-]+)+\.[A-Za-z]\w{1,4}")
+HIDDEN = re.compile(
+    "[\u00ad\u034f\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufe00-\ufe0f\ufeff\U000e0000-\U000e007f]+"
+)
+"""Characters that nobody sees."""
+OTHER_SCRIPTS = re.compile(
+    rf"(?:{'|'.join(_SAID['other_scripts'])})"
+    rf"(?P<is>[ \t]?(?:{'|'.join(_SAID['other_scripts_is'])})(?![^\W\d_a-zA-Z]))?",
+    re.IGNORECASE,
+)
+"""Names of passwords in other scripts than the Latin one, and the word `is` behind them."""
+_ACCENTS = re.compile("[\u0300-\u036f]+")
+_LETTERS = str.maketrans({"ß": "ss", "ł": "l", "ø": "o", "đ": "d", "ı": "i", "æ": "ae", "Ł": "L", "Ø": "O", "Đ": "D"})
+_CHORD = re.compile(
+    r"(?:(?:ctrl|control|alt|altgr|shift|cmd|command|option|opt|meta|super|win|fn|strg|umschalt|⌘|⌥|⇧)"
+    r"[ +-]{1,3})+\S{1,9}",
+    re.IGNORECASE,
+)
+"""Keys of a keyboard that are pressed together."""
+_SYMBOL = re.compile(r"[A-Z]{2,6}(?:-\d{1,4})?")
+_RUNS = re.compile(r"^[A-Z][a-z]+|[A-Z]+|[a-z]+|\d+")
+
+
+def folded(text: str) -> str:
+    """Return a text in Latin letters without accents, and without hidden characters, as names are compared."""
+    if text.isascii():
+        return text
+    seen = unicodedata.normalize("NFKC", HIDDEN.sub("", text))
+    translated = OTHER_SCRIPTS.sub(" password ", seen)
+    return _ACCENTS.sub("", unicodedata.normalize("NFKD", translated)).translate(_LETTERS)
+
+
+@lru_cache(maxsize=4096)
+def kind_of(name: str) -> Kind | None:
+    """What kind of secret a field of this name holds; None where the name says nothing of one."""
+    parts = [part.lower() for part in _PARTS.findall(folded(name[:100]))]
+    while len(parts) > 1 and (parts[-1].isdigit() or parts[-1] in _NOTHING_NEW):
+        parts.pop()
+    if not parts or parts[0] in _QUESTIONS:
+        return None
+    before = parts[-2] if len(parts) > 1 else ""
+    if before in _OTHERWISE.get(singular(parts[-1]), ()):
+        return None
+    endings = {"".join(parts[-size:]) for size in range(1, min(_LONGEST, len(parts)) + 1)}
+    if endings & _TEXT or parts[-1].endswith(_ENDINGS):
+        return "text"
+    return "number" if endings & _NUMBER else "random" if endings & _RANDOM else None
+
+
+def is_secret(name: str, value: Json) -> bool:
+    """Whether what stands under a name is such a secret as the name says, and not a flag, a count or a word."""
+    if (kind := kind_of(name)) is None or isinstance(value, bool) or not isinstance(value, str | int | float):
+        return False
+    text = str(value).strip()
+    if not isinstance(value, str):
+        return kind == "number" or (kind == "text" and sum(map(str.isdigit, text)) >= _LONG_NUMBER)
+    if not text or text.lower() in _NOT_SAID or is_other(name, text):
+        return False
+    if kind == "number":
+        return _CODE.fullmatch(text) is not None
+    return kind == "text" or looks_random(text)
+
+
+def is_other(name: str, value: str) -> bool:
+    """True if a token or key of this name is another thing: a currency, a standard, a key of the keyboard."""
+    if not name.lower().endswith(("token", "key", "keys")):
+        return False
+    return _CHORD.fullmatch(value) is not None or _SYMBOL.fullmatch(value) is not None
+
+
+def looks_random(text: str) -> bool:
+    """Whether letters and digits alternate as they do in a key, and not in a slug, a UUID or a time."""
+    if len(text) < _RANDOM_LENGTH or any(map(str.isspace, text)) or _UUID.fullmatch(text) or _TIME.search(text):
+        return False
+    if "/" in text and _FILE.fullmatch(text):
+        return False
+    return any(len(_RUNS.findall(part)) >= _RANDOM_RUNS for part in _RANDOM_PART.findall(text))

@@ -1,0 +1,216 @@
+"""Secrets in plain texts: headers, settings, logs, tables, markup, command lines, addresses and sentences.
+
+A name that says so (`protocols.secrets.names`) stands near each of them; what may stand between the two is written down
+here for all names alike. What the value must look like depends on how plain the connection is: after `password=` any
+word is a secret, in a sentence only what is no word. `secret_formats` and `secret_places` find those that need no name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+
+from protocols.naming import words
+from protocols.secrets import formats as secret_formats
+from protocols.secrets import places as secret_places
+from protocols.secrets import tables as secret_tables
+from protocols.secrets.bonds import (
+    ASSIGNED,
+    CALLED,
+    DRAWN,
+    FLAG,
+    IN_WORDS,
+    ITEM,
+    LISTED,
+    MARKUP,
+    NEXT_LINE,
+    PART,
+    PHRASE,
+    SECOND,
+    VALUE_BELOW,
+)
+from protocols.secrets.names import Kind, folded, is_other, kind_of, looks_random
+from protocols.secrets.values import (
+    SHORTEST,
+    SIGNED,
+    TAIL,
+    WORD,
+    Bond,
+    is_drawn,
+    is_label,
+    is_no_word,
+    named,
+    spelled,
+    worthy,
+)
+from protocols.secrets.view import View
+
+_WINDOW = 400
+"""Characters behind a name in which its value begins."""
+_MOST_NAMES = 8_000
+"""Names of one text that are looked at, so that none that repeats them takes long."""
+_RUN = re.compile(r"[^\s\"'<>;,]{16}")
+"""What every value has somewhere that looks drawn at random."""
+_TOKEN = re.compile(r"[^\W\d][\w.$-]{1,100}")
+_STEMS = words(
+    "adgangskode answer antwort api auth bearer card chave chiav clave cle code"
+    " connectionstring contrase cookie cred cvc cvn cvv geheimzahl haslo heslo jelszo jeton jwt"
+    " kennwort key khau kodeord losenord lozink mnemonic motde nyckel otp parola pass phrase pin"
+    " prive psk pswd pw pwd salasana sandi schlu secret security segret senha sess sifre sig"
+    " sleutel ssn token wachtwoord zugang"
+)
+"""Some of these stands in every name of a secret: most words are passed over without a closer look."""
+_ATTRIBUTES = frozenset({"domain", "expires", "max-age", "path", "priority", "samesite"})
+_LONGEST_NAME = 60
+_COOKIES = frozenset({"cookie", "set-cookie"})
+_PHRASES = ("phrase", "mnemonic")
+_NEAR = 160
+"""Characters behind a name in which a text that looks drawn at random is its value, whatever stands between."""
+
+
+def find(text: str) -> Iterator[str]:
+    """Yield the secrets that stand in a text, some of them more than once."""
+    if len(text) < SHORTEST:
+        return
+    yield from _find(text)
+    view = View(text)
+    for piece in view.pieces():
+        for value in _find(piece):
+            yield from view.spelled(value)
+
+
+def _find(text: str) -> Iterator[str]:
+    """Yield the secrets of a text or of its view."""
+    yield from secret_formats.find(text)
+    yield from secret_places.find(text)
+    rest = secret_formats.without_keys(text)
+    if _has_stem(rest):
+        yield from _behind_names(rest)
+
+
+def _has_stem(text: str) -> bool:
+    """True if a name of a secret may stand in a text."""
+    lower = folded(text).lower()
+    return any(stem in lower for stem in _STEMS)
+
+
+_is_name = lru_cache(maxsize=65_536)(_has_stem)
+"""The same of a word: most stand in a text many times."""
+
+
+def _behind_names(text: str) -> Iterator[str]:
+    """Yield the values that stand behind, below or between the names of secrets."""
+    before, ended, lines_done, names = "", -1, 0, 0
+    for found in _TOKEN.finditer(text):
+        name, start = found[0].rstrip(".$-"), found.start()
+        end = start + len(name)
+        joined = f"{before} {name}" if start == ended + 1 and text[ended] in " -_" else name
+        before, ended = name, end
+        if len(name) > _LONGEST_NAME or not _is_name(name):
+            continue
+        kind = named(joined)
+        if kind is None or (text[end : end + 1] == ":" and text[max(0, start - 1) : start] == ":"):
+            continue
+        names += 1
+        if names > _MOST_NAMES:
+            return
+        if kind != "random" or name.lower() in SIGNED or _RUN.search(text, end, end + _WINDOW) is not None:
+            yield from (value for value in _behind(text, start, end, kind, name.lower()) if not is_other(name, value))
+        if start >= lines_done:
+            values, lines_done = secret_tables.find(text, start, lines_done)
+            yield from values
+
+
+def _behind(text: str, start: int, end: int, kind: Kind, name: str) -> Iterator[str]:
+    """Yield what the value of a name is, by each way in which it may be connected to it."""
+    stop = end + _WINDOW + 1_000
+    if name in _COOKIES:
+        yield from _cookies(text, end)
+        return
+    if (found := ASSIGNED.match(text, end, stop)) is not None:
+        yield from _assigned(text, found, kind, name)
+    for pattern in (MARKUP, VALUE_BELOW, PART, CALLED, SECOND):
+        if (found := pattern.match(text, end, stop)) is not None:
+            listed = pattern is SECOND and text[max(0, start - 2) : start - 1] != "("
+            yield from worthy(_value(found), kind, "near" if listed else "said", quoted=True)
+    if (found := FLAG.match(text, end, stop)) is not None:
+        quoted = found["v"] is None
+        if text[max(0, start - 2) : start].endswith("-"):
+            yield from worthy(_value(found).rstrip("]>)"), kind, "said" if quoted else "shown", quoted=False)
+        elif quoted:
+            yield from worthy(_value(found), kind, "near", quoted=True)
+    for pattern in (IN_WORDS, NEXT_LINE):
+        if (found := pattern.match(text, end, stop)) is not None:
+            yield from worthy(found["v"].rstrip(TAIL), kind, "near", quoted=False)
+    if kind != "random":
+        yield from _around(text, end, stop, kind)
+
+
+def _around(text: str, end: int, stop: int, kind: Kind) -> Iterator[str]:
+    """Yield lists below a name, phrases behind it, and what looks drawn at random near it."""
+    if (found := LISTED.match(text, end, stop)) is not None:
+        items = ITEM.findall(found["items"])
+        if all(is_no_word(item) and not re.search("[,;|/]", item) for item in items):
+            yield from items
+    if kind == "text":
+        if (found := PHRASE.match(text, end, stop)) is not None and not is_label(found["v"]):
+            yield found["v"]
+        yield from (one[0] for one in DRAWN.finditer(text, end, end + _NEAR) if is_drawn(one[0]))
+
+
+def _assigned(text: str, found: re.Match[str], kind: Kind, name: str) -> Iterator[str]:
+    """Yield the value that is assigned to a name."""
+    quoted = found["v"] is None
+    if name in SIGNED and not quoted and found[0] == f"={found['v']}" and "(" not in found["v"]:
+        yield from spelled(found["v"])  # a signed address: whoever has it may use it
+    bond: Bond = "said" if quoted or found["by"] not in ":|" or found["scheme"] else "shown"
+    if quoted:
+        yield from worthy(_value(found).strip(), kind, bond, quoted=True)
+    else:
+        yield from _plain(text, found, kind, bond, name)
+
+
+def _plain(text: str, found: re.Match[str], kind: Kind, bond: Bond, name: str) -> Iterator[str]:
+    """Yield an unquoted value: one word, or all the words of a phrase."""
+    value = found["v"]
+    line = text[found.start("v") : text.find("\n", found.start("v")) % (len(text) + 1)].strip()
+    if re.fullmatch(r"[a-z]+(?: [a-z]+){3,30}", line) and (name.endswith(_PHRASES) or not is_label(line)):
+        yield line
+        return
+    if bond == "said" and value[0] == "{" and value[-1] == "}" and is_no_word(value[1:-1]):
+        yield value[1:-1]  # as ODBC writes it
+    alone = line == value
+    if text[found.end("v") : found.end("v") + 1] in ",)" and re.fullmatch(r"[A-Za-z_]+[,)]*", value):
+        return  # a variable
+    if value[-1] == ":" or (bond == "shown" and is_label(value)):
+        return  # the next name, or a label as in a file of translations
+    if " " in text[found.start("by") - 1 : found.start("by")] and re.fullmatch(r"[A-Za-z]+(?:_[A-Za-z]+)+", value):
+        return  # a variable, as in `token = read_token`
+    if not alone and WORD.fullmatch(value.rstrip(TAIL)):
+        return  # the first word of a sentence
+    if bond == "shown" and not alone and not is_no_word(value.rstrip(TAIL)):
+        return
+    for one in spelled(value):
+        yield from worthy(one, kind, bond, quoted=False)
+    if value[-1] in TAIL:
+        yield from worthy(value.rstrip(TAIL), kind, bond, quoted=False)
+
+
+def _cookies(text: str, end: int) -> Iterator[str]:
+    """Yield the values of a header with cookies that are named as secrets, or look drawn at random."""
+    line = text[end : end + 1_000].split("\n", 1)[0]
+    for name, value in re.findall(r"(?:^[\"']?\s*[:=]\s*[\"']?|[;,]\s*)([^=;,\s\"']+)=([^;,\s\"']{6,})", line):
+        if name.lower() in _ATTRIBUTES:
+            continue
+        if looks_random(value) or (kind_of(name) is not None and is_no_word(value)):
+            yield from spelled(value)
+
+
+def _value(found: re.Match[str]) -> str:
+    """The value that a pattern of `secret_bonds` has found."""
+    groups = found.groupdict()
+    return next((groups[name] for name in _GROUPS if groups.get(name)), "")
+
+
+_GROUPS = ("v", "q1", "q2", "q3", "r1", "r2", "r3")

@@ -1,0 +1,241 @@
+"""What a reader sees of a text: without colours, markup, escapes and hidden characters, in plain letters.
+
+The rules for secrets read this view beside the text itself. What they find in it is told as the text spells it, too.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+import unicodedata
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
+from itertools import islice
+from urllib.parse import unquote_plus
+
+from protocols.naming import words
+from protocols.secrets.names import HIDDEN, OTHER_SCRIPTS
+
+_Edit = tuple[int, int, str]
+"""Where a piece of a text begins and ends, and what stands in its place."""
+_MOST_SCANS = 200
+"""So often a text is searched from its beginning for what was found in its view."""
+_MOST_NAMES = 8_000
+"""Names in another script of one text that are looked at."""
+_AROUND = 1_000
+"""Characters before and behind a change that are read with it."""
+_NEAR = 20_000
+"""Characters behind the last value in which the next one is looked for first."""
+
+# Each alternative begins with a plain character, so that all others are passed over quickly.
+_COLOUR = r"\[[0-?]{0,40}[\x20-/]{0,4}[@-~]"
+_ESCAPED = re.compile(
+    rf"""\x1b{_COLOUR} | \\e{_COLOUR} | \\033{_COLOUR} | \\x1b{_COLOUR} | \\u001b{_COLOUR}
+    | \x1b\][^\x07\x1b\n]{{0,300}}(?:\x07|\x1b\\)
+    | %(?:25){{0,2}}[0-9A-Fa-f]{{2}}(?:\+?%(?:25){{0,2}}[0-9A-Fa-f]{{2}})*
+    | &(?:\#\d{{1,7}}|\#[xX][0-9A-Fa-f]{{1,6}}|[A-Za-z]{{2,10}});
+    | \\u00[2-7][0-9A-Fa-f] | \\x[2-7][0-9A-Fa-f]""",
+    re.VERBOSE,
+)
+_NESTED_PERCENT = re.compile("%(?:25)+(?=[0-9A-Fa-f]{2})")
+_ODD = re.compile(r"[^\x00-\x7f]{1,200}")
+_ACCENTS = frozenset(map(chr, range(0x300, 0x370)))
+
+_LINES = words("blockquote br dl h1 h2 h3 h4 h5 h6 hr li ol p pre section table tbody tfoot thead tr ul")
+"""Tags that begin a line."""
+_TAG = rf"""</?(?:{"|".join(_LINES)}|a|abbr|b|big|cite|code|dd|del|dfn|div|dt|em|figcaption|font|i|ins|kbd|label
+|legend|mark|q|s|samp|small|span|strike|strong|sub|summary|sup|td|th|time|tt|u|var)(?:[\s/][^<>]{{0,300}})?>"""
+_TAGS = re.compile(
+    rf"""(?:(?:{_TAG})\s{{0,20}}){{1,12}} | </[\w:.-]{{1,40}}>\s{{0,20}}<[\w:.-]{{1,40}}(?:\s[^<>\n]{{0,200}})?>""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_TAG_NAME = re.compile(r"<(/?)([\w:.-]+)")
+_BBCODE = re.compile(
+    r"\[/?(?:b|i|u|s|code|tt|mono|quote|color|size|font|url|center)(?:=[^\]\n]{1,40})?\]", re.IGNORECASE
+)
+_EMPHASIS = re.compile(
+    r"""(?<![\w*])(?P<a>\*{1,3})(?=[^\s*])[^*\n]{1,100}(?<=\S)(?P=a)(?!\*)
+    | (?<![\w_])(?P<b>_{1,3})(?=[^\s_])[^_\n]{1,100}(?<=\S)(?P=b)(?!\w)
+    | (?P<c>~~|\|\||==|'{2,3})(?=[^\s~|='])[^~|='\n]{1,100}(?<=\S)(?P=c)(?![~|='])
+    | (?P<d>\\(?:text(?:bf|it|tt|sf|rm)|emph|underline|mathbf)\{)[^{}\n]{1,100}(?P<e>\})""",
+    re.VERBOSE,
+)
+_MARKS = re.compile(
+    r"""^[ \t]{0,20}(?P<field>:)(?=\w[\w -]{0,40}:[ \t]+\S)  # `:name: value` of reStructuredText
+    | (?<=:)(?P<node>[ \t]{1,20}(?:&[\w-]{1,40}|!!\w{1,20}))(?=[ \t]+\S)  # anchors and types of YAML
+    | (?P<leader>(?<![. \t])[ \t]{0,4}(?:\.{3,80}+[ \t]{0,4}:|\.{4,80}+[ \t]))""",
+    re.VERBOSE | re.MULTILINE,
+)
+
+
+class View:
+    """A text as a reader sees it, and where each piece of it stands in the text itself."""
+
+    def __init__(self, source: str) -> None:
+        self.source, self.text = source, source
+        self._steps: list[tuple[list[int], list[int]]] = []
+        self._done, self._scans = 0, _MOST_SCANS
+        self._change(_unescaped(self.text))
+        self._change(_without_odd_letters(self.text))
+        self._change(_without_markup(self.text))
+        self._change(_without_emphasis(self.text))
+        self._change(_without_marks(self.text))
+        self._change(_translated(self.text))
+
+    def pieces(self) -> Iterator[str]:
+        """Yield the lines around all places that look other than in the source."""
+        starts: list[int] = []
+        for number, (here, _) in enumerate(self._steps):
+            last = -_AROUND
+            for place in here:
+                if place - last >= _AROUND // 2:
+                    last = place
+                    starts.append(self._later(place, number + 1))
+        done, begin = 0, -1
+        for place in [*sorted(starts), len(self.text) + 3 * _AROUND]:
+            if begin >= 0 and place - done > 2 * _AROUND:
+                first = self.text.rfind("\n", max(0, begin - _AROUND), max(0, begin - 200)) + 1
+                yield self.text[first or max(0, begin - _AROUND) : done + 2 * _AROUND]
+                begin = -1
+            begin = place if begin < 0 else begin
+            done = place
+
+    def _later(self, place: int, step: int) -> int:
+        """Return where in the view a place is that was found before a step."""
+        for here, before in self._steps[step:]:
+            at = bisect_right(before, place)
+            if at:
+                place = here[at - 1] + place - before[at - 1]
+                place = min(place, here[at]) if at < len(here) else place
+        return place
+
+    def spelled(self, value: str) -> Iterator[str]:
+        """Yield what was found in the view, and the same as the text spells it."""
+        yield value
+        start = self.text.find(value, self._done, self._done + _NEAR)
+        if start < 0 and self._scans > 0:
+            self._scans -= 1
+            start = self.text.find(value)
+        if start < 0:
+            return
+        self._done = max(0, start - _NEAR // 2)
+        spelled = self.source[self._place(start, bisect_right) : self._place(start + len(value), bisect_left)]
+        if spelled != value:
+            yield spelled
+
+    def _change(self, edits: Iterable[_Edit]) -> None:
+        """Put other texts in the place of some pieces, which come in order."""
+        pieces: list[str] = []
+        here: list[int] = []
+        before: list[int] = []
+        done, length = 0, 0
+        for start, end, new in edits:
+            pieces += [self.text[done:start], new]
+            length += start - done
+            here += [length, length + len(new)]
+            before += [start, end]
+            done, length = end, length + len(new)
+        if pieces:
+            self.text = "".join([*pieces, self.text[done:]])
+            self._steps.append((here, before))
+
+    def _place(self, place: int, bisect: Callable[[list[int], int], int]) -> int:
+        """Return where in the source a place of the view is."""
+        for here, before in reversed(self._steps):
+            at = bisect(here, place)
+            if at:
+                moved = before[at - 1] + place - here[at - 1]
+                place = min(moved, before[at]) if at < len(before) else moved
+        return place
+
+
+def _unescaped(text: str) -> Iterator[_Edit]:
+    """Yield characters in the place of their escapes, and nothing in the place of colours."""
+    if not any(mark in text for mark in "\x1b%&\\"):
+        return
+    for found in _ESCAPED.finditer(text):
+        old, new = found[0], ""
+        if old[0] == "%":
+            new = unquote_plus(_NESTED_PERCENT.sub("%", old), errors="replace")
+        elif old[0] == "&":
+            new = html.unescape(old)
+        elif old[0] == "\\" and "[" not in old:
+            new = chr(int(old[-2:], 16))
+        if new != old:
+            yield found.start(), found.end(), new
+
+
+def _without_odd_letters(text: str) -> Iterator[_Edit]:
+    """Yield plain characters in the place of those that stand for them, and nothing in the place of hidden ones."""
+    if text.isascii():
+        return
+    plain = _plain_letters()
+    for found in _ODD.finditer(text):
+        start, end = found.span()
+        start -= text[start] in _ACCENTS and start > 0  # it belongs to the letter before
+        old = text[start:end]
+        new = old.translate(plain)
+        new = new if _ACCENTS.isdisjoint(new) else unicodedata.normalize("NFC", new)
+        if len(new) == len(old):
+            yield from ((start, end, new),) if new != old else ()
+        elif _ACCENTS.isdisjoint(old):
+            yield from ((start + n, start + n + 1, plain.get(ord(one), one)) for n, one in enumerate(old))
+        else:
+            yield start, end, new
+
+
+@cache
+def _plain_letters() -> dict[int, str]:
+    """Return what each odd character stands for."""
+    codes = [*range(0x80, 0xD800), *range(0xF900, 0x10000), *range(0x1D400, 0x1D800), *range(0x1F100, 0x1F200)]
+    plainer = {one: unicodedata.normalize("NFKC", chr(one)) for one in codes if chr(one) not in _ACCENTS}
+    hidden = {one: "" for one in [*codes, *range(0xE0000, 0xE0080)] if HIDDEN.match(chr(one))}
+    arrows = {ord(one): "->" for one in "→⇒➜➔➡⟶⟹↦"}
+    return {one: letter for one, letter in plainer.items() if letter != chr(one)} | arrows | hidden
+
+
+def _without_markup(text: str) -> Iterator[_Edit]:
+    """Yield lines, cells of a row or nothing in the place of tags."""
+    if "<" in text and ">" in text:
+        for found in _TAGS.finditer(text):
+            yield found.start(), found.end(), _instead(found[0], text[max(0, found.start() - 3) : found.start()])
+    elif "[/" in text:
+        yield from ((found.start(), found.end(), "") for found in _BBCODE.finditer(text))
+
+
+def _instead(tags: str, before: str) -> str:
+    """Return what a reader sees between what stands before some tags and what stands behind them."""
+    named = _TAG_NAME.findall(tags)
+    if any(name.lower() in _LINES for _, name in named):
+        return "\n "
+    kinds = "".join(closes or "<" for closes, _ in named)
+    if "/<" in kinds:
+        return " " if before.rstrip()[-1:] in (":", "=", "|") else " | "
+    return " " if tags[-1].isspace() else ""
+
+
+def _without_emphasis(text: str) -> Iterator[_Edit]:
+    """Yield nothing in the place of the marks around words in bold, in italics or struck out."""
+    for found in _EMPHASIS.finditer(text):
+        opening = next(filter(None, found.groups()))
+        closing = 1 if found["e"] else len(opening)
+        yield found.start(), found.start() + len(opening), ""
+        yield found.end() - closing, found.end(), ""
+
+
+def _without_marks(text: str) -> Iterator[_Edit]:
+    """Yield what stands in the place of marks between a name and a value, beside a colon."""
+    for found in _MARKS.finditer(text):
+        if found["leader"]:
+            yield found.start(), found.end(), ": "
+        else:
+            group = "field" if found["field"] else "node"
+            yield found.start(group), found.end(group), ""
+
+
+def _translated(text: str) -> Iterator[_Edit]:
+    """Yield the English name of a secret in the place of its name in another script."""
+    if not text.isascii():
+        for found in islice(OTHER_SCRIPTS.finditer(text), _MOST_NAMES):
+            yield found.start(), found.end(), " password: " if found["is"] else " password "
